@@ -6,7 +6,6 @@ import { CLUSTERS } from "./cluster-verbs.js";
 import { commitFunctions } from "./commit-function.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
-import { UNANSWERED } from "./inbox-schema.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { codeOf } from "./postgres-errors.js";
 import {
@@ -18,7 +17,7 @@ import {
   REGISTER_FUNCTION,
   TABLES,
 } from "./schema.js";
-import { SEARCH } from "./search-schema.js";
+import { SEARCH, UNANSWERED } from "./search-schema.js";
 import { SHARED } from "./shared-verbs.js";
 import { SNAPSHOTS } from "./snapshot-verbs.js";
 import { WAITING_RUNS } from "./waiting-verbs.js";
