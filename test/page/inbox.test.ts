@@ -340,9 +340,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_00
     await page.keyboard.press("i");
     await page.getByText("1 problem needs a person").waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("loa");
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill("loa");
     await page.getByRole("option", { name: /load/ }).first().waitFor();
-    await page.getByRole("combobox").fill(String(run));
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill(String(run));
     await page.keyboard.press("Enter");
     await expect.poll(() => new URL(page.url()).hash).toBe(`#/runs/${run}`);
     await page.keyboard.press("?");
@@ -351,7 +351,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_00
     await page.keyboard.press("g");
     await page.keyboard.press("i");
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").waitFor();
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).waitFor();
     expect(new URL(page.url()).hash).toBe(`#/runs/${run}`);
   });
 });
