@@ -21,6 +21,7 @@ const PROCESS_WORDS = [
   "help",
   "init",
   "mcp",
+  "page",
   "serve",
   "worker",
 ];

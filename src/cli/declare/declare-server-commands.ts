@@ -60,6 +60,7 @@ Examples:
       wholeNumber(1),
     )
     .option("--trust-proxy", "take the client's address from x-forwarded-for")
+    .option("--open", "open the page in the browser of this machine")
     .addHelpText(
       "after",
       `
@@ -67,12 +68,29 @@ It continues the runs that it, or another server with the same store, was runnin
 cleanly; a second one ends it immediately.
 
 Examples:
-  daruma serve
+  daruma serve --open
   daruma token create ci --role operator
   daruma serve --host 0.0.0.0 --port 7420 --store postgres://daruma@db/daruma --max-parallel 0`,
     )
     .action((flags: ServeFlags) =>
       act(async (session) => (await import("../commands/serve/serve.js")).serve(flags, session)),
+    );
+  program
+    .command("page")
+    .description("open the page of a server, or one of its runs, in the browser")
+    .argument("[run]", "a run: its number, or last")
+    .argument("[step]", "a step of it")
+    .addHelpText(
+      "after",
+      `
+It prints the address, and opens it where there is a browser.
+
+Examples:
+  daruma page --server http://127.0.0.1:7420
+  DARUMA_SERVER=http://127.0.0.1:7420 daruma page last`,
+    )
+    .action((run: string | undefined, step: string | undefined) =>
+      act(async (session) => (await import("../commands/serve/page.js")).page(run, step, session)),
     );
   program
     .command("worker")

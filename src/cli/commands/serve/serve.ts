@@ -8,6 +8,7 @@ import { type RunningServer, startServer } from "../../server/start-server.js";
 import { outlivePipes } from "../../terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
+import { openInBrowser } from "../../terminal/open-browser.js";
 import { firstSignal } from "../../terminal/signals.js";
 import { readVersion } from "../../version.js";
 
@@ -24,6 +25,7 @@ export interface ServeFlags {
   readonly maxConnections?: number;
   readonly lease?: number;
   readonly trustProxy?: boolean;
+  readonly open?: boolean;
 }
 
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
@@ -57,6 +59,8 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     onFault: (reference, error) => tellFault(session, reference, error),
   });
   tellStart(session, server);
+  if (flags.open === true && !(await openInBrowser(server.url)))
+    writeLines(session.err, [`no browser here: open ${server.url} yourself`]);
   const signal = await stopped;
   if (!session.options.quiet) writeLines(session.err, [`${signal}: releasing runs`]);
   await server.close();

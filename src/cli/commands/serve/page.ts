@@ -1,0 +1,48 @@
+import { DarumaError } from "../../../core/errors/errors.js";
+import { openClient } from "../../remote/open-client.js";
+import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
+import { EXIT } from "../../terminal/exit-codes.js";
+import { openInBrowser } from "../../terminal/open-browser.js";
+
+/** Opens the page of a server, or one of its runs, in the browser; where there is none, the address is all. */
+export async function page(
+  run: string | undefined,
+  step: string | undefined,
+  session: Session,
+): Promise<number> {
+  const { out, options } = session;
+  const [server] = (options.server ?? "").split(",");
+  if (server === undefined || server === "")
+    throw new DarumaError("USAGE", "page needs a server", {
+      hint: "Add --server URL, or set DARUMA_SERVER. `daruma serve --open` starts one and opens its page.",
+    });
+  const url = `${server}/${await placeOf(run, step, session)}`;
+  const opened = await openInBrowser(url);
+  if (options.json) writeJson(out, { url, opened });
+  else writeLines(out, [url]);
+  return EXIT.completed;
+}
+
+async function placeOf(
+  run: string | undefined,
+  step: string | undefined,
+  { options }: Session,
+): Promise<string> {
+  if (run === undefined) return "";
+  const number = run === "last" ? await newestRun(options) : Number(run);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new DarumaError("USAGE", `${run} is not the number of a run`, {
+      hint: "Give its number, or last.",
+    });
+  return `#/runs/${number}${step === undefined ? "" : `/${encodeURIComponent(step)}`}`;
+}
+
+async function newestRun(options: Session["options"]): Promise<number> {
+  const client = await openClient(options);
+  try {
+    const { run_id } = await client.call("get_run", { run_id: "last", jobs: "none" });
+    return run_id;
+  } finally {
+    await client.close();
+  }
+}

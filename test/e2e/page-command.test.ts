@@ -1,0 +1,27 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
+
+const folder = mkdtempSync(join(tmpdir(), "daruma-page-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it("daruma page prints the address of a run and hands it to the browser, and says what it needs", async () => {
+  const seen = join(folder, "seen");
+  const browser = join(folder, "browser");
+  writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > ${seen}\n`);
+  chmodSync(browser, 0o755);
+  const server = "http://127.0.0.1:7420";
+  const opened = await runCli(["page", "12", "a b", "--server", `${server}/`], { BROWSER: browser });
+  expect([opened.exitCode, opened.stdout]).toEqual([0, `${server}/#/runs/12/a%20b\n`]);
+  await expect.poll(() => readFileSync(seen, "utf8"), { timeout: 20_000 }).toBe(`${server}/#/runs/12/a%20b`);
+  const alone = await runCli(["page", "--server", server, "--json"], {
+    BROWSER: "",
+    DISPLAY: "",
+    WAYLAND_DISPLAY: "",
+  });
+  expect(JSON.parse(alone.stdout)).toEqual({ url: `${server}/`, opened: false });
+  const without = await runCli(["page", "12"]);
+  expect([without.exitCode, without.stderr]).toEqual([2, expect.stringContaining("page needs a server")]);
+});
