@@ -242,6 +242,105 @@ describe("goto while others run", () => {
     expect(run.run).toMatchObject({ status: "failed", error: { code: "EXIT_9" } });
   });
 
+  it("a failure that led to a visit which a goto gives up is not handled by the visit before it", async () => {
+    const run = await trial(
+      `steps:
+  setup: { exec: make }
+  tell: { exec: make, start: auto }
+  build: { exec: make, depends_on: setup, on_fail: { run: [tell] } }
+  lost: { exec: make }
+  bad: { exec: make, depends_on: setup, on_fail: { goto: setup } }
+transitions: [{ from: lost, to: tell, on: failure }]`,
+      {
+        tell: ["ok", { output: null, takesMs: 1000 }],
+        build: [{ exit: 1, takesMs: 5 }, "ok"],
+        lost: [{ exit: 7, takesMs: 10 }],
+        bad: [{ exit: 1, takesMs: 15 }, "ok"],
+      },
+    );
+    expect(trace(run)).toEqual([
+      "start setup",
+      "start tell",
+      "start lost",
+      "ok setup",
+      "ok tell",
+      "start build",
+      "start bad",
+      "fail build EXIT_1",
+      "climb build remediate",
+      "remediate build by tell",
+      "start tell",
+      "fail lost EXIT_7",
+      "climb lost edge",
+      "failed lost EXIT_7",
+      "edge 1 lost -> tell on failure, already scheduled",
+      "fail bad EXIT_1",
+      "climb bad goto",
+      "goto bad -> setup after failure, loop 1",
+      "stopped tell superseded",
+      "again setup build bad",
+      "start setup",
+      "ok setup",
+      "start build",
+      "start bad",
+      "ok build",
+      "ok bad",
+      "settled handled [] unhandled [lost]",
+      "run failed EXIT_7",
+    ]);
+    expect(run.job("tell").status).toBe("completed");
+    expect(run.job("lost")).toMatchObject({ status: "failed", handled: false });
+    expect(run.run).toMatchObject({ status: "failed", error: { code: "EXIT_7" } });
+  });
+
+  it("such a failure is not handled by a later visit either, while one that led there is", async () => {
+    const run = await trial(
+      `steps:
+  setup: { exec: make }
+  tell: { exec: make, start: auto }
+  build: { exec: make, depends_on: setup, on_fail: { run: [tell] } }
+  lost: { exec: make }
+  later: { exec: make }
+  bad: { exec: make, depends_on: setup, on_fail: { goto: setup } }
+transitions: [{ from: lost, to: tell, on: failure }, { from: later, to: tell, on: failure }]`,
+      {
+        tell: ["ok", { output: null, takesMs: 1000 }, "ok"],
+        build: [{ exit: 1, takesMs: 5 }, "ok"],
+        lost: [{ exit: 7, takesMs: 10 }],
+        later: [{ exit: 8, takesMs: 20 }],
+        bad: [{ exit: 1, takesMs: 15 }, "ok"],
+      },
+    );
+    expect(run.events("edge.taken").map(({ status }) => status)).toEqual(["already_scheduled", "selected"]);
+    expect(run.job("tell")).toMatchObject({ status: "completed", visit: 3 });
+    expect(run.job("later")).toMatchObject({ status: "failed", handled: true });
+    expect(run.job("lost")).toMatchObject({ status: "failed", handled: false });
+    expect(run.run).toMatchObject({ status: "failed", error: { code: "EXIT_7" } });
+  });
+
+  it("an edge starts a step whose only visit so far was given up", async () => {
+    const run = await trial(
+      `steps:
+  setup: { exec: make }
+  tell: { exec: make }
+  build: { exec: make, depends_on: setup, on_fail: { run: [tell] } }
+  later: { exec: make }
+  bad: { exec: make, depends_on: setup, on_fail: { goto: setup } }
+transitions: [{ from: later, to: tell, on: failure }]`,
+      {
+        tell: [{ output: null, takesMs: 1000 }, "ok"],
+        build: [{ exit: 1, takesMs: 5 }, "ok"],
+        later: [{ exit: 8, takesMs: 20 }],
+        bad: [{ exit: 1, takesMs: 15 }, "ok"],
+      },
+    );
+    expect(run.order).toEqual(["setup", "later", "build", "bad", "tell", "setup", "build", "bad", "tell"]);
+    expect(run.events("edge.taken").map(({ status }) => status)).toEqual(["selected"]);
+    expect(run.job("tell")).toMatchObject({ status: "completed", visit: 2 });
+    expect(run.job("later")).toMatchObject({ status: "failed", handled: true });
+    expect(run.run.status).toBe("completed");
+  });
+
   it("hands a repair step that was let go of to the next that has asked for it", async () => {
     const run = await trial(
       `steps:

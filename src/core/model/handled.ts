@@ -18,10 +18,15 @@ function leadsToSuccess(route: Route, seen: Set<string>): boolean {
   const key = `${target.id} ${visit}`;
   if (seen.has(key)) return false;
   seen.add(key);
-  const outcome = target.visit === visit ? outcomeOf(target) : target.outcomes.get(visit);
+  const outcome = isPresent(route) ? outcomeOf(target) : target.outcomes.get(visit);
   if (outcome === undefined) return false;
   if (outcome.completed || outcome.handled) return true;
   return outcome.route !== null && leadsToSuccess(outcome.route, seen);
+}
+
+/** The target is still what the visit made of it: no other has begun, and the visit was not given up. */
+export function isPresent({ target, visit }: Route): boolean {
+  return target.visit === visit && !target.outcomes.has(visit);
 }
 
 /** How the job's present visit stands. */

@@ -124,6 +124,11 @@ function rememberOutcome(job: Job, visit: number, outcome: VisitOutcome): void {
   (job.outcomes as Map<number, VisitOutcome>).set(visit, outcome);
 }
 
+/** What the visit came to, for the failures that led to it. One that was given up stays so, whatever the job fell back to. */
+function endVisit(job: Job): void {
+  if (job.step.isEdgeTarget && !job.outcomes.has(job.visit)) rememberOutcome(job, job.visit, outcomeOf(job));
+}
+
 export function forgetAnswers(job: Job): void {
   job.answers = NO_ANSWERS;
   job.conditionAnswers = NO_ANSWERS;
@@ -156,8 +161,10 @@ export function renewRouting(job: Job): void {
 
 /** Budgets and marks that belong to one visit. */
 export function beginVisit(job: Job): void {
-  if (job.entered && job.step.isEdgeTarget) rememberOutcome(job, job.visit, outcomeOf(job));
-  if (job.entered) job.visit += 1;
+  if (job.entered) {
+    endVisit(job);
+    job.visit += 1;
+  }
   job.entered = false;
   job.retriesInVisit = 0;
   job.heal = NEW_HEAL_STATE;
@@ -195,9 +202,15 @@ export function dropWork(job: Job): void {
   if (job.queue.waiting) job.queue = { ...job.queue, waiting: false };
 }
 
-/** The visit that a run list had entered is over before its time: the job is again what it was before. */
+/**
+ * The visit that a run list had entered is over before its time: the job is again what it was before. Its number is used
+ * up: a failure that led to this visit is not handled by the one before it, and a step that has not run can still be asked.
+ */
 export function leaveVisitEarly(run: Run, job: Job): void {
   change(run, job, () => {
+    endVisit(job);
+    job.entered = true;
+    if (job.beforeVisit.status === "blocked") beginVisit(job);
     dropWork(job);
     Object.assign(job, job.beforeVisit);
     job.stopping = null;

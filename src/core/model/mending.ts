@@ -1,3 +1,4 @@
+import { isPresent } from "./handled.js";
 import type { Job, Route } from "./run.js";
 import { awaitsRestore } from "./workspace-state.js";
 
@@ -40,12 +41,13 @@ function followList(job: Job, seen: Set<string>): Job | null {
   return target.followingUp ? target : null;
 }
 
-function followRoute({ target, visit }: Route, seen: Set<string>): Job | null {
+function followRoute(way: Route, seen: Set<string>): Job | null {
+  const { target, visit } = way;
   const key = `${target.id} ${visit}`;
   if (seen.has(key)) return null;
   seen.add(key);
   if (target.barrier !== null) return awaitsRestore(target.barrier) ? null : target;
-  if (target.visit === visit) return follow(target, seen);
+  if (isPresent(way)) return follow(target, seen);
   const route = target.outcomes.get(visit)?.route ?? null;
   return route === null ? null : followRoute(route, seen);
 }
