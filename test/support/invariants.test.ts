@@ -55,6 +55,11 @@ const TAMPERINGS: { readonly [invariant: string]: (events: Event[]) => Event[] }
   visitsAnswerRequests: (events) => events.toSpliced(indexOf(events, "visit.requested"), 1),
   visitsNeverFallBack: (events) => edit(events, "attempt.started", 1, { visit: 7 }),
   theRunEndsOnceAndLast: (events) => repeat(events, events.length - 1),
+  aDeadlineCancelsNoSooner: (events) => [
+    ...events.slice(0, -1),
+    { type: "time.counted", deadlineAt: Number.MAX_SAFE_INTEGER, warnAt: null },
+    { type: "run.cancel_requested", reason: "too long", key: null, code: "DEADLINE" },
+  ],
   theRunNeverStalls: (events) => [
     ...events.slice(0, -1),
     { type: "run.failed", code: "STALLED", message: "stuck", unhandled: [] },
