@@ -13,7 +13,7 @@ export type WantedReport =
 
 export const REPORT_FLAG = "--report <format[=file]>";
 export const REPORT_WORDS =
-  "write how the run went, in the end: junit=FILE, markdown=FILE, or github (annotations and step summary); repeatable";
+  "when the run ends, write how it went: junit=FILE, markdown=FILE, or github (annotations and step summary); repeatable";
 
 /** For commander, which calls it once for each flag. */
 export function parseReport(text: string, before: readonly WantedReport[] = []): readonly WantedReport[] {

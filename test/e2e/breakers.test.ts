@@ -151,7 +151,7 @@ it("lets daruma run wait for what a hand has opened, say so, and go on when a ha
     waiting.output.includes("own/api was opened by hand (maintenance)"),
   );
   const explained = await runCli(["explain", "last", ...place]);
-  expect(explained.stdout).toContain("Waiting for a breaker: second; own/api is open since");
+  expect(explained.stdout).toContain("Waiting for a breaker: second; own/api has been open since");
   expect((await runCli(["breakers", ...place])).stdout).toMatch(/own\/api +open .*maintenance/);
   expect((await runCli(["breakers", "close", "own/api", "--reason", "done", ...place])).exitCode).toBe(0);
   expect(await waiting.ended()).toBe(0);

@@ -54,11 +54,11 @@ describe("the controls of a run", () => {
       `resume: ${over}`,
       `cancel: ${over} (RUN_OVER)`,
       `takeover: ${over} (RUN_OVER)`,
-      "retry_step: select a step first (INVALID_INPUT)",
-      "hard_reset_step: select a step first (INVALID_INPUT)",
-      "resume_from_step: select a step first (INVALID_INPUT)",
+      "retry_step: choose a step first (INVALID_INPUT)",
+      "hard_reset_step: choose a step first (INVALID_INPUT)",
+      "resume_from_step: choose a step first (INVALID_INPUT)",
       "reset_failed",
-      "fork: select a step first (INVALID_INPUT)",
+      "fork: choose a step first (INVALID_INPUT)",
     ]);
   });
 

@@ -43,7 +43,7 @@ steps:
     kind: "breaker",
     breaker: "waits/api",
     until: null,
-    text: expect.stringMatching(/^waits\/api is open since \S+ \(maintenance\); it was opened by hand/),
+    text: expect.stringMatching(/^waits\/api has been open since \S+ \(maintenance\); it was opened by hand/),
   });
   const { run_id } = run;
   const listed = await bench.call("list_jobs", { run_id });
@@ -56,7 +56,7 @@ steps:
   expect(told.lines).toEqual(
     expect.arrayContaining([
       "Ready and waiting: gpu; no connected worker has the tags gpu.",
-      expect.stringMatching(/^Waiting for a breaker: call; waits\/api is open since /),
+      expect.stringMatching(/^Waiting for a breaker: call; waits\/api has been open since /),
     ]),
   );
   const elsewhere = await callIn(bench.withoutRunner, "get_run", { run_id });

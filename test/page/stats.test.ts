@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     await page.getByLabel("Label").fill("team=nobody");
     await page.getByLabel("Label").press("Enter");
     await page.getByText("No runs in the last 24 h that match").waitFor();
-    await page.getByRole("link", { name: "Drop the filter", exact: true }).click();
+    await page.getByRole("link", { name: "Clear the filter", exact: true }).click();
     await expect.poll(() => today.locator("td").allTextContents()).toEqual(["0", "1", "0", "0", "2"]);
   });
 

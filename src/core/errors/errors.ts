@@ -327,7 +327,7 @@ export const ERROR_CATALOGUE = {
   DEADLINE: {
     means: "The run took longer than its `deadline` and was canceled.",
     fix: "Find out what took so long, or raise `deadline`.",
-    next: "`daruma explain RUN` says what took how long; `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled, with a new deadline.",
+    next: "`daruma timeline RUN` says what took how long; `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled, with a new deadline.",
     asked: "control_run with action reset_failed continues what was canceled, with a new deadline.",
   },
   FAIL_FAST: {

@@ -79,7 +79,7 @@ const startInput = z.strictObject({
     .string()
     .refine(isFailureClass, `must be one of ${FAILURE_CLASSES.join(", ")}`)
     .optional()
-    .describe("Only failed with this class."),
+    .describe("Only jobs that failed with this class."),
   since: moment.optional().describe("Failed since: a duration such as 24h, or a date."),
   run_id: runReference.optional().describe("Only of this run: its number, or last."),
   kind: listOf(kind).optional().describe("Only hold, failed or dead_letter; by default all of them."),

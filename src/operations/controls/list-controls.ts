@@ -38,7 +38,7 @@ export const listControls = operation({
   description:
     "Lists every action of control_run and fork_run with whether it is allowed now; where it is not, why. For the actions on a step give `step_id`.",
   details:
-    "Each answer is that of the rules which decide the command itself. A command with `dry_run` says what an allowed action would change.",
+    "The answers come from the rules that decide the commands themselves. A command with `dry_run` says what an allowed action would change.",
   role: "viewer",
   effect: "reads",
   onlyForPeople: true,
@@ -118,7 +118,7 @@ async function refuseControl(
     const plan = await planResume(context, row);
     return plan.how === "nothing" ? { code: null, reason: plan.why } : null;
   }
-  if (isOnStep(action) && target === null) return { code: "INVALID_INPUT", reason: "select a step first" };
+  if (isOnStep(action) && target === null) return { code: "INVALID_INPUT", reason: "choose a step first" };
   const command = commandOf(action, { reason: "", key: null, force }, target?.id ?? null);
   const refusal = refusalOf(run, command);
   if (refusal !== null) return { code: refusal.code, reason: refusal.message };
@@ -127,10 +127,10 @@ async function refuseControl(
 }
 
 async function refuseFork(context: Context, { run, target }: Asked): Promise<Refused | null> {
-  requireRunner(context);
-  if (target === null) return { code: "INVALID_INPUT", reason: "select a step first" };
+  if (target === null) return { code: "INVALID_INPUT", reason: "choose a step first" };
   const asked = { run_id: run.id, step: target.step, file_name: "workflow.yaml", inputs: {}, reason: "" };
   await requireOwnRuns(context.store, forkRun.actsOn!({ ...asked, dry_run: true }));
   await planFork(context, asked);
+  requireRunner(context);
   return null;
 }

@@ -48,7 +48,7 @@ export const compareAttempts = operation({
   description:
     "Compares two attempts of a job, by default the last with the one before it: error records, changed files, and line by line what they printed and what they were told.",
   details:
-    "`facts` says first what is the same. Times, ids, paths and the like are `masked`: they are no difference. Of a long text only the last 128 KB are compared; `whole` is false then.",
+    "`facts` says first what is the same. Times, ids, paths and the like are `masked`: they do not count as differences. Of a long text only the last 128 KB are compared; `whole` is false then.",
   role: "viewer",
   effect: "reads",
   onlyForPeople: true,

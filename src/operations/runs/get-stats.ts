@@ -24,7 +24,7 @@ const input = z.strictObject({
 
 export const getStats = operation({
   name: "get_stats",
-  summary: "count what runs met, what rescued them and what it cost",
+  summary: "count how runs ended, what rescued them and what failures cost",
   description:
     "Counts runs by outcome and over time, what each rung of the ladder rescued, attempts, retries, errors by code, and what failures cost, by workflow and worker.",
   details:

@@ -10,7 +10,7 @@ const formats = Object.keys(REPORT_FORMATS) as [ReportFormat, ...ReportFormat[]]
 export const reportRun = operation({
   name: "report_run",
   summary: "write how a run went in the form that other tools read",
-  description: "Tells how a run went as JUnit XML, as Markdown or as annotations of GitHub.",
+  description: "Tells how a run went as JUnit XML, as Markdown or as GitHub annotations.",
   details:
     "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each step that was rescued.",
   role: "viewer",

@@ -45,7 +45,7 @@ export const editWorkflow = operation({
   name: "edit_workflow",
   summary: "add, change or remove a transition in a workflow text",
   description:
-    "Returns a workflow text with one transition added, changed or removed. All else stays as it is written, comments included. Nothing is stored; the result may have problems.",
+    "Returns a workflow text with one transition added, changed or removed. Everything else stays as it is written, comments included. Nothing is stored; the result may have problems.",
   role: "viewer",
   effect: "reads",
   onlyForPeople: true,

@@ -49,7 +49,7 @@ export function Segments({ segments }: { readonly segments: readonly Segment[] }
         // biome-ignore lint/suspicious/noArrayIndexKey: a piece is what stands at its place
         key={place}
         className={className}
-        title={mark === true ? "A character that cannot be seen" : undefined}
+        title={mark === true ? "An invisible character" : undefined}
       >
         {text}
       </bdi>

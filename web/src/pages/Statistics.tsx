@@ -62,7 +62,7 @@ function Nothing({
     <Empty title={`No runs in the last ${window.words}${isFiltered ? " that match" : ""}`}>
       {isFiltered ? (
         <a className="link" href={addressOf(["statistics"], { window: window.name })}>
-          Drop the filter
+          Clear the filter
         </a>
       ) : (
         <>

@@ -87,7 +87,7 @@ export function allocationState(item: AllocationItem): Said {
       return {
         words: "unknown",
         tone: "bad",
-        more: "The scheduler says nothing of it. It is asked for again; what it ran is not given away yet.",
+        more: "The scheduler does not list it. Daruma asks again; what it ran is not restarted elsewhere yet.",
       };
     case "ended":
       return item.end === null || item.end.code === "COMPLETED"
@@ -109,7 +109,7 @@ export function breakerState({ state, since, reason, by, next_probe_at }: Breake
   const who = by === null ? "" : ` by ${by}`;
   const why = reason === null ? "" : `: ${reason}`;
   if (state === "spent")
-    return { words: "spent", tone: "bad", more: `It was open too long and stops nothing any more${why}.` };
+    return { words: "spent", tone: "bad", more: `It was open too long and no longer stops anything${why}.` };
   const next =
     next_probe_at === null
       ? "It stays open until somebody closes it."

@@ -22,7 +22,7 @@ interface FirstStep {
 
 const NETWORK = "Downloads fail now and then: trying again after a pause is enough.";
 const REPAIR = "When it fails, the repair runs and then the step once more.";
-const FLAKY = "A test that fails once and passes then is told as flaky: see `daruma flakes`.";
+const FLAKY = "A test that fails once and then passes is counted as flaky: see `daruma flakes`.";
 const RETRY_DOWNLOAD = "retry: { max: 2, backoff: { mode: exponential, delay_ms: 2000 } }";
 const RETRY_ONCE = "retry: { max: 1 }";
 

@@ -30,8 +30,8 @@ export function Scrub({ log, recoveries, at, time, go }: ScrubProps): ReactNode 
   const jump = (by: 1 | -1) => go(recoveryBeside(recoveries, at, by));
   useKeys("Run, moment", [
     { keys: "[", does: "one event back", run: () => step(-1) },
-    { keys: "]", does: "one event on", run: () => step(1) },
-    { keys: "{", does: "the recovery before", run: () => jump(-1) },
+    { keys: "]", does: "one event forward", run: () => step(1) },
+    { keys: "{", does: "the previous recovery", run: () => jump(-1) },
     { keys: "}", does: "the next recovery", run: () => jump(1) },
     { keys: "0", does: "back to now", run: () => go(null) },
   ]);

@@ -61,7 +61,7 @@ export function Filters({ window, workflow, label }: FiltersProps): ReactNode {
       </form>
       {(workflow !== null || label !== null) && (
         <a className="link small" href={at({ workflow: null, label: null })}>
-          Drop the filters
+          Clear the filters
         </a>
       )}
     </div>

@@ -22,7 +22,7 @@ export function Meter({ attempts }: { readonly attempts: readonly Attempt[] }): 
                 {oscillation
                   ? "Two failures take turns"
                   : longest < 2
-                    ? "It came further"
+                    ? "It got further"
                     : `${longest} times the same failure`}
               </b>
               {reached && ", the limit"}

@@ -28,7 +28,7 @@ export function WorkersTable({ workers, now, mayAct, act }: WorkersTableProps): 
               <th>Has</th>
               <th>Tags</th>
               <th className="wide">At work on</th>
-              <th>Heard of</th>
+              <th>Last heard from</th>
               {mayAct && (
                 <th>
                   <span className="sr">Actions</span>
