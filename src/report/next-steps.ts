@@ -66,7 +66,9 @@ function adviceOnCancel(run: Run): Advice[] {
   return [
     advice(
       "retry",
-      "Continue what was canceled, if the cancel was a mistake:",
+      run.cancelRequested?.code === "DEADLINE"
+        ? "Continue what was canceled, with a new deadline:"
+        : "Continue what was canceled, if the cancel was a mistake:",
       resetFailedCommand(run),
       ...goOn(run),
     ),

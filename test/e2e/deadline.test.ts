@@ -24,6 +24,7 @@ steps: { wait: { type: command, exec: "sleep 600" }, after: { type: command, exe
       /It was canceled .* \(DEADLINE\): it took longer than its deadline of 600 ms\./,
     );
     expect(story.stdout).not.toContain("Somebody");
+    expect(story.stdout).toContain("- Continue what was canceled, with a new deadline:\n");
   });
 
   it("is refused where warn_after is not before it, at its line", async () => {

@@ -153,6 +153,7 @@ steps:
 `;
     const { report } = await cli.runJson(flow("exit 3"));
     const id = String(report.run_id);
+    expect((await cli.daruma("controls", id, "b")).stdout).toMatch(/^fork +yes *$/m);
     const newer = cli.write("newer.yaml", flow("echo {{ outputs.a }} and {{ inputs.who }}"));
     const { exitCode, value } = await cli.json<Report>(
       "fork",

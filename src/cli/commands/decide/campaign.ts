@@ -28,7 +28,8 @@ export const startCampaign: Present = async ({ input, flags }, session, client) 
   if (!options.json) writeLines(out, startedLines(answer));
   if (campaign === null) return 0;
   if (!isLeft) return follow(client, session, campaign);
-  const waits = answer.owner === null ? ["No server is running. The campaign begins when one is started."] : [];
+  const waits =
+    answer.owner === null ? ["No server is running. The campaign begins when one is started."] : [];
   writeLines(out, [...waits, `see: ${commandLine(options, `campaigns show ${campaign}`)}`]);
   return 0;
 };

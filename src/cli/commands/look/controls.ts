@@ -18,14 +18,6 @@ function controlRow({ action, allowed, needs_force, reason, code }: Control): st
 export const controls: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("list_controls", input as InputOf<"list_controls">);
   if (options.json) writeJson(out, answer);
-  else
-    writeLines(
-      out,
-      tableLines(
-        HEADER,
-        answer.items.map(controlRow),
-        out.width(),
-      ),
-    );
+  else writeLines(out, tableLines(HEADER, answer.items.map(controlRow), out.width()));
   return 0;
 };
