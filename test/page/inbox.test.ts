@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     const server = await servers.start();
     await server.until(await server.run(FAILS), "failed");
     const page = await browser.open(server.url);
-    await page.getByText("Failed, nothing answered").waitFor();
+    await page.getByText("Failed, not handled").waitFor();
     await page
       .getByRole("button", { name: /^Set aside/ })
       .first()

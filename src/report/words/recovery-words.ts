@@ -12,7 +12,7 @@ export function recoveryWords({
     case "restart":
       return "started again after its worker was lost";
     case "rule":
-      return "answered by a rule";
+      return "handled by a rule";
     case "retry":
       return times === 1 ? "retried once" : times === 2 ? "retried twice" : `retried ${times} times`;
     case "reset":

@@ -294,7 +294,7 @@ function Sections({
   const waiting = rows.filter(({ problem }) => problem.kind !== "failed");
   const sections = [
     { title: "Waiting for a decision", rows: waiting },
-    { title: "Failed, nothing answered", rows: failed },
+    { title: "Failed, not handled", rows: failed },
   ];
   return sections
     .filter((section) => section.rows.length > 0)

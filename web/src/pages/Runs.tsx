@@ -264,7 +264,7 @@ function NoRuns({ filter, given }: { readonly filter: Filter; readonly given: Gi
     ...narrowed.map(([name, value]) => `with ${name} ${value}`),
   ];
   return (
-    <Empty title={`No run is ${words.join(" and ")}`}>
+    <Empty title={`No runs ${words.join(" and ")}`}>
       <a className="link" href={addressOf(["runs"])}>
         Show all runs
       </a>

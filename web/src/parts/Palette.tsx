@@ -59,7 +59,7 @@ export function Palette({ pages, onClose }: PaletteProps): ReactNode {
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={found[chosen] === undefined ? undefined : `${list}-${chosen}`}
-        placeholder="A number, or letters of a run's error, a step or a workflow"
+        placeholder="The number of a run, or a part of an error, a step or a workflow"
         value={text}
         onChange={(event) => {
           setText(event.target.value);

@@ -19,7 +19,7 @@ function wordsOf(rung: string, to: string, times: number): string {
     case "restart":
       return "started again after its worker was lost";
     case "rule":
-      return "answered by a rule";
+      return "handled by a rule";
     case "retry":
       return times === 1 ? "retried" : times === 2 ? "retried twice" : `retried ${times} times`;
     case "reset":

@@ -27,7 +27,7 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
   const { items, total } = answer;
   if (items.length === 0) writeLines(out, ["nothing needs a person"]);
   else writeLines(out, tableLines(HEADER, items.map(rowOf), out.width()));
-  if (total > items.length) writeLines(out, [`${total - items.length} more; --limit shows more of them`]);
+  if (total > items.length) writeLines(out, [`${total - items.length} more: use a larger --limit`]);
   const [first] = items;
   if (first !== undefined) writeLines(out, ["", nextLine(first, (command) => commandLine(options, command))]);
   return 0;
@@ -48,17 +48,18 @@ function rowOf(problem: Problem): string[] {
 
 /** One way on for the first of them. */
 function nextLine({ kind, items, signature }: Problem, type: (command: string) => string): string {
-  const { run_id, step } = items[0]!;
+  const { run_id, step, scope, job_id } = items[0]!;
+  const job = scope === "root" ? step : job_id;
   switch (kind) {
     case "question":
-      return `answer it:  ${type(`answer ${run_id} ${step} --choose ...`)}`;
+      return `answer it:  ${type(`answer ${run_id} ${job} --choose ...`)}`;
     case "hold":
-      return `decide it:  ${type(`resolve ${run_id} ${step} --retry --reason "..."`)}`;
+      return `decide it:  ${type(`resolve ${run_id} ${job} --retry --reason "..."`)}`;
     case "dead_letter":
-      return `again:      ${type(`redrive ${run_id} ${step} --reason "..."`)}`;
+      return `again:      ${type(`redrive ${run_id} ${job} --reason "..."`)}`;
     case "failed":
       return signature === null
-        ? `again:      ${type(`retry ${run_id} ${step} --reason "..."`)}`
+        ? `again:      ${type(`retry ${run_id} ${job} --reason "..."`)}`
         : `set aside:  ${type(`failures resolve ${shortSignature(signature)}`)}`;
   }
 }

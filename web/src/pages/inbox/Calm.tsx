@@ -43,7 +43,7 @@ export function Calm(): ReactNode {
             <Doll face="held" /> Hold
           </dt>
           <dd>
-            A failure that no rung answers, in a file with <code className="mono-s">unhandled: hold</code>.
+            A failure that no rung handles, in a file with <code className="mono-s">unhandled: hold</code>.
             The run waits, nothing is lost.
           </dd>
           <dt>
@@ -62,12 +62,12 @@ export function Calm(): ReactNode {
           <dt>
             <Doll face="failed" /> Failed
           </dt>
-          <dd>A run ended with a failure that no edge, goto or repair took.</dd>
+          <dd>A run ended with a failure that nothing handled.</dd>
         </dl>
       </div>
       <div className="panel">
         <header>
-          <h2>Let Daruma answer more of them</h2>
+          <h2>Let Daruma handle more of them</h2>
           <span className="dim small">add this to a step, rung by rung</span>
         </header>
         <pre className="sample">{SAMPLE}</pre>
@@ -88,6 +88,6 @@ function today(
   const rescued = completed.filter(({ recoveries }) => recoveries > 0).length;
   const running = runs.filter(({ status }) => status === "running").length;
   const all = `${isMore ? "More than " : ""}${count(runs.length, "run")} in the last 24 hours. `;
-  const after = rescued === 0 ? "" : `, ${rescued} of them after Daruma picked them up`;
+  const after = rescued === 0 ? "" : `, ${rescued} of them after a failure`;
   return `${all}${completed.length} completed${after}; ${running} ${running === 1 ? "is" : "are"} running.`;
 }

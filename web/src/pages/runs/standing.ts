@@ -7,7 +7,7 @@ export function standingInList(run: RunItem): Standing {
   if (run.waiting > 0 && run.asks === "question" && (run.status === "running" || run.status === "held"))
     return { face: "held", words: "Asks a question", tone: "person" };
   if (run.status === "held" && run.asks === "dead_letter") return { ...plain, words: "Held, dead letter" };
-  if (run.status === "running" && run.waiting > 0) return { ...plain, words: "Running, one held" };
+  if (run.status === "running" && run.waiting > 0) return { ...plain, words: `Running, ${run.waiting} held` };
   const isRecovering = (run.jobs.recovering ?? 0) > 0;
   return run.status === "running" && isRecovering ? { ...plain, words: "Running, recovering" } : plain;
 }
