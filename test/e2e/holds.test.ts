@@ -257,4 +257,24 @@ steps:
     expect((await cli.daruma("resolve", id, "each", "--scope", "root/list[1]", "--skip")).exitCode).toBe(0);
     expect((await cli.json<Report>("show", id)).value.status).toBe("completed");
   });
+
+  it("of two items is named by its id in the inbox, and both are decided by their ids at once", async () => {
+    const { report } = await cli.runJson(`
+name: inbox-items
+unhandled: hold
+steps:
+  list: { exec: "echo '[1,2]'", forEach: true }
+  each: { exec: exit 3, depends_on: [list] }
+`);
+    const jobs = report.jobs.filter(({ step }) => step === "each").map(({ id }) => String(id));
+    const inbox = await cli.daruma("inbox", "--workflow", "inbox-items");
+    expect(inbox.stdout).toMatch(new RegExp(`daruma resolve ${report.run_id} (${jobs.join("|")}) --retry`));
+    const { exitCode, value } = await cli.json<{ results: { job_id: number; ok: boolean }[] }>(
+      ...["decide", ...jobs, "--action", "skip"],
+    );
+    expect([exitCode, value.results.map(({ job_id, ok }) => [String(job_id), ok])]).toEqual([
+      0,
+      jobs.map((job) => [job, true]),
+    ]);
+  });
 });

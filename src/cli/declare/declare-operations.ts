@@ -121,9 +121,9 @@ class Fields {
   argument({ field, isOptional, isMany }: Positional): Argument {
     const name = `${argumentName(field)}${isMany ? "..." : ""}`;
     const argument = new Argument(isOptional ? `[${name}]` : `<${name}>`, this.text(field));
-    const parse = this.parser(field);
+    const parse = this.parser(field, isListOnly(this.described[field]));
     return argument.argParser<unknown>((text, before) =>
-      isMany ? [...((before as readonly unknown[] | undefined) ?? []), parse(text)] : parse(text),
+      isMany ? [...((before as readonly unknown[] | undefined) ?? []), parse(text)].flat() : parse(text),
     );
   }
 
@@ -160,10 +160,11 @@ class Fields {
     return said.charAt(0).toLowerCase() + said.slice(1);
   }
 
-  private parser(field: string): (text: string) => unknown {
+  /** `isListOnly`: the field takes no text, so one argument is a list of one. */
+  private parser(field: string, isListOnly = false): (text: string) => unknown {
     const schema = this.operation.input.shape[field] as z.ZodType;
     return (text) => {
-      const parsed = schema.safeParse(text);
+      const parsed = schema.safeParse(isListOnly ? [text] : text);
       if (parsed.success) return parsed.data;
       if (field === "run_id") throw new InvalidArgumentError("Use the number of a run, or last.");
       const { code, message } = parsed.error.issues[0]!;
@@ -172,6 +173,10 @@ class Fields {
       throw new InvalidArgumentError(expected === null ? `${message}.` : `It must be ${expected}.`);
     };
   }
+}
+
+function isListOnly(described: z.core.JSONSchema._JSONSchema | undefined): boolean {
+  return typeof described === "object" && described.type === "array";
 }
 
 function argumentName(field: string): string {
