@@ -29,7 +29,8 @@ export const show: Present = async ({ input }, session, client) => {
 /** What the renderers tell a run from. */
 export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
   const { summary, state: _state, diagnostics: _diagnostics, ...more } = shown;
-  const { live_control: _control, usage: _usage, left_alone: _left, at: _at, ...report } = more;
+  const { live_control: _control, usage: _usage, left_alone: _left, at: _at, ...rest } = more;
+  const { recoveries: _recoveries, ...report } = rest;
   const { jobs } = report as unknown as RunReport;
   return { report, ...summary, deadLetters: deadLettersAmong(jobs) } as unknown as RunSummary;
 }
