@@ -46,9 +46,9 @@ describe.each(ENGINES)("plan for %s", (engine) => {
       { memoryBytes: 4001 * 1024 ** 2 },
       "4001 MB of memory asked for, but main has at most 4000 MB of memory on one node",
     ],
-    [{ gpus: 2 }, "2 GPUs asked for, but main has at most 1 GPUs on one node"],
+    [{ gpus: 2 }, "2 GPUs asked for, but main has at most 1 GPU on one node"],
     [{ runtimeMs: 3_660_000 }, "61 min asked for, but main has at most 60 min"],
-    [{ nodes: 2 }, "2 nodes asked for, but main has at most 1 nodes"],
+    [{ nodes: 2 }, "2 nodes asked for, but main has at most 1 node"],
   ])("refuses %j before anything is submitted, and names the limit", (change, message) => {
     const spec = allocationSpec({ target: "main" });
     expect(provider.plan({ ...spec, shape: { ...spec.shape, ...change } }, [TARGET])).toEqual({
