@@ -114,6 +114,24 @@ describe("a search in a log", () => {
     );
   });
 
+  it.each([
+    ["many large counts", `${"[^\\n]{0,999}".repeat(70)}[^ab]`],
+    ["a long group many times", `(?:${"abcdefghij".repeat(90)}){1000}`],
+    ["counts within counts, again and again", "(?:.{0,30}){0,30}".repeat(6)],
+  ])("refuses an expression that takes minutes for one line: %s", async (_, grep) => {
+    await expect(find(logOf("a"), { grep, regex: true })).rejects.toThrow(
+      "grep is not a regular expression: it is too large",
+    );
+  });
+
+  it("looks at less of a long line the larger the expression is", async () => {
+    const file = logOf(`${"ab".repeat(20_000)}!\n${"ab".repeat(1_000)}!\n`);
+    const found = async (grep: string) =>
+      (await find(file, { grep, regex: true })).items.map(({ line }) => line);
+    expect(await found("b!")).toEqual([1, 2]);
+    expect(await found(".{900}b!")).toEqual([2]);
+  });
+
   it("stops at 1,000 matches and says where to go on", async () => {
     const file = logOf(numbered(1_200));
     const { items, next_line } = await find(file, { grep: "row" });
