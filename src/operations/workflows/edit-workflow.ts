@@ -65,9 +65,11 @@ export const editWorkflow = operation({
     examples: EXAMPLES[action],
   })),
   withoutStore: "empty",
-  handler: async (_, request) => {
-    const edited = editText(request.source, editOf(request), request.file_name);
-    return { source: edited, edit: differenceOf(request.source, edited) };
+  handler: async ({ workflowReader }, request) => {
+    const { source, file_name: file } = request;
+    const edit = editOf(request);
+    const edited = (await workflowReader?.edit(source, edit, file)) ?? editText(source, edit, file);
+    return { source: edited, edit: differenceOf(source, edited) };
   },
 });
 

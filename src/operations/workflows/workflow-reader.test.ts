@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { editText } from "../../definition/edit/edit-text.js";
+import type { Context } from "../context.js";
+import { editWorkflow } from "./edit-workflow.js";
 import { checkWorkflow } from "./validate-workflow.js";
 import { WorkflowReader, type WorkflowReaderLimits } from "./workflow-reader.js";
 import { readWorkflowText } from "./workflow-source.js";
@@ -36,6 +39,29 @@ describe("a large workflow", () => {
     expect(read).toEqual(readWorkflowText(source, PLACE));
   });
 
+  it("is edited as a small one is, while everything else goes on", async () => {
+    const source = `${workflow(2_000)}transitions:\n${"  - { from: s1, to: last, on: failure }\n".repeat(2_000)}`;
+    const edit = { action: "change", transition: 2_000, keys: { on: "any" } } as const;
+    let turns = 0;
+    const ticking = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const edited = await reader().edit(source, edit, "big.yaml");
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(3);
+    expect(edited).toBe(editText(source, edit));
+  });
+
+  it("that cannot be edited is refused as a small one is", async () => {
+    const edit = { action: "remove", transition: 1 } as const;
+    for (const maxCharsAtOnce of [0, 1_000_000])
+      await expect(reader({ maxCharsAtOnce }).edit(workflow(2), edit, "big.yaml")).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+        message: "the text has no transition 1",
+        hint: "Read the text again: it has changed.",
+      });
+  });
+
   it("with problems is refused with all of them", async () => {
     const source = workflow(2_000, "exec: x, goto: nowhere");
     const expected = expect.objectContaining({ code: "UNKNOWN_KEY", line: 2_003 });
@@ -54,6 +80,14 @@ describe("a large workflow", () => {
       file: "big.yaml",
     });
     expect(check).toMatchObject({ ok: false, problems: [{ code: "WORKFLOW_TOO_LARGE" }] });
+  });
+
+  it("is never edited where everything else would wait", async () => {
+    const context = { workflowReader: reader({ deadlineMs: 1 }) } as unknown as Context;
+    const request = { action: "add", source: workflow(2_000), file_name: "big.yaml", from: "s1", to: "last" };
+    await expect(editWorkflow.handler(context, request as never)).rejects.toMatchObject({
+      code: "WORKFLOW_TOO_LARGE",
+    });
   });
 
   it("waits for its turn, and is refused where too many wait", async () => {

@@ -3,11 +3,12 @@ import type { Worker } from "node:worker_threads";
 import { DarumaError } from "../../core/errors/errors.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import { messageOf } from "../../core/text/message-of.js";
+import { editText, type WorkflowEdit } from "../../definition/edit/edit-text.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { startThread } from "../../sandbox/thread-file.js";
 import type { TextPlace, TextReader, Workflow } from "./workflow.js";
 import { readWorkflowText } from "./workflow-source.js";
-import type { ReadingAnswer, TextToRead } from "./workflow-thread.js";
+import type { EditingAnswer, ReadingAnswer, TextRefused, TextToEdit, TextToRead } from "./workflow-thread.js";
 
 export interface WorkflowReaderLimits {
   /** A text up to this is read at once, which takes some 0.1 s: less than to start a thread. */
@@ -25,14 +26,15 @@ const LIMITS: WorkflowReaderLimits = {
 };
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1_024 };
 
-interface Reading extends TextToRead {
-  resolve(answer: ReadingAnswer): void;
+interface Reading {
+  readonly task: TextToRead | TextToEdit;
+  resolve(answer: ReadingAnswer | EditingAnswer): void;
   reject(error: DarumaError): void;
 }
 
 /**
- * Reads workflow texts for a server. A large one takes seconds, in which nothing else would be answered and no lease
- * renewed, so it is read in a thread of its own, within a time limit.
+ * Reads and edits workflow texts for a server. A large one takes seconds, in which nothing else would be answered and no
+ * lease renewed, so it is read in a thread of its own, within a time limit.
  */
 export class WorkflowReader implements TextReader {
   readonly #limits: WorkflowReaderLimits;
@@ -47,13 +49,21 @@ export class WorkflowReader implements TextReader {
   /** Throws InvalidWorkflow with every problem, WORKFLOW_TOO_LARGE, or WORKFLOW_READER_BUSY. */
   async read(source: string, place: TextPlace): Promise<Workflow> {
     if (source.length <= this.#limits.maxCharsAtOnce) return readWorkflowText(source, place);
-    const answer = await this.#readAside(source, place);
+    const answer = (await this.#aside({ source, place })) as ReadingAnswer;
     if ("problems" in answer) throw new InvalidWorkflow(place.file, answer.problems, answer.survey);
-    if ("error" in answer) throw new DarumaError(answer.error.code, answer.error.message, answer.error);
+    if ("error" in answer) throw errorOf(answer);
     const { text, hash, warnings, survey } = answer;
     const definition = parseStoredDefinition(text, hash);
     const read = { definition, hash, text, warnings, file: null, folder: resolvePath(place.folder) };
     return survey === undefined ? read : { ...read, survey };
+  }
+
+  /** Throws INVALID_INPUT where the text cannot be changed, WORKFLOW_TOO_LARGE, or WORKFLOW_READER_BUSY. */
+  async edit(source: string, edit: WorkflowEdit, file: string): Promise<string> {
+    if (source.length <= this.#limits.maxCharsAtOnce) return editText(source, edit, file);
+    const answer = (await this.#aside({ source, edit, file })) as EditingAnswer;
+    if ("error" in answer) throw errorOf(answer);
+    return answer.edited;
   }
 
   /** What is under way or waits is refused. */
@@ -65,12 +75,12 @@ export class WorkflowReader implements TextReader {
     await Promise.all(threads.map((thread) => thread.terminate()));
   }
 
-  #readAside(source: string, place: TextPlace): Promise<ReadingAnswer> {
+  #aside(task: TextToRead | TextToEdit): Promise<ReadingAnswer | EditingAnswer> {
     if (this.#isClosed) throw stopping();
     if (this.#waiting.length >= this.#limits.maxWaiting)
       throw new DarumaError("WORKFLOW_READER_BUSY", "too many large workflows are being read at the moment");
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ source, place, resolve, reject });
+      this.#waiting.push({ task, resolve, reject });
       this.#startNext();
     });
   }
@@ -79,10 +89,9 @@ export class WorkflowReader implements TextReader {
     if (this.#isClosed || this.#underWay.size >= this.#limits.maxThreads) return;
     const reading = this.#waiting.shift();
     if (reading === undefined) return;
-    const { source, place } = reading;
     const thread = startThread(new URL("./workflow-thread.js", import.meta.url), {
       env: {},
-      workerData: { source, place } satisfies TextToRead,
+      workerData: reading.task,
       resourceLimits: RESOURCE_LIMITS,
     });
     this.#underWay.set(thread, reading);
@@ -90,7 +99,7 @@ export class WorkflowReader implements TextReader {
       reading.reject(tooLarge(`it takes longer than ${this.#limits.deadlineMs} ms to read`));
       void thread.terminate();
     }, this.#limits.deadlineMs);
-    thread.on("message", (answer: ReadingAnswer) => reading.resolve(answer));
+    thread.on("message", (answer: ReadingAnswer | EditingAnswer) => reading.resolve(answer));
     thread.on("error", (error) => reading.reject(refusalOf(error)));
     thread.on("exit", () => {
       clearTimeout(tooSlow);
@@ -100,6 +109,10 @@ export class WorkflowReader implements TextReader {
       this.#startNext();
     });
   }
+}
+
+function errorOf({ error }: TextRefused): DarumaError {
+  return new DarumaError(error.code, error.message, error);
 }
 
 function refusalOf(error: unknown): DarumaError {

@@ -1,17 +1,28 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
+import { editText, type WorkflowEdit } from "../../definition/edit/edit-text.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Survey } from "../../definition/survey.js";
 import type { TextPlace, Workflow } from "./workflow.js";
 import { readWorkflowText } from "./workflow-source.js";
 
-/** Entry of a thread that reads one workflow text, answers and ends. */
+/** Entry of a thread that reads or edits one workflow text, answers and ends. */
 
 export interface TextToRead {
   readonly source: string;
   readonly place: TextPlace;
 }
+
+export interface TextToEdit {
+  readonly source: string;
+  readonly edit: WorkflowEdit;
+  readonly file: string;
+}
+
+export type TextRefused = {
+  readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string };
+};
 
 export type ReadingAnswer =
   | (Pick<Workflow, "survey"> & {
@@ -20,12 +31,16 @@ export type ReadingAnswer =
       readonly warnings: readonly Problem[];
     })
   | { readonly problems: readonly Problem[]; readonly survey: Survey | null }
-  | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string } };
+  | TextRefused;
+export type EditingAnswer = { readonly edited: string } | TextRefused;
 
-parentPort?.postMessage(answer(workerData as TextToRead));
+parentPort?.postMessage(answer(workerData as TextToRead | TextToEdit));
 
-function answer({ source, place }: TextToRead): ReadingAnswer {
+function answer(task: TextToRead | TextToEdit): ReadingAnswer | EditingAnswer {
   try {
+    const { source } = task;
+    if ("edit" in task) return { edited: editText(source, task.edit, task.file) };
+    const { place } = task;
     const { text, hash, warnings, survey } = readWorkflowText(source, place);
     return { text, hash, warnings, ...(survey === undefined ? {} : { survey }) };
   } catch (error) {

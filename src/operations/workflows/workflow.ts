@@ -1,4 +1,5 @@
 import type { Definition } from "../../core/model/definition.js";
+import type { WorkflowEdit } from "../../definition/edit/edit-text.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Survey } from "../../definition/survey.js";
 
@@ -28,9 +29,11 @@ export interface TextPlace {
   readonly surveys?: boolean;
 }
 
-/** Reads the text of a workflow. Throws InvalidWorkflow with every problem. */
 export interface TextReader {
+  /** Throws InvalidWorkflow with every problem. */
   read(source: string, place: TextPlace): Promise<Workflow>;
+  /** The text with the change in it. */
+  edit(source: string, edit: WorkflowEdit, file: string): Promise<string>;
 }
 
 /** What the texts of workflows are read with. */
