@@ -22,6 +22,11 @@ it("daruma page prints the address of a run and hands it to the browser, and say
     WAYLAND_DISPLAY: "",
   });
   expect(JSON.parse(alone.stdout)).toEqual({ url: `${server}/`, opened: false });
+  for (const address of ["--version", "file:///etc/passwd", "javascript:alert(1)", "http://u:secret@h"]) {
+    const refused = await runCli(["page", `--server=${address}`, "--json"], { BROWSER: browser });
+    expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([2, { error: { code: "USAGE" } }]);
+    expect(refused.stdout).not.toContain("secret");
+  }
   const without = await runCli(["page", "12"]);
   expect([without.exitCode, without.stderr]).toEqual([2, expect.stringContaining("page needs a server")]);
 });

@@ -33,6 +33,25 @@ export function serverAddress(text: string): string {
     .join(",");
 }
 
+/** Without what is not part of the address: a password in it would be shown in messages. */
+export function checkedAddress(server: string): string {
+  let url: URL;
+  try {
+    url = new URL(server);
+  } catch {
+    throw new DarumaError("USAGE", `invalid server address ${server}`, {
+      hint: "Write it as http://127.0.0.1:7420.",
+    });
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new DarumaError("USAGE", `invalid server address ${server}: only http and https are supported`);
+  if (url.username !== "" || url.password !== "")
+    throw new DarumaError("USAGE", "--server must not contain a password", {
+      hint: "Use --token or DARUMA_TOKEN.",
+    });
+  return serverAddress(`${url.origin}${url.pathname}`);
+}
+
 /** An address by which nobody but this machine can be meant. */
 export function isOnThisMachine(server: string): boolean {
   return URL.canParse(server) && isLoopbackHost(new URL(server).hostname);

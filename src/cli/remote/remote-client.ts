@@ -6,7 +6,7 @@ import type { Problem } from "../../definition/read/problem.js";
 import type { Client } from "../../operations/client.js";
 import type { Operation, StreamItem } from "../../operations/operation.js";
 import { operationOf } from "../../operations/operations.js";
-import { serverAddress } from "./place.js";
+import { checkedAddress } from "./place.js";
 import { readServerEvents, type ServerEvent } from "./server-events.js";
 
 export interface RemoteClientOptions {
@@ -57,7 +57,7 @@ class RemoteClient {
   private readonly base: string;
 
   constructor(private readonly options: RemoteClientOptions) {
-    this.base = baseOf(options.server);
+    this.base = checkedAddress(options.server);
   }
 
   /**
@@ -245,23 +245,4 @@ function isLostAnswer(error: unknown): boolean {
 
 function given(input: Fields): Fields {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-}
-
-/** Without what is not part of the address: a password in it would be shown in messages. */
-function baseOf(server: string): string {
-  let url: URL;
-  try {
-    url = new URL(server);
-  } catch {
-    throw new DarumaError("USAGE", `invalid server address ${server}`, {
-      hint: "Write it as http://127.0.0.1:7420.",
-    });
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new DarumaError("USAGE", `invalid server address ${server}: only http and https are supported`);
-  if (url.username !== "" || url.password !== "")
-    throw new DarumaError("USAGE", "--server must not contain a password", {
-      hint: "Use --token or DARUMA_TOKEN.",
-    });
-  return serverAddress(`${url.origin}${url.pathname}`);
 }

@@ -1,5 +1,6 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import { openClient } from "../../remote/open-client.js";
+import { checkedAddress } from "../../remote/place.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { openInBrowser } from "../../terminal/open-browser.js";
@@ -16,7 +17,8 @@ export async function page(
     throw new DarumaError("USAGE", "page needs a server", {
       hint: "Add --server URL, or set DARUMA_SERVER. `daruma serve --open` starts one and opens its page.",
     });
-  const url = `${server}/${await placeOf(run, step, session)}`;
+  // What is no address of a server could be a file, or a flag of the browser.
+  const url = `${checkedAddress(server)}/${await placeOf(run, step, session)}`;
   const opened = await openInBrowser(url);
   if (options.json) writeJson(out, { url, opened });
   else writeLines(out, [url]);
