@@ -39,6 +39,13 @@ describe("input that does not fit", () => {
     });
   });
 
+  it("is told what a text must look like", () => {
+    expect(refusalOf("start_campaign", { rate: "0/min", stop_at: "500%" })).toEqual({
+      rate: "must be a number a minute, such as 20/min",
+      stop_at: "must be a share, such as 20%",
+    });
+  });
+
   it("is told that a token's name stands on one line, and that all of it can be seen", () => {
     const created = (name: string) => refusalOf("create_token", { name, role: "viewer" });
     const controls = { name: "must be on one line, without control characters" };

@@ -56,7 +56,9 @@ export function fieldErrors(
 }
 
 function messageOf(input: z.ZodType, issue: z.core.$ZodIssue, given: unknown): string {
-  const expected = issue.code === "custom" ? null : expectationAt(input, issue.path);
+  // What a text must look like is said where the rule is.
+  const isTold = issue.code === "custom" || issue.code === "invalid_format";
+  const expected = isTold ? null : expectationAt(input, issue.path);
   if (valueAt(given, issue.path) === undefined && issue.code !== "custom")
     return expected === null ? "is missing" : `is missing; it must be ${expected}`;
   return expected === null ? issue.message : `must be ${expected}`;
