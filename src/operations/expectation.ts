@@ -20,7 +20,12 @@ interface Schema {
 export function expectationAt(input: z.ZodType, path: readonly PropertyKey[]): string | null {
   const whole = z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Schema;
   const schema = schemaAt(whole, path);
-  return schema === null ? null : expectation(schema);
+  if (schema === null) return null;
+  return takesAnything(schema) ? "any JSON value" : expectation(schema);
+}
+
+function takesAnything(schema: Schema): boolean {
+  return Object.keys(schema).every((key) => key === "description");
 }
 
 /** The fields that there are at a place of an input. */
