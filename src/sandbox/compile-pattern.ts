@@ -10,7 +10,7 @@ const MAX_ESTIMATED_SIZE = 100_000;
 /** What the engine allows for counts within one another. */
 const MAX_NESTED_COUNT = 1_000;
 
-export interface CompiledPattern {
+interface CompiledPattern {
   (text: string): boolean;
   /** The time that a character takes at worst grows with it. */
   readonly size: number;
