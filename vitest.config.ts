@@ -10,7 +10,7 @@ const { fast, slow } = sortTests(import.meta.dirname);
 const requirements = readCoverage(readFileSync(join(import.meta.dirname, "docs/coverage.md"), "utf8"));
 const CORES = availableParallelism();
 /** Slow tests wait for processes more than they compute, so that more of them than cores run at once. */
-const SLOW_WORKERS = Number(process.env.TEST_WORKERS ?? CORES + 2);
+const SLOW_WORKERS = Number(process.env.TEST_WORKERS ?? CORES + 3);
 
 export default defineConfig({
   test: {
