@@ -4,8 +4,15 @@ import type { Problem as Refusal } from "../api/client.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { Refused } from "../parts/Notice.js";
-import { addressOf, type Place } from "../place.js";
-import { KIND_WORDS, type Kind, type Problem, type Problems, settleOrder } from "../words/problems.js";
+import { addressOf, type Place, placeOf } from "../place.js";
+import {
+  KIND_WORDS,
+  type Kind,
+  nextAfter,
+  type Problem,
+  type Problems,
+  settleOrder,
+} from "../words/problems.js";
 import { count } from "../words/status.js";
 import { Bulk } from "./inbox/Bulk.js";
 import { Calm } from "./inbox/Calm.js";
@@ -39,10 +46,14 @@ export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps):
   };
   const finish = (ids: readonly string[], words: string): void => {
     decided(ids, words, () => {
-      const last = rows.findIndex(({ problem }) => ids.includes(problem.id));
-      const next = rows.slice(last + 1).find(({ problem }) => !ids.includes(problem.id));
-      setSelected(new Set());
-      if (ids.includes(asked ?? rows[0]?.problem.id ?? "")) go(next?.problem.id);
+      setSelected((old) => new Set([...old].filter((id) => !ids.includes(id))));
+      const here = placeOf(location.hash);
+      const next = nextAfter(
+        ids,
+        rows.map(({ problem }) => problem.id),
+        here,
+      );
+      if (next !== null && here.query.get("kind") === kind) go(next);
     });
     reload();
   };

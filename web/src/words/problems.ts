@@ -1,4 +1,5 @@
 import type { paths } from "../api/schema.js";
+import type { Place } from "../place.js";
 import { count } from "./status.js";
 
 type Answer = paths["/api/v1/problems"]["get"]["responses"][200]["content"]["application/json"];
@@ -46,4 +47,20 @@ export function settleOrder(
     if (place >= 0 && !order.includes(id)) order.splice(Math.min(place, order.length), 0, id);
   }
   return { order, added: 0 };
+}
+
+/**
+ * The problem that comes after those that were decided; null where nobody should be taken to it, because he has left the
+ * inbox or chosen another problem since.
+ */
+export function nextAfter(
+  decided: readonly string[],
+  rows: readonly string[],
+  { path, query }: Place,
+): string | null {
+  const [page = "inbox"] = path;
+  const shown = query.get("problem") ?? rows[0];
+  if (page !== "inbox" || shown === undefined || !decided.includes(shown)) return null;
+  const first = rows.findIndex((id) => decided.includes(id));
+  return rows.slice(first + 1).find((id) => !decided.includes(id)) ?? null;
 }

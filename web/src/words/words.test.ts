@@ -4,7 +4,7 @@ import { marksOf } from "../../../src/report/words/rung-marks.js";
 import { RUNGS } from "../pages/step/rungs.js";
 import { addressOf, placeOf } from "../place.js";
 import { linesOf } from "./log-lines.js";
-import { blocksOf, extentOf, settleOrder } from "./problems.js";
+import { blocksOf, extentOf, nextAfter, settleOrder } from "./problems.js";
 
 it("the page's ladder is the engine's", () => {
   expect(RUNGS).toEqual(LADDER.map(({ name }) => name));
@@ -36,6 +36,17 @@ describe("problems", () => {
   it("stay where they were for a moment after they were decided", () => {
     const kept = new Set(["b"]);
     expect(settleOrder(["a", "b", "c"], ["a", "c"], { frozen: false, kept }).order).toEqual(["a", "b", "c"]);
+  });
+
+  it("give way to the next one after a decision, unless somebody went elsewhere meanwhile", () => {
+    const nextAt = (hash: string): string | null =>
+      nextAfter(["b", "c"], ["a", "b", "c", "d"], placeOf(hash));
+    expect(nextAt("#/inbox?problem=b")).toBe("d");
+    expect(nextAt("#/inbox?problem=a")).toBeNull();
+    expect(nextAt("#/inbox")).toBeNull();
+    expect(nextAt("#/workflows")).toBeNull();
+    expect(nextAfter(["a"], ["a", "b"], placeOf(""))).toBe("b");
+    expect(nextAfter(["b"], ["a", "b"], placeOf("#/inbox?problem=b"))).toBeNull();
   });
 });
 
