@@ -6,9 +6,10 @@ function pressed(key: string, change: Partial<Pressed> = {}): Pressed {
   return { key, code: "", shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...change };
 }
 
-const NOWHERE = { isField: false, isButton: false };
-const IN_FIELD = { isField: true, isButton: false };
-const ON_BUTTON = { isField: false, isButton: true };
+const NOWHERE = { isField: false, isButton: false, isLink: false };
+const IN_FIELD = { ...NOWHERE, isField: true };
+const ON_BUTTON = { ...NOWHERE, isButton: true };
+const ON_LINK = { ...NOWHERE, isLink: true };
 
 function told(): { registry: KeyRegistry; done: string[]; key: (keys: string, inFields?: true) => never } {
   const done: string[] = [];
@@ -97,6 +98,13 @@ describe("keys of the page", () => {
       registry.press(press, IN_FIELD, 0);
     for (const press of [pressed("Enter"), pressed(" "), pressed("j")]) registry.press(press, ON_BUTTON, 0);
     expect(done).toEqual(["esc", "j"]);
+  });
+
+  it("leave enter to a link, and have space", () => {
+    const { registry, done, key } = told();
+    registry.add({ title: "Inbox", keys: [key("enter"), key("space")] });
+    for (const press of [pressed("Enter"), pressed(" ")]) registry.press(press, ON_LINK, 0);
+    expect(done).toEqual(["space"]);
   });
 
   it("that print something can be switched off", () => {

@@ -25,6 +25,8 @@ export interface Focused {
   readonly isField: boolean;
   /** Enter and space press it. */
   readonly isButton: boolean;
+  /** Enter follows it; space does nothing to it. */
+  readonly isLink: boolean;
 }
 
 const SEQUENCE_MS = 1_500;
@@ -78,6 +80,7 @@ export class KeyRegistry {
     this.#begun = null;
     for (const stroke of strokesOf(pressed)) {
       if (focused.isButton && (stroke === "enter" || stroke === "space")) return false;
+      if (focused.isLink && stroke === "enter") return false;
       if (isSingle(stroke) && (!this.#singleKeys || focused.isField)) continue;
       const found = this.#find(begun === null ? stroke : `${begun} ${stroke}`, focused);
       if (found === "begins") {

@@ -53,14 +53,14 @@ export function switchSingleKeys(on: boolean): void {
   registry.switchSingleKeys(on);
 }
 
-const PRESSED =
-  "button, a[href], summary, input[type=checkbox], input[type=radio], [role=button], [role=radio]";
+const PRESSED = "button, summary, input[type=checkbox], input[type=radio], [role=button], [role=radio]";
 const TYPED_INTO = "input:not([type=checkbox]):not([type=radio]):not([type=button]), textarea, select";
 
 function focusedOf(target: EventTarget | null): Focused {
-  if (!(target instanceof HTMLElement)) return { isField: false, isButton: false };
+  if (!(target instanceof HTMLElement)) return { isField: false, isButton: false, isLink: false };
   return {
     isField: target.isContentEditable || target.matches(TYPED_INTO),
     isButton: target.matches(PRESSED),
+    isLink: target.matches("a[href]"),
   };
 }
