@@ -5,6 +5,7 @@ import { Icon } from "../../parts/Icon.js";
 import { count, standingOf } from "../../words/status.js";
 import { clockTime, exactTime } from "../../words/times.js";
 import { Controls } from "./Controls.js";
+import { failuresMet } from "./moments.js";
 import type { RunSummary, TimelineData } from "./run-data.js";
 
 interface HeadProps {
@@ -21,6 +22,7 @@ export function RunHead({ run, log, step, mayAct, reload }: HeadProps): ReactNod
   const recoveries = run.recoveries.length;
   const standing = standingOf(run, { recoveries, handled: run.handled_failures.length });
   const isPast = run.at !== null;
+  const met = log === null || isPast ? 0 : failuresMet(log);
   const by = run.live_control.takeover ? "Taken over" : null;
   return (
     <header className={isOpen ? "runhead open" : "runhead"}>
@@ -45,7 +47,7 @@ export function RunHead({ run, log, step, mayAct, reload }: HeadProps): ReactNod
         </div>
         <div className="meta num" title={run.summary.counts.join(", ")}>
           <span>{run.summary.counts.join(", ")}</span>
-          {log !== null && !isPast && log.failures > 0 && <span>{count(log.failures, "failure")} met</span>}
+          {met > 0 && <span>{count(met, "failure")} met</span>}
           {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
           <span className="hide-s hide-n">started {clockTime(run.created_at)} UTC</span>
           {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}

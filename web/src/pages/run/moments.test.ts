@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { badgePlaces, msOf, recoveryBeside, seqAt, stepBy } from "./moments.js";
+import { badgePlaces, failuresMet, msOf, recoveryBeside, seqAt, stepBy } from "./moments.js";
 
 const log = {
   events: 20,
@@ -12,6 +12,10 @@ const log = {
     { from_ms: 9_900, events: 10, failures: 0, seq: 20 },
   ],
 };
+
+it("a run met as many failures as attempts of it failed", () => {
+  expect(failuresMet(log)).toBe(1);
+});
 
 describe("the slider", () => {
   it("finds the last event before a moment, and the end", () => {

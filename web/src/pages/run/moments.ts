@@ -6,6 +6,11 @@ export function spanOf({ first_at, last_at }: Pick<Log, "first_at" | "last_at">)
   return Math.max(1, Date.parse(last_at) - Date.parse(first_at));
 }
 
+/** Attempts and conditions that failed. What follows from one of them, such as the end of its job, is no further failure. */
+export function failuresMet({ stretches }: Pick<Log, "stretches">): number {
+  return stretches.reduce((sum, { failures }) => sum + failures, 0);
+}
+
 /** The last event before a moment of the log, for somebody who moves the slider there; null: the end of the log. */
 export function seqAt(log: Log, ms: number): number | null {
   let found = 1;
