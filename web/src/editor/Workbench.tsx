@@ -95,7 +95,7 @@ export function Workbench({
         mayEdit={mayEdit}
         mayAct={mayAct}
         isDirty={isDirty}
-        problems={problemCount(checked)}
+        problems={first === null ? null : problemCount(checked)}
         onSave={() => void save()}
         onPublish={() => void publish()}
         onDiscard={() => setAsked("discard")}
