@@ -25,7 +25,7 @@ interface LogPaneProps {
 const HEAD_PX = 28;
 const LINE_PX = 18;
 const MAX_BASIS_PX = 2_000;
-const SLACK_PX = 16;
+const SLACK_PX = 24;
 
 /** One file of an attempt. */
 export function LogPane(props: LogPaneProps): ReactNode {
@@ -55,7 +55,7 @@ export function LogPane(props: LogPaneProps): ReactNode {
         </span>
         {store.facts?.complete === false && <span role="status">still counting its lines</span>}
         {store.facts?.truncated === true && <span>more was printed than max_log allows</span>}
-        <span className="end">{note}</span>
+        <span className="end hide-s">{note}</span>
         {part.count < total && (
           <Parts part={part} total={total} onGo={(line) => setShown(windowAround(line, total))} />
         )}

@@ -100,7 +100,7 @@ function Find({ find }: Pick<LogToolsProps, "find">): ReactNode {
           ref={field}
           type="text"
           value={text}
-          placeholder="Find in log"
+          placeholder="Find"
           aria-label="Find in log"
           onChange={({ target }) => onText(target.value)}
           onKeyDown={({ key, shiftKey, currentTarget }) => {

@@ -63,7 +63,7 @@ export function Story({ run, story, rows, chosen, choose }: StoryProps): ReactNo
       <li className="flat last">
         <span />
         <span>
-          {story.recoveries.length === 0 ? "Nothing had to be recovered. " : ""}
+          {story.recoveries.length === 0 ? "No recoveries. " : ""}
           {run.summary.counts.join(", ")}.
         </span>
       </li>

@@ -49,7 +49,7 @@ export function Failures({ since, workflow }: Asked): ReactNode {
                   <td className="wide cut" title={item.sample}>
                     <a href={addressOf(["runs", item.last_run, item.step])}>{item.sample}</a>
                   </td>
-                  <td>
+                  <td className="of cut" title={`${item.step} in ${item.workflow}`}>
                     <span className="mono-s">{item.step}</span>{" "}
                     <span className="dim small">{item.workflow}</span>
                   </td>

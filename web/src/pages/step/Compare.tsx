@@ -3,7 +3,7 @@ import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Refused } from "../../parts/Notice.js";
 import { ScrollRegion } from "../../parts/ScrollRegion.js";
-import type { AnswerOf } from "../../words/status.js";
+import { type AnswerOf, count } from "../../words/status.js";
 import { DiffRows } from "./DiffRows.js";
 
 type Comparison = AnswerOf<"/api/v1/jobs/{job_id}/comparison">;
@@ -120,7 +120,7 @@ function Text({
       <div className="sh">
         <b>{name}</b> attempt {comparison.other} → attempt {comparison.attempt}
         <span className="dim">
-          {lines === other_lines ? `${lines} lines` : `${other_lines} and ${lines} lines`}
+          {lines === other_lines ? count(lines, "line") : `${other_lines} and ${lines} lines`}
           {words !== "" && `, ${words}`}
         </span>
         {!whole && <span className="end">only the last 128 KB of each</span>}
