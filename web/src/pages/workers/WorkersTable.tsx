@@ -135,8 +135,15 @@ function hasText({ cpus, memory_bytes, gpus, nodes }: WorkerItem): string {
   ].join(", ");
 }
 
-function Work({ worker: { attempts } }: { readonly worker: WorkerItem }): ReactNode {
+function Work({ worker: { attempts, used } }: { readonly worker: WorkerItem }): ReactNode {
   const [first] = attempts;
+  // The server's own worker says how much it does, not what.
+  if (first === undefined && used > 0)
+    return (
+      <a className="link small" href={addressOf(["runs"], { show: "active" })}>
+        active runs
+      </a>
+    );
   if (first === undefined) return <span className="dim small">nothing</span>;
   return (
     <span className="small">
