@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     const page = await browser.open(stuck, { theme, width });
     const found: { [tab: string]: string[] } = {};
     const shown = {
-      "": "opened at the first error line",
+      "": "Download",
       "?tab=compare&with=2": "The failure is the same",
       "?tab=handed": "Between the fences",
       "?tab=definition": "as stuck had it",

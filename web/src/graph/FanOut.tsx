@@ -130,7 +130,7 @@ function Items({ jobs, width, shown, itemHref }: ItemsProps): ReactNode {
       <rect className={`pip ${TONES[status]}`} x="12" y={itemPlace(index)} width="9" height="9.5" rx="1.5" />
       <text x="28" y={itemPlace(index) + 9}>
         {scope.slice(scope.lastIndexOf("[")) || scope} {jobStatusWord(status)}
-        {again ? ", more than one attempt" : ""}
+        {again ? ", tried again" : ""}
       </text>
     </a>
   ));
