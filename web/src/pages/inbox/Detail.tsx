@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { looksLikeError } from "../../../../src/core/text/error-lines.js";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { api, dataOf } from "../../api/client.js";
@@ -29,12 +29,17 @@ interface DetailProps {
 /** One problem: what broke, what was tried, what it blocks, in which runs, and one decision for all of them. */
 export function Detail({ problem: listed, mayAct, result, onDecided }: DetailProps): ReactNode {
   const query = { problem: listed.id, items: MAX_ITEMS };
-  const { data } = useLive(
+  const { data, reload } = useLive(
     `problem ${listed.id}`,
     () => dataOf(api.GET("/api/v1/problems", { params: { query } })),
     (runId) => listed.items.some(({ run_id }) => run_id === runId),
   );
   const whole = data?.items[0] ?? listed;
+  // A run that joins the problem is none of those that are known here: only the list has heard of it.
+  const known = data?.items[0]?.jobs;
+  useEffect(() => {
+    if (known !== undefined && known !== listed.jobs) reload();
+  }, [known, listed.jobs, reload]);
   const [leftOut, setLeftOut] = useState<ReadonlySet<number>>(new Set());
   const jobs = whole.items.filter(({ job_id }) => !leftOut.has(job_id));
   const leave = (more: readonly number[]): void => setLeftOut(new Set([...leftOut, ...more]));
