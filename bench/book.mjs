@@ -1,6 +1,5 @@
 // What the failure book costs a failing attempt: the same run with its rows, and with a database that drops them.
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
 import { compare, race } from "./race.mjs";
 import { daruma, darumaWith, PARALLEL, running } from "./workloads.mjs";
 
@@ -16,6 +15,8 @@ function inStore(attempts, prepare) {
   const run = darumaWith(failing(attempts));
   return async (folder) => {
     await daruma(1, "wide", running("true"))(folder);
+    // Only here: the other parts do without the packages of the program.
+    const { DatabaseSync } = await import("@photostructure/sqlite");
     const database = new DatabaseSync(join(folder, "state/daruma.db"));
     prepare(database);
     database.close();
