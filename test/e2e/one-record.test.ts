@@ -22,6 +22,14 @@ transitions:
   - { from: odd, to: told, on: failure, when: "error.exit_code == 9" }
 `;
 
+type Listed = JobRecord & { readonly waits_for: unknown };
+
+/** What a job waits for is asked of whoever runs it, and is no part of what the log says; none of these waits. */
+function settled({ waits_for, ...job }: Listed): JobRecord {
+  expect(waits_for).toBeNull();
+  return job;
+}
+
 describe("the record of a job", () => {
   it("is the same in run, show, jobs, job show, holds and list, and whole", async () => {
     const { value: told } = await cli.json<RunReport>("run", cli.write("release.yaml", FLOW));
@@ -30,8 +38,8 @@ describe("the record of a job", () => {
     const id = String(told.run_id);
     const asked = async <T>(...words: string[]): Promise<T> => (await cli.json<T>(...words)).value;
 
-    expect((await asked<RunReport>("show", id)).jobs).toEqual(told.jobs);
-    expect(await asked<JobRecord[]>("jobs", id)).toEqual(jobs);
+    expect((await asked<{ jobs: Listed[] }>("show", id)).jobs.map(settled)).toEqual(told.jobs);
+    expect((await asked<Listed[]>("jobs", id)).map(settled)).toEqual(jobs);
     const held = await asked<(JobRecord & { readonly kind: string })[]>("holds", id);
     expect(held).toMatchObject(jobs.filter(({ step }) => /build|notes/.test(step)));
     expect(held.map(({ kind }) => kind)).toEqual(["hold", "hold"]);
