@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
-import { type DiffLine, diffLines } from "../../core/text/line-diff.js";
+import { type DiffLine, diffTexts } from "../../core/text/diff-texts.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import { compareDefinitions } from "../../report/compare-runs.js";
 import type { Context } from "../context.js";
@@ -79,7 +79,7 @@ export const compareVersions = operation({
     const lines =
       before.source === null || after.source === null
         ? null
-        : aroundChanges(diffLines(before.source, after.source));
+        : aroundChanges(diffTexts(before.source, after.source));
     return {
       name,
       from: before.which,

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { type DiffLine, diffLines } from "../../../src/core/text/line-diff.js";
+import { type DiffLine, diffTexts } from "../../../src/core/text/diff-texts.js";
 import { exactTime } from "../words/times.js";
 import { Sheet } from "./Dialogs.js";
 import type { Draft } from "./read-workflow.js";
@@ -17,7 +17,7 @@ interface ConflictProps {
 
 /** Somebody else has saved: both texts beside each other. Nothing has been written. */
 export function Conflict({ theirs, mine, onTake, onSaveMine, onClose }: ConflictProps): ReactNode {
-  const lines = diffLines(theirs.source, mine);
+  const lines = diffTexts(theirs.source, mine);
   const shown = lines.slice(0, MAX_LINES);
   return (
     <Sheet

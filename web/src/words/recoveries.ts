@@ -1,9 +1,10 @@
+import { recoveryWords as wordsOf } from "../../../src/report/words/recovery-words.js";
 import type { RunDetails } from "./status.js";
 
 /** One rung that brought a step back, with the number that the server gave it. */
 export type Recovery = RunDetails["recoveries"][number];
 
-/** "deps retried twice", "build went back to codegen", "5 jobs retried". */
+/** "retried twice", "went back to codegen", "in 5 jobs: retried once". */
 export function recoveryWords({
   rung,
   to,
@@ -11,32 +12,7 @@ export function recoveryWords({
   jobs,
 }: Pick<Recovery, "rung" | "to" | "times" | "jobs">): string {
   const many = jobs > 1 ? `in ${jobs} jobs: ` : "";
-  return many + wordsOf(rung, to, jobs > 1 ? 1 : times);
-}
-
-function wordsOf(rung: string, to: string, times: number): string {
-  switch (rung) {
-    case "restart":
-      return "started again after its worker was lost";
-    case "rule":
-      return "handled by a rule";
-    case "retry":
-      return times === 1 ? "retried" : times === 2 ? "retried twice" : `retried ${times} times`;
-    case "reset":
-      return "started again from a clean workspace";
-    case "remediate":
-      return `repaired by ${to}`;
-    case "goto":
-      return `went back to ${to}`;
-    case "edge":
-      return `sent its failure to ${to}`;
-    case "requeue":
-      return "put back into the queue";
-    case "park":
-      return "parked until its breaker closes";
-    default:
-      return `${rung} to ${to}`;
-  }
+  return many + wordsOf({ rung, to, times: jobs > 1 ? 1 : times });
 }
 
 /** ", then completed"; nothing while it is open. */

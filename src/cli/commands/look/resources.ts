@@ -1,12 +1,10 @@
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { DarumaError } from "../../../core/errors/errors.js";
-import { messageOf } from "../../../core/text/message-of.js";
 import type { InputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
 import { resourceLines } from "../../render/resource-lines.js";
 import { resourcePage } from "../../resource-page/resource-page.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
+import { writeNamedFile } from "../../terminal/write-named-file.js";
 
 /** As many attempts with their samples as somebody may want to scroll through. */
 const SERIES_ON_PAGE = 24;
@@ -16,17 +14,9 @@ export const resources: Present = async ({ input, flags }, { out, options }, cli
   const { html } = flags as { readonly html?: string };
   const more = html === undefined ? {} : { series: SERIES_ON_PAGE };
   const found = await client.call("get_resources", { ...given, ...more });
-  if (html !== undefined) writePage(html, resourcePage(found));
+  if (html !== undefined) writeNamedFile(html, resourcePage(found));
   if (options.json) writeJson(out, found);
   else if (html !== undefined) writeLines(out, [`wrote ${resolve(html)}`]);
   else writeLines(out, resourceLines(found, out.width(), out.paint));
   return 0;
 };
-
-function writePage(file: string, page: string): void {
-  try {
-    writeFileSync(file, page);
-  } catch (error) {
-    throw new DarumaError("USAGE", `${file} cannot be written: ${messageOf(error)}`);
-  }
-}

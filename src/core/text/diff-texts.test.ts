@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { diffLines } from "./line-diff.js";
+import { diffTexts } from "./diff-texts.js";
 
 const shown = (before: string, after: string): string[] =>
-  diffLines(before, after).map(({ kind, text }) => `${{ same: " ", removed: "-", added: "+" }[kind]}${text}`);
+  diffTexts(before, after).map(({ kind, text }) => `${{ same: " ", removed: "-", added: "+" }[kind]}${text}`);
 
 describe("the lines of two texts", () => {
   it("are shown once where they are the same", () => {
@@ -15,7 +15,7 @@ describe("the lines of two texts", () => {
   });
 
   it("have the numbers that they have in their texts", () => {
-    expect(diffLines("a\nb\n", "b\nc\n")).toEqual([
+    expect(diffTexts("a\nb\n", "b\nc\n")).toEqual([
       { kind: "removed", before: 1, after: null, text: "a" },
       { kind: "same", before: 2, after: 1, text: "b" },
       { kind: "added", before: null, after: 2, text: "c" },
@@ -31,7 +31,7 @@ describe("the lines of two texts", () => {
     const text = (): string => Array.from({ length: random(12) }, () => `${"abc"[random(3)]}\n`).join("");
     for (let round = 0; round < 500; round++) {
       const [before, after] = [text(), text()];
-      const lines = diffLines(before, after);
+      const lines = diffTexts(before, after);
       const ofKind = (other: string): string =>
         lines
           .filter(({ kind }) => kind !== other)
@@ -44,6 +44,6 @@ describe("the lines of two texts", () => {
   it("that have nothing in common take no time to say", () => {
     const many = (word: string): string =>
       Array.from({ length: 20_000 }, (_, at) => `${word} ${at}\n`).join("");
-    expect(diffLines(many("a"), many("b"))).toHaveLength(40_000);
+    expect(diffTexts(many("a"), many("b"))).toHaveLength(40_000);
   });
 });
