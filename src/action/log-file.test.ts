@@ -40,6 +40,15 @@ describe("a log file", () => {
     expect(readFileSync(path, "utf8")).toBe("hello");
   });
 
+  it("holds all that is printed before its folder is there", async () => {
+    const path = join(folder, "not", "there", "yet.o");
+    const log = openLog(path);
+    const chunk = Buffer.alloc(1 << 20, "x");
+    for (let written = 0; written < 6; written += 1) log.write(chunk);
+    await log.close();
+    expect(statSync(path).size).toBe(6 << 20);
+  });
+
   it("starts empty where an old file has its name", async () => {
     const path = newPath();
     writeFileSync(path, "something old and long");

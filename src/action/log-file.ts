@@ -5,6 +5,7 @@ import {
   fstatSync,
   ftruncateSync,
   mkdir,
+  mkdirSync,
   open,
   openSync,
   rmSync,
@@ -55,6 +56,8 @@ export interface LogFileOptions {
   /** Hears all that is printed, redacted. */
   readonly listener?: ((redacted: Uint8Array) => void) | null;
   readonly quota?: LogQuota | null;
+  /** Another place in which a log of an earlier database may lie. */
+  readonly leftover?: string | null;
   /** Told of each try that failed for want of something that may come. */
   readonly onShortage?: (error: unknown) => void;
 }
@@ -72,8 +75,15 @@ export interface LogFileOptions {
 export function openLogFile(
   path: string,
   redaction: RedactionStream,
-  { create = "on_first_byte", listener = null, quota = null, onShortage = () => {} }: LogFileOptions = {},
+  {
+    create = "on_first_byte",
+    listener = null,
+    quota = null,
+    leftover = null,
+    onShortage = () => {},
+  }: LogFileOptions = {},
 ): LogFile {
+  if (leftover !== null) removeLeftover(leftover);
   return new AttemptLogFile(path, redaction, { isMadeNow: create === "now", listener, quota, onShortage });
 }
 
@@ -113,7 +123,9 @@ class AttemptLogFile implements LogFile {
   constructor(
     private readonly path: string,
     private readonly redaction: RedactionStream,
-    private readonly options: Required<Omit<LogFileOptions, "create">> & { readonly isMadeNow: boolean },
+    private readonly options: Required<Omit<LogFileOptions, "create" | "leftover">> & {
+      readonly isMadeNow: boolean;
+    },
   ) {
     if (options.isMadeNow) this.opening = this.open();
     else removeLeftover(path);
@@ -172,6 +184,7 @@ class AttemptLogFile implements LogFile {
     try {
       if (this.fd === null) {
         if (this.queuedBytes < MAX_QUEUED_BYTES) return;
+        mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
         this.adopt(openSync(this.path, LOG_FLAGS, LOG_MODE));
       }
       this.writeAll(this.takeQueue());

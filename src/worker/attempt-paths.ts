@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const SELF_HEAL_DIGITS = 4;
@@ -16,8 +17,14 @@ export function outputFolder(base: string): string {
   return join(base, "output");
 }
 
+/** The logs of all runs, each in a folder of its run. */
 export function logFolder(base: string): string {
   return join(outputFolder(base), "job_stdio");
+}
+
+/** What the attempts of one run printed. */
+export function runLogFolder(base: string, runId: number): string {
+  return join(logFolder(base), `run-${runId}`);
 }
 
 /** Everything of a run but its logs. */
@@ -33,11 +40,49 @@ const LOG_ENDINGS: { readonly [stream in LogStream]: string } = {
   usage: "usage.csv",
 };
 
-/** Of each one an attempt, never reused. */
+/** Where it is written: of each one an attempt, never reused. */
 export function logFile(base: string, name: AttemptName, stream: LogStream): string {
-  const { workflowId, jobId, runId, attempt, recovery } = name;
+  return join(runLogFolder(base, name.runId), logName(name, stream));
+}
+
+/** Where it is read: the logs of runs that an earlier version made lie together in one folder. */
+export function findLogFile(base: string, name: AttemptName, stream: LogStream): string {
+  const file = logFile(base, name, stream);
+  if (existsSync(file)) return file;
+  const earlier = earlierLogFile(base, name, stream);
+  return existsSync(earlier) ? earlier : file;
+}
+
+/** Where earlier versions wrote it. */
+export function earlierLogFile(base: string, name: AttemptName, stream: LogStream): string {
+  return join(logFolder(base), logName(name, stream));
+}
+
+const LOG_OF_RUN = /^job_wf\d+_j\d+_r(\d+)_a\d+\./;
+
+/** Paths of all logs of these runs, also of those that earlier versions wrote. */
+export function logFilesOf(base: string, runs: ReadonlySet<number>): string[] {
+  const files: string[] = [];
+  for (const runId of runs) {
+    const folder = runLogFolder(base, runId);
+    files.push(...namesIn(folder).map((name) => join(folder, name)));
+  }
+  for (const name of namesIn(logFolder(base)))
+    if (runs.has(Number(LOG_OF_RUN.exec(name)?.[1]))) files.push(join(logFolder(base), name));
+  return files;
+}
+
+function logName({ workflowId, jobId, runId, attempt, recovery }: AttemptName, stream: LogStream): string {
   const ending = `${recovery === true ? "recovery." : ""}${LOG_ENDINGS[stream]}`;
-  return join(logFolder(base), `job_wf${workflowId}_j${jobId}_r${runId}_a${attempt}.${ending}`);
+  return `job_wf${workflowId}_j${jobId}_r${runId}_a${attempt}.${ending}`;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 export function outputArtifact(base: string, name: AttemptName): string {

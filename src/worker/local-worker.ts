@@ -17,7 +17,7 @@ import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFact
 import { lackOf, unknownAction } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { resultOfOutput, tooDeep } from "./attempt-output.js";
-import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
+import { earlierLogFile, logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
 import { DeclaredData } from "./declared-data.js";
@@ -230,6 +230,7 @@ export class LocalWorker implements Worker {
       openLogFile(logFile(outputDir, assignment, stream), redactor.stream(), {
         create,
         quota,
+        leftover: earlierLogFile(outputDir, assignment, stream),
         listener: heard === null ? null : tell(stream),
         onShortage: (error) => this.shortages.noteUnwritten(`the log of ${step}`, error),
       });

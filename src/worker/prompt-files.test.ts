@@ -6,7 +6,7 @@ import { failureOf } from "../../test/support/error-record.js";
 import { classify } from "../core/failure/classify.js";
 import type { ActionDefinition } from "../core/model/definition.js";
 import { createRedactor } from "../core/redaction/redaction.js";
-import { logFile, logFolder, promptArtifact, summaryArtifact } from "./attempt-paths.js";
+import { logFile, promptArtifact, runLogFolder, summaryArtifact } from "./attempt-paths.js";
 import { withPromptFiles, writePrompt } from "./prompt-files.js";
 import type { Assignment, PromptMaterial } from "./worker.js";
 
@@ -87,7 +87,7 @@ describe("a prompt for a worker that does not have the files", () => {
   it("is the same as here: the failure that led to it and the summary of its own go along", () => {
     const name = { workflowId: 1, runId: 1, jobId: 10_000_001 };
     const source = { ...name, jobId: 10_000_002, attempt: 1 };
-    mkdirSync(logFolder(base), { recursive: true });
+    mkdirSync(runLogFolder(base, source.runId), { recursive: true });
     mkdirSync(dirname(summaryArtifact(base, source)), { recursive: true });
     writeFileSync(logFile(base, source, "stderr"), "three tests are red\n");
     writeFileSync(summaryArtifact(base, { ...name, attempt: 1 }), "SUMMED UP");

@@ -86,7 +86,7 @@ transitions:
       scope: "root",
       attempt: 1,
       error: { code: "EXIT_3", message: "exit code 3: why", stderr_tail: "why\n" },
-      stderr_log: `job_stdio/job_wf1_j${id}_r1_a1.e`,
+      stderr_log: `job_stdio/run-1/job_wf1_j${id}_r1_a1.e`,
       stdout_log: null,
       rung: "edge",
       considered,

@@ -185,7 +185,7 @@ describe.each(["", "/api/v1"])("the REST paths of failure handlers, at %s/", (pr
       `failure_handlers: [{ name: h, rules: [${rule}] }]\njobs: [{ name: my_job, command: "exit 3", failure_handler: h }]`,
     );
     await server.until(run, "failed");
-    const logs = join(server.outputDir, "output", "job_stdio");
+    const logs = join(server.outputDir, "output", "job_stdio", `run-${run}`);
     const said = readdirSync(logs).find((name) => name.endsWith("_a1.recovery.o"))!;
     expect(readFileSync(join(logs, said), "utf8")).toBe(`${server.url}\n`);
   });

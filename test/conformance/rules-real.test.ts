@@ -17,7 +17,7 @@ steps: { job: { exec: 'echo out $DARUMA_ATTEMPT_ID; echo err $DARUMA_ATTEMPT_ID 
     const row = (await run.daruma.store.readRun(runId))!;
     for (const attempt of [1, 2, 3]) {
       const name = `job_wf${row.workflow_id}_j${run.job("job").id}_r${runId}_a${attempt}`;
-      const folder = join(run.outputDir, "output", "job_stdio");
+      const folder = join(run.outputDir, "output", "job_stdio", `run-${runId}`);
       expect(readFileSync(join(folder, `${name}.o`), "utf8")).toBe(`out ${attempt}\n`);
       expect(readFileSync(join(folder, `${name}.e`), "utf8")).toBe(`err ${attempt}\n`);
     }

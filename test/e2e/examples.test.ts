@@ -269,10 +269,10 @@ describe("examples", () => {
       { rule: 2, exit_code: 10, next: 2 },
       { rule: 1, exit_code: 75, next: 3 },
     ]);
-    const logs = await readdir(join(folder, "rule/output/job_stdio"));
+    const logs = await readdir(join(folder, "rule/output/job_stdio/run-1"));
     const recovery = logs.filter((name) => name.endsWith("_a1.recovery.o"));
     expect(recovery).toHaveLength(1);
-    expect(await readFile(join(folder, "rule/output/job_stdio", recovery[0] ?? ""), "utf8")).toBe(
+    expect(await readFile(join(folder, "rule/output/job_stdio/run-1", recovery[0] ?? ""), "utf8")).toBe(
       "mending attempt 1 of simulate after exit code 10\n",
     );
     expect(logs.filter((name) => name.includes(".recovery.")).every((name) => name.includes("_a1."))).toBe(

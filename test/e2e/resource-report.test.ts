@@ -60,7 +60,10 @@ describe.runIf(process.platform === "linux")("daruma resources", () => {
 
   it("takes no samples where nobody asked for them", async () => {
     const { report } = await cli.runJson("name: plain\njobs: [{ name: a, command: 'sleep 0.3' }]");
-    const names = readdirSync(join(cli.outputDir, "output", "job_stdio"));
+    const names = readdirSync(join(cli.outputDir, "output", "job_stdio"), {
+      recursive: true,
+      encoding: "utf8",
+    });
     expect(names.filter((name) => name.includes(`_r${report.run_id}_`) && name.endsWith(".csv"))).toEqual([]);
     const refused = await cli.daruma("logs", String(report.run_id), "a", "--usage");
     expect(refused.stderr).toContain("nothing was sampled");

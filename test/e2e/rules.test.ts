@@ -16,9 +16,7 @@ steps:
 }
 
 function logFiles(run: number): string[] {
-  const files = readdirSync(join(cli.outputDir, "output/job_stdio")).filter((file) =>
-    file.includes(`_r${run}_`),
-  );
+  const files = readdirSync(join(cli.outputDir, `output/job_stdio/run-${run}`));
   return files.map((file) => file.replace(/^job_wf\d+_j\d+_r\d+_/, "")).sort();
 }
 

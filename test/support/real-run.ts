@@ -7,6 +7,7 @@ import { Daruma } from "../../src/host/daruma.js";
 import type { DarumaOptions } from "../../src/host/parts.js";
 import type { StartOptions } from "../../src/operations/runs/start-options.js";
 import type { RunReport } from "../../src/report/run-report.js";
+import { runLogFolder } from "../../src/worker/attempt-paths.js";
 import { fileAppears } from "./file-appears.js";
 
 /** A folder with real workers, real processes and a real SQLite file, for the tests of one file. */
@@ -78,9 +79,8 @@ export class RealRun {
   /** Names of the log files, the attempt's part only: `a1.o`, `a1.recovery.e`. */
   logs(step: string): string[] {
     const mark = `_j${this.job(step).id}_`;
-    const names = readdirSync(join(this.outputDir, "output", "job_stdio")).filter((name) =>
-      name.includes(mark),
-    );
+    const folder = runLogFolder(this.outputDir, this.report.run_id);
+    const names = readdirSync(folder).filter((name) => name.includes(mark));
     return names.map((name) => name.replace(/^.*_(a\d+)/, "$1")).toSorted();
   }
 

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { z } from "zod";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
@@ -6,7 +6,7 @@ import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { iso } from "../../report/run-report.js";
 import { withShownKeys } from "../../report/words/shown-keys.js";
-import { logFolder, runFolder } from "../../worker/attempt-paths.js";
+import { logFilesOf, runFolder } from "../../worker/attempt-paths.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { artifactsOf } from "../runs/artifacts.js";
@@ -49,7 +49,7 @@ export const exportRun = operation({
   handler: async (context, input) => ({ ...(await documentOf(context, input)) }),
 });
 
-const LOG_OF_RUN = /^job_wf\d+_j(\d+)_r(\d+)_(a\d+\.(?:recovery\.)?(?:[oe]|usage\.csv))$/;
+const LOG_OF_RUN = /^job_wf\d+_j(\d+)_r\d+_(a\d+\.(?:recovery\.)?(?:[oe]|usage\.csv))$/;
 
 async function documentOf(
   { store, outputDir, now }: Context,
@@ -103,16 +103,10 @@ function nameOf(path: string, outputDir: string, runId: number): string {
 }
 
 function* logsOf(outputDir: string, runId: number): Generator<[name: string, path: string]> {
-  let names: string[];
-  try {
-    names = readdirSync(logFolder(outputDir));
-  } catch {
-    return;
-  }
-  for (const name of names.sort()) {
-    const parts = LOG_OF_RUN.exec(name);
-    if (parts === null || Number(parts[2]) !== runId) continue;
-    yield [`${LOGS}${Number(parts[1]) % JOB_IDS_PER_RUN}_${parts[3]}`, join(logFolder(outputDir), name)];
+  for (const file of logFilesOf(outputDir, new Set([runId])).sort()) {
+    const parts = LOG_OF_RUN.exec(basename(file));
+    if (parts === null) continue;
+    yield [`${LOGS}${Number(parts[1]) % JOB_IDS_PER_RUN}_${parts[2]}`, file];
   }
 }
 

@@ -24,8 +24,8 @@ describe("where an attempt's output lies", () => {
       scope: "root",
       attempt: 2,
       status: "succeeded",
-      stdout: "/out/output/job_stdio/job_wf5_j31_r3_a2.o",
-      stderr: "/out/output/job_stdio/job_wf5_j31_r3_a2.e",
+      stdout: "/out/output/job_stdio/run-3/job_wf5_j31_r3_a2.o",
+      stderr: "/out/output/job_stdio/run-3/job_wf5_j31_r3_a2.e",
     });
     expect(await find(build, 1)).toMatchObject({ attempt: 1, status: "failed" });
   });

@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.js";
 import {
   type AttemptName,
   contextArtifact,
-  logFile,
+  findLogFile,
   promptArtifact,
   summaryArtifact,
 } from "../../worker/attempt-paths.js";
@@ -64,7 +64,7 @@ export async function findRecoveryLogs(
   const { job, name, attempts } = await findAttempts(store, request);
   const hasScript = ({ attempt }: AttemptRow): boolean => {
     const files = (["stdout", "stderr"] as const).map((stream) =>
-      logFile(outputDir, { ...name, attempt, recovery: true }, stream),
+      findLogFile(outputDir, { ...name, attempt, recovery: true }, stream),
     );
     return files.some((file) => existsSync(file));
   };
@@ -106,7 +106,7 @@ function artifactFiles(
     case "summary":
       return { text: summaryArtifact(outputDir, name), manifest: null };
     case "usage":
-      return { text: logFile(outputDir, name, "usage"), manifest: null };
+      return { text: findLogFile(outputDir, name, "usage"), manifest: null };
   }
 }
 
@@ -120,8 +120,8 @@ export async function textsOfAttempt(
   const { workflow_id: workflowId } = await requireRun(store, job.run_id);
   const name: AttemptName = { workflowId, jobId: job.id, runId: job.run_id, attempt };
   return [
-    { name: "stderr", file: logFile(outputDir, name, "stderr") },
-    { name: "stdout", file: logFile(outputDir, name, "stdout") },
+    { name: "stderr", file: findLogFile(outputDir, name, "stderr") },
+    { name: "stdout", file: findLogFile(outputDir, name, "stdout") },
     { name: "prompt", file: artifactFiles(outputDir, name, "prompt").text },
     { name: "context", file: artifactFiles(outputDir, name, "context").text },
   ];
@@ -164,8 +164,8 @@ function logsOf(
     scope: job.scope,
     attempt,
     status,
-    stdout: logFile(outputDir, { ...name, attempt }, "stdout"),
-    stderr: logFile(outputDir, { ...name, attempt }, "stderr"),
+    stdout: findLogFile(outputDir, { ...name, attempt }, "stdout"),
+    stderr: findLogFile(outputDir, { ...name, attempt }, "stderr"),
   };
 }
 

@@ -1,4 +1,5 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { usageOfToken } from "../../action/process/token-usage.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { Assignment } from "../worker.js";
@@ -72,6 +73,7 @@ export class UsageSampler {
   private write(values: readonly number[]): boolean {
     try {
       if (this.fd === null) {
+        mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
         this.fd = openSync(this.file, "w", 0o600);
         writeSync(this.fd, `${SAMPLE_COLUMNS.join(",")}\n`);
       }

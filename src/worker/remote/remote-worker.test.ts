@@ -163,9 +163,9 @@ describe("the disk of a remote worker", () => {
     const dead = JSON.stringify({ ...ownerNow(), pid: 2 ** 22 + 1 });
     const logs = (name: string): string => join(workers, name, "output", "job_stdio");
     for (const name of ["dead", "w1", "alive", "gone"]) {
-      mkdirSync(logs(name), { recursive: true });
+      mkdirSync(join(logs(name), "run-8"), { recursive: true });
       if (name !== "gone") mkdirSync(folderOf(8, name), { recursive: true });
-      writeFileSync(join(logs(name), "job_wf1_j1_r8_a1.o"), "never delivered");
+      writeFileSync(join(logs(name), "run-8", "job_wf1_j1_r8_a1.o"), "never delivered");
       writeFileSync(
         join(workers, name, "process-0.json"),
         name === "alive" ? JSON.stringify(ownerNow()) : dead,

@@ -12,7 +12,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { currentOwner, isDead } from "../../store/lease-owner.js";
 import type { LeaseOwner } from "../../store/store.js";
-import { outputFolder, runFolder } from "../attempt-paths.js";
+import { logFolder, outputFolder, runFolder, runLogFolder } from "../attempt-paths.js";
 import { MAX_RUNS_MENTIONED } from "../pool/protocol.js";
 import { workFolderOf, workFolders } from "../work-folder.js";
 import { rootMessageOf } from "./connection.js";
@@ -70,6 +70,7 @@ export class RunFolders {
     for (const folder of [this.base, ...this.orphaned]) {
       this.remove(workFolderOf(folder, runId));
       this.remove(runFolder(folder, runId));
+      this.remove(runLogFolder(folder, runId));
     }
   }
 
@@ -117,8 +118,7 @@ function ownerIn(file: string): LeaseOwner | null {
 }
 
 function runsIn(folder: string): number[] {
-  const names = [...namesIn(workFolders(folder)), ...namesIn(outputFolder(folder))];
-  return names.flatMap((name) => {
+  return [workFolders(folder), outputFolder(folder), logFolder(folder)].flatMap(namesIn).flatMap((name) => {
     const run = /^run-(\d+)$/.exec(name)?.[1];
     return run === undefined ? [] : [Number(run)];
   });
