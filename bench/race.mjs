@@ -9,6 +9,10 @@ const PEER = /^(node -e|make|ninja|xargs|GNU parallel|snakemake|DBOS|openworkflo
 
 const MAX_REASON_CHARS = 200;
 
+/** Another program that takes this long a round runs in the first rounds only: the others would wait for it most of the time. */
+const SLOW_MS = 15_000;
+const SLOW_ROUNDS = 2;
+
 /** Folders are removed only at the end: for some seconds after a deletion ext4 makes new files several times slower. */
 const folders = [];
 process.once("exit", () => {
@@ -22,14 +26,14 @@ export function freshFolder() {
 }
 
 /**
- * Runs every contender once a round, in turn: name -> measurements, one for each round. One that fails is left out of
- * the results and named in `skipped`.
+ * Runs every contender once a round, in turn: name -> measurements, one for each round that it took part in. One that
+ * fails is left out of the results and named in `skipped`.
  */
 export async function race(contenders, rounds, skipped) {
   const results = new Map(Object.keys(contenders).map((name) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, run] of Object.entries(contenders)) {
-      if (!results.has(name)) continue;
+      if (!results.has(name) || (round >= SLOW_ROUNDS && isSlowPeer(name, results.get(name)))) continue;
       try {
         results.get(name).push(await run(freshFolder()));
       } catch (error) {
@@ -40,6 +44,9 @@ export async function race(contenders, rounds, skipped) {
   }
   return results;
 }
+
+const isSlowPeer = (name, measurements) =>
+  PEER.test(name) && measurements.some(({ wallMs }) => wallMs > SLOW_MS);
 
 /** Says once what several parts leave out. */
 export function leaveOut(skipped, entry) {

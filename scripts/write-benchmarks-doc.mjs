@@ -53,6 +53,7 @@ const INTRO = `# Benchmarks
 \`npm run bench -- --all\` measures Daruma beside other programs, in interleaved rounds of one run, so that a busy minute hurts
 every program alike. A figure is a median, with the least and the greatest value in brackets. A ratio is Daruma's time divided by
 the time of the other program in the same round: below 1 Daruma is faster. Compare ratios between machines, not times.
+Another program that takes more than 15 s a round, as snakemake does with 2,000 jobs, runs in the first two rounds only.
 
 The programs do not do the same work. Daruma records every attempt durably before and after it runs and keeps what it printed; make, ninja
 and xargs keep nothing, GNU parallel a line for each job. \`true\` takes a shortcut in Daruma: it is a shell built-in, which a shell that
