@@ -17,7 +17,8 @@ let allocations: RealAllocations;
 
 describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a real Slurm"), TIMEOUT, () => {
   beforeAll(async () => {
-    allocations = new RealAllocations(await startSlurm({ nodes: 5 }));
+    const cluster = await startSlurm({ nodes: 6 });
+    allocations = new RealAllocations(cluster, cluster.nodes.slice(2, 5));
     for (const scenario of SCENARIOS) scenario.begin();
   }, REAL_CLUSTER_TIMEOUT_MS);
   afterAll(() => allocations.dispose(), REAL_CLUSTER_TIMEOUT_MS);
@@ -163,11 +164,11 @@ async function ended(
   change: Partial<AllocationSpec> = {},
   known: Partial<KnownOfPilot> = {},
 ): Promise<string[]> {
-  return verdicts(await allocations.submit(name, mode, { ...onUsualNodes(), ...change }), known);
+  return verdicts(await allocations.submit(name, mode, change), known);
 }
 
 async function started(name: string, mode: string, change: Partial<AllocationSpec> = {}): Promise<string> {
-  const id = await allocations.submit(name, mode, { ...onUsualNodes(), ...change });
+  const id = await allocations.submit(name, mode, change);
   await allocations.ready(name);
   return id;
 }
@@ -182,11 +183,6 @@ function nodeNumber(number: number): string {
 
 function on(node: string): Partial<AllocationSpec> {
   return { excludeNodes: allocations.cluster.nodes.filter((name) => name !== node) };
-}
-
-/** Not those that are taken down, killed or fought over. */
-function onUsualNodes(): Partial<AllocationSpec> {
-  return { excludeNodes: allocations.cluster.nodes.slice(2) };
 }
 
 function minutes(count: number): AllocationSpec["shape"] {

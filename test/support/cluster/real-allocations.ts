@@ -36,7 +36,11 @@ export class RealAllocations {
   readonly folder = mkdtempSync(join(tmpdir(), "daruma-allocations-"));
   private readonly pilot = join(this.folder, "stub-pilot.sh");
 
-  constructor(readonly cluster: TestCluster) {
+  /** `unsteadyNodes` are taken down, killed or fought over by some allocations; all others keep away from them. */
+  constructor(
+    readonly cluster: TestCluster,
+    private readonly unsteadyNodes: readonly string[] = [],
+  ) {
     this.provider = this.providerWith(runCommand);
     copyFileSync(join(repositoryRoot, "test/support/cluster/stub-pilot.sh"), this.pilot);
     chmodSync(this.pilot, 0o755);
@@ -59,6 +63,7 @@ export class RealAllocations {
       logFile: this.logFile(name),
       tokenFile,
       drainMs: 5_000,
+      excludeNodes: this.unsteadyNodes,
       ...change,
     });
     const profile = {
