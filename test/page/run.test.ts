@@ -196,8 +196,20 @@ steps:
     });
     await server.until(run, "completed");
     const page = await browser.open(`${server.url}/#/runs/${run}?tab=events`);
+    // The answer to the first filter comes after the second was typed.
+    let typed = (): void => {};
+    const isTyped = new Promise<void>((resolve) => {
+      typed = resolve;
+    });
+    await page.route(/events\?(?!.*text=).*kind=decisions/, async (route) => {
+      await isTyped;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/kind=decisions/);
     await page.getByRole("button", { name: /^Decisions/ }).click();
+    await asked;
     await page.getByLabel("Find in the log").fill("once more");
+    typed();
     await page
       .getByText(/by local$/)
       .first()

@@ -121,6 +121,8 @@ export function useMatches(runId: number, filter: Filter, events: number): Event
       setProblem(error instanceof Problem ? error : null);
     }
     reading.current = false;
+    // Whoever typed meanwhile waits for this: nothing was read for him while a read was under way.
+    if (newest.current.key !== wanted) void more();
   }, [runId]);
   // More may match once the log has grown, and a page may have had none.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read at once, a grown log too
