@@ -19,7 +19,7 @@ describe("what an attempt prints beyond max_log", () => {
 steps:
   chatty:
     type: command
-    exec: "yes 123456789 | head -c 1500; yes abcdefghi | head -c 5000 >&2; echo last words >&2; echo lost; exit 3"`);
+    exec: "yes 123456789 | head -c 1500; yes abcdefghi | head -c 5000 >&2; echo last words >&2; yes lost | head -c 5000; exit 3"`);
     expect(status).toBe("failed");
     const [stdout, stderr] = [await logOf(jobs[0]!.id, "stdout"), await logOf(jobs[0]!.id, "stderr")];
     const room = 2_000 * 2 + NOTICE.length * 2;
