@@ -53,6 +53,11 @@ describe("list_problems", () => {
       "retry acted 1",
       "hold hold 1",
     ]);
+    const [first, second] = problem!.items;
+    expect(await problems("alike", { job: second!.job_id, items: 0 })).toMatchObject([
+      { id: problem!.id, runs: 3, items: [] },
+    ]);
+    expect(await problems("alike", { job: first!.job_id + 1 })).toEqual([]);
     const [whole] = await problems("alike", { problem: problem!.id, items: 2 });
     expect(whole).toMatchObject({ ladder_differs: { runs: 0, of: 3 }, jobs: 3 });
     expect(whole!.items.map((item) => item.run)).toEqual(

@@ -1,35 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../src/cli/server/start-server.js";
 import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
 import { EventFlood } from "../support/event-flood.js";
 import { makeRepository } from "../support/git-repository.js";
 import { LiveServer } from "../support/live-server.js";
+import { button, refuses, untilUsable } from "../support/page-controls.js";
 import { FAN_OUT, largeFile, MENDED, SLOW, WATCH_FRAMES } from "../support/run-page.js";
 
 const browser = new TestBrowser();
 const folder = mkdtempSync(join(tmpdir(), "daruma-run-page-"));
 let server: LiveServer;
-
-const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
-
-/** Why a control does nothing now. */
-async function refuses(page: Page, name: string, why: RegExp | string): Promise<void> {
-  const reason = async (): Promise<string> => {
-    const id = await button(page, name).getAttribute("aria-describedby");
-    return id === null ? "it can be used" : ((await page.locator(`[id="${id}"]`).textContent()) ?? "");
-  };
-  const told = expect.poll(reason, { timeout: 20_000 });
-  await (typeof why === "string" ? told.toBe(why) : told.toMatch(why));
-}
-
-async function untilUsable(page: Page, name: string): Promise<void> {
-  const isUsable = async () => (await button(page, name).getAttribute("aria-disabled")) === "false";
-  await expect.poll(isUsable, { timeout: 20_000 }).toBe(true);
-}
 
 describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_000 }, () => {
   beforeAll(async () => {

@@ -6,6 +6,7 @@ import { logFile } from "../../src/worker/attempt-paths.js";
 import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
 import { makeRepository } from "../support/git-repository.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
+import { refuses, untilUsable } from "../support/page-controls.js";
 
 const servers = new LiveServers({ perFile: true });
 const browser = new TestBrowser();
@@ -162,6 +163,48 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     await page.getByText("the step has none").waitFor();
     await page.getByRole("link", { name: "Definition" }).click();
     await page.locator(".textlines").getByText("Make the test pass.").waitFor();
+  });
+
+  it("offers what can be done with the step, says why the rest cannot, and leads to its problem", {
+    tags: ["M36"],
+  }, async () => {
+    const source =
+      "name: gate\nunhandled: hold\nsteps: { load: { exec: 'exit 7' }, report: { type: noop, depends_on: [load] } }";
+    const runs = [await server.run(source), await server.run(source)];
+    for (const run of runs) await server.until(run, "held");
+    const address = `${server.url}/#/runs/${runs[0]}/load`;
+    const page = await browser.open(address);
+    await untilUsable(page, "Retry step");
+    await refuses(page, "Hard reset", "Load does not work in a workspace");
+    await page.getByRole("link", { name: "Decide in the inbox, with 1 other run" }).click();
+    await page.getByText("2 of 2 selected").waitFor();
+    const reset = page.locator(".resolve").getByRole("button", { name: "Hard reset" });
+    await expect.poll(() => reset.getAttribute("aria-description")).toBe("Load does not work in a workspace");
+    await page.keyboard.press("h");
+    await page.getByText("load held → ready").waitFor();
+
+    await page.goto(address);
+    await untilUsable(page, "Complete");
+    await page.keyboard.press("c");
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByLabel("Output").fill('{"rows": 3}');
+    await dialog.getByLabel("Reason").fill("loaded by hand");
+    await dialog.getByText("load: held → completed").waitFor();
+    expect((await server.running.store.readRun(runs[0]!))!.status).toBe("held");
+    await dialog.getByRole("button", { name: "Complete load" }).click();
+    await server.until(runs[0]!, "completed");
+    await refuses(page, "Skip", "Load is completed, not held");
+    await refuses(page, "Retry step", "Load is completed");
+    await page.getByRole("link", { name: /^Output/ }).click();
+    await page.getByText('"rows": 3').waitFor();
+    expect((await server.running.store.readRun(runs[1]!))!.status).toBe("held");
+
+    await page.goto(stuck);
+    await untilUsable(page, "Redrive");
+    await untilUsable(page, "Hard reset");
+    await page.keyboard.press("x");
+    await dialog.getByText("mend: held → failed").waitFor();
+    await dialog.getByRole("button", { name: "Let it wait" }).click();
   });
 
   it("follows a log while it grows", async () => {

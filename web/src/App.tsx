@@ -103,7 +103,7 @@ function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
   const [first, run, step] = place.path;
   const mayAct = who !== null && who.role !== "viewer" && who.role !== "worker";
   if (first === "runs" && run !== undefined && step !== undefined)
-    return <StepPage key={`${run}/${step}`} runId={Number(run)} step={step} place={place} />;
+    return <StepPage key={`${run}/${step}`} runId={Number(run)} step={step} place={place} mayAct={mayAct} />;
   if (first === "runs" && run !== undefined)
     return <RunPage key={run} runId={Number(run)} place={place} mayAct={mayAct} />;
   if (first === "statistics")

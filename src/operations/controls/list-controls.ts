@@ -15,10 +15,15 @@ import { requireRunner } from "../runs/started-run.js";
 import { runReference, runStatus, scope, step } from "../schemas.js";
 import { CONTROL_ACTIONS, type ControlAction, commandOf, isOnStep, planResume } from "./plan-control.js";
 
-const ACTIONS = [...CONTROL_ACTIONS, "fork"] as const;
+/** What decides the job of a step that waits for a person. */
+const DECISIONS = ["redrive", "complete", "skip", "fail"] as const;
+type DecisionAction = (typeof DECISIONS)[number];
+const ACTIONS = [...CONTROL_ACTIONS, "fork", ...DECISIONS] as const;
 
 const control = z.object({
-  action: z.enum(ACTIONS).describe("One of control_run, or fork for fork_run."),
+  action: z
+    .enum(ACTIONS)
+    .describe("One of control_run, fork for fork_run, or one of decide_problems that decides a hold."),
   allowed: z.boolean(),
   needs_force: z.boolean().describe("Allowed with `force` only: a running step is ended first."),
   code: z.string().nullable().describe("Of the refusal; null: it is allowed, or would change nothing."),
@@ -36,7 +41,7 @@ export const listControls = operation({
   name: "list_controls",
   summary: "list what can be done with a run or a step now, and why the rest cannot",
   description:
-    "Lists every action of control_run and fork_run with whether it is allowed now; where it is not, why. For the actions on a step give `step_id`.",
+    "Lists every action of control_run and fork_run, and the decisions on a held step, with whether it is allowed now; where it is not, why. For the actions on a step give `step_id`.",
   details:
     "The answers come from the rules that decide the commands themselves. A command with `dry_run` says what an allowed action would change.",
   role: "viewer",
@@ -85,15 +90,27 @@ interface Asked {
 type Refused = Pick<Control, "code" | "reason">;
 
 async function answerFor(context: Context, action: Control["action"], asked: Asked): Promise<Control> {
-  const refused = await refusing(() =>
-    action === "fork" ? refuseFork(context, asked) : refuseControl(context, action, asked, false),
-  );
+  const refused = await refusing(() => refuse(context, action, asked, false));
   if (refused === null) return { action, allowed: true, needs_force: false, code: null, reason: null };
   const needs_force =
-    action !== "fork" &&
     refused.code === "WORKSPACE_BUSY" &&
-    (await refusing(() => refuseControl(context, action, asked, true))) === null;
+    (await refusing(() => refuse(context, action, asked, true))) === null;
   return { action, allowed: needs_force, needs_force, ...refused };
+}
+
+function refuse(
+  context: Context,
+  action: Control["action"],
+  asked: Asked,
+  force: boolean,
+): Promise<Refused | null> {
+  if (action === "fork") return refuseFork(context, asked);
+  if (isDecision(action)) return refuseDecision(context, action, asked);
+  return refuseControl(context, action, asked, force);
+}
+
+function isDecision(action: Control["action"]): action is DecisionAction {
+  return DECISIONS.some((each) => each === action);
 }
 
 /** What is thrown is a refusal as well. */
@@ -118,7 +135,7 @@ async function refuseControl(
     const plan = await planResume(context, row);
     return plan.how === "nothing" ? { code: null, reason: plan.why } : null;
   }
-  if (isOnStep(action) && target === null) return { code: "INVALID_INPUT", reason: "choose a step first" };
+  if (isOnStep(action) && target === null) return NO_STEP;
   const command = commandOf(action, { reason: "", key: null, force }, target?.id ?? null);
   const refusal = refusalOf(run, command);
   if (refusal !== null) return { code: refusal.code, reason: refusal.message };
@@ -126,8 +143,29 @@ async function refuseControl(
   return already === null ? null : { code: null, reason: already };
 }
 
+const NO_STEP: Refused = { code: "INVALID_INPUT", reason: "choose a step first" };
+
+async function refuseDecision(
+  { store }: Context,
+  action: DecisionAction,
+  { run, target }: Asked,
+): Promise<Refused | null> {
+  if (target === null) return NO_STEP;
+  await requireOwnRuns(store, [{ run: run.id }]);
+  const said = { reason: "", key: null };
+  // Whether an output fits is for the one that gives it: an array fits the fan-out too.
+  const decision = { job: target.id, output: null, items: [] };
+  const refusal = refusalOf(
+    run,
+    action === "redrive"
+      ? { type: "step.redrive", job: target.id, ...said }
+      : { type: "holds.resolve", items: [{ ...decision, action }], ...said },
+  );
+  return refusal === null ? null : { code: refusal.code, reason: refusal.message };
+}
+
 async function refuseFork(context: Context, { run, target }: Asked): Promise<Refused | null> {
-  if (target === null) return { code: "INVALID_INPUT", reason: "choose a step first" };
+  if (target === null) return NO_STEP;
   const asked = { run_id: run.id, step: target.step, file_name: "workflow.yaml", inputs: {}, reason: "" };
   await requireOwnRuns(context.store, forkRun.actsOn!({ ...asked, dry_run: true }));
   await planFork(context, asked);

@@ -61,6 +61,12 @@ const input = z.strictObject({
   kind: listOf(z.enum(PROBLEM_KINDS)).optional().describe("Only these kinds, separated by commas."),
   workflow: name.optional().describe("Only of this workflow."),
   problem: z.string().max(64).optional().describe("Only the one with this id, in full."),
+  job: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Only the one that this job is part of, by its id."),
   limit: limit.default(100),
   items: z.coerce
     .number()
@@ -108,10 +114,11 @@ export const listProblems = operation({
 async function list({ store, now }: Context, request: z.output<typeof input>) {
   const all = await openProblems(store, now());
   const asked = all.filter(
-    ({ id, kind, workflow }) =>
+    ({ id, kind, workflow, jobs }) =>
       (request.kind === undefined || request.kind.includes(kind)) &&
       (request.workflow === undefined || request.workflow === workflow) &&
-      (request.problem === undefined || request.problem === id),
+      (request.problem === undefined || request.problem === id) &&
+      (request.job === undefined || jobs.some((job) => job.id === request.job)),
   );
   const weighed = await Promise.all(
     asked.map(async (group) => ({ group, weight: await weightOf(store, group) })),

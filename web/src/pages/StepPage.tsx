@@ -1,20 +1,16 @@
 import type { ReactNode } from "react";
-import { nameOf } from "../../../src/report/lookup/job-name.js";
-import { marksOf } from "../../../src/report/words/rung-marks.js";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
-import { Glyph } from "../parts/Glyph.js";
-import { LadderStrip } from "../parts/Ladder.js";
 import { Refused } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
-import { count, type JobDetails, jobStatusWord } from "../words/status.js";
+import type { JobDetails } from "../words/status.js";
 import { AttemptFacts } from "./step/AttemptFacts.js";
 import { Attempts } from "./step/Attempts.js";
 import { Climb } from "./step/Climb.js";
 import { ErrorRecord } from "./step/ErrorRecord.js";
 import { Meter } from "./step/Meter.js";
 import { Reading, Tabs } from "./step/Reading.js";
-import { RUNGS } from "./step/rungs.js";
+import { StepHead } from "./step/StepHead.js";
 import { useStepKeys } from "./step/use-step-keys.js";
 import { Workspace } from "./step/Workspace.js";
 
@@ -22,11 +18,16 @@ interface StepPageProps {
   readonly runId: number;
   readonly step: string;
   readonly place: Place;
+  readonly mayAct: boolean;
 }
 
 /** One job: its attempts, what each of them printed, and what the ladder made of each failure. */
-export function StepPage({ runId, step, place }: StepPageProps): ReactNode {
-  const { data: job, problem } = useLive(
+export function StepPage({ runId, step, place, mayAct }: StepPageProps): ReactNode {
+  const {
+    data: job,
+    problem,
+    reload,
+  } = useLive(
     `job ${runId} ${step}`,
     () =>
       dataOf(
@@ -35,17 +36,21 @@ export function StepPage({ runId, step, place }: StepPageProps): ReactNode {
     (changed) => changed === runId,
   );
   if (job === null) return problem === null ? null : <Refused problem={problem} />;
-  return <Step job={job} step={step} place={place} />;
+  return <Step job={job} step={step} place={place} mayAct={mayAct} reload={reload} />;
 }
 
 function Step({
   job,
   step,
   place: { query },
+  mayAct,
+  reload,
 }: {
   readonly job: JobDetails;
   readonly step: string;
   readonly place: Place;
+  readonly mayAct: boolean;
+  readonly reload: () => void;
 }): ReactNode {
   const attempts = job.attempt_history;
   const asked = Number(query.get("attempt"));
@@ -72,27 +77,7 @@ function Step({
   );
   return (
     <div className="steppage">
-      <header className="runhead">
-        <Glyph status={job.handled ? "handled" : job.status} />
-        <div className="grow">
-          <div className="row">
-            <h2 className="title mono">{nameOf(job.step, job.scope)}</h2>
-            <b className={job.status === "pending_failed" ? "person" : undefined}>
-              {job.dead_letter ? "held, dead letter" : jobStatusWord(job.status)}
-            </b>
-            {climbs.length > 0 && <LadderStrip marks={marksOf(RUNGS, climbs)} />}
-          </div>
-          <div className="meta small dim">
-            {job.workflow} #{job.run_id}, {count(attempts.length, "attempt")}, {count(job.visits, "visit")},
-            job {job.id}
-          </div>
-        </div>
-        {job.status === "pending_failed" && (
-          <a className="btn pri" href={addressOf(["inbox"])}>
-            Decide in the inbox
-          </a>
-        )}
-      </header>
+      <StepHead job={job} climbs={climbs} mayAct={mayAct} reload={reload} />
       <Attempts
         job={job}
         chosen={number}

@@ -1,9 +1,13 @@
 import { type ReactNode, useEffect, useId, useMemo, useState } from "react";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import type { Problem as Refusal } from "../../api/client.js";
+import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";
 import { useKeys } from "../../keys/use-keys.js";
 import { Confirm } from "../../parts/Confirm.js";
+import { sentence } from "../../words/moment.js";
 import type { Problem } from "../../words/problems.js";
+import { readControls } from "../run/run-data.js";
 import { type Action, buttonWords, doneWords, HARD_RESET, needsWorkspace } from "./actions.js";
 import { Preview } from "./Preview.js";
 import { decide, type Outcome, type Wish } from "./request.js";
@@ -72,12 +76,15 @@ export function Plan(props: PlanProps): ReactNode {
     setAction(next);
   };
   const kind = problems[0]!.kind;
-  const mayReset = !isQuestion && problems.length === 1 && needsWorkspace(kind);
+  const hasReset = !isQuestion && problems.length === 1 && needsWorkspace(kind);
+  const whyNoReset = useWhyNoReset(hasReset ? problems[0]! : null);
   useKeys("Decision", [
     ...actions.flatMap((each) =>
       each.key === null ? [] : [{ keys: each.key, does: each.words.toLowerCase(), run: () => choose(each) }],
     ),
-    ...(mayReset ? [{ keys: "h", does: "hard reset", run: () => choose(HARD_RESET) }] : []),
+    ...(hasReset && whyNoReset === null
+      ? [{ keys: "h", does: "hard reset", run: () => choose(HARD_RESET) }]
+      : []),
     ...(choices ?? []).slice(0, 9).map((each, index) => ({
       ...{ keys: String(index + 1), does: `answer ${each}`, run: () => setChoice(each) },
     })),
@@ -127,12 +134,15 @@ export function Plan(props: PlanProps): ReactNode {
               ? "Kept with the failure, or in the log of the new run."
               : "Kept in the log of every run. It cannot be undone."}
           </span>
-          {mayReset && (
+          {hasReset && (
             <button
               type="button"
               className="btn"
               aria-pressed={action === HARD_RESET}
-              onClick={() => choose(HARD_RESET)}
+              aria-disabled={whyNoReset !== null}
+              aria-description={whyNoReset ?? undefined}
+              title={whyNoReset ?? undefined}
+              onClick={() => whyNoReset === null && choose(HARD_RESET)}
             >
               Hard reset
             </button>
@@ -167,6 +177,20 @@ export function Plan(props: PlanProps): ReactNode {
       )}
     </section>
   );
+}
+
+/** Why the step of a problem cannot be reset hard: the server says it, of its newest run. Null: it can. */
+function useWhyNoReset(problem: Problem | null): string | null {
+  const newest = problem?.items[0];
+  const { data } = useLive(
+    `reset of ${newest?.job_id}`,
+    async () =>
+      newest === undefined ? null : readControls(newest.run_id, nameOf(newest.step, newest.scope)),
+    (runId) => runId === newest?.run_id,
+  );
+  const control = data?.items.find(({ action }) => action === "hard_reset_step");
+  if (control === undefined) return "Asking the server";
+  return control.allowed && !control.needs_force ? null : sentence(control.reason ?? "not now");
 }
 
 function whyNot(now: {

@@ -10,6 +10,7 @@ interface DialogProps {
   readonly words: ControlWords;
   readonly run: { readonly run_id: number; readonly workflow: string };
   readonly step: string | null;
+  readonly job: number | null;
   /** A running step has to be ended first. */
   readonly needsForce: boolean;
   readonly close: () => void;
@@ -17,35 +18,43 @@ interface DialogProps {
 }
 
 /** Names what it is about and what it will do, by a dry run of exactly this request, before anything is sent. */
-export function ControlDialog({ words, run, step, needsForce, close, done }: DialogProps): ReactNode {
+export function ControlDialog({ words, run, step, job, needsForce, close, done }: DialogProps): ReactNode {
   const [reason, setReason] = useState("");
-  const [preview, setPreview] = useState<Answer | null>(null);
+  const [output, setOutput] = useState("");
+  const [answered, setAnswered] = useState<Answer | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [sending, setSending] = useState(false);
   const key = useMemo(() => crypto.randomUUID(), []);
   const field = useId();
+  const outputField = useId();
   const { run_id: runId, workflow } = run;
   const about = isAbout(words, step);
   const title = words.asked({ run: runId, step: step ?? "" });
   const { action } = words;
+  const settled = useSettled(output);
+  const preview = settled === output ? answered : null;
   useEffect(() => {
     let current = true;
-    sendControl({ runId, action, step: about, force: needsForce, reason: "", key }, true).then(
-      (answer) => current && setPreview(answer),
-      (error: Problem) => current && setProblem(error),
+    const wish = { runId, action, step: about, job, output: settled, force: needsForce, reason: "", key };
+    const show = (answer: Answer | null, refusal: Problem | null): void => {
+      if (!current) return;
+      setAnswered(answer);
+      setProblem(refusal);
+    };
+    sendControl(wish, true).then(
+      (answer) => show(answer, null),
+      (error: Problem) => show(null, error),
     );
     return () => {
       current = false;
     };
-  }, [runId, action, about, needsForce, key]);
+  }, [runId, action, about, job, settled, needsForce, key]);
   const send = async (): Promise<void> => {
     if (sending || preview === null) return;
     setSending(true);
     try {
-      const { started } = await sendControl(
-        { runId, action, step: about, force: needsForce, reason, key },
-        false,
-      );
+      const wish = { runId, action, step: about, job, output, force: needsForce, reason, key };
+      const { started } = await sendControl(wish, false);
       close();
       if (started !== null) location.hash = addressOf(["runs", started]);
       else done();
@@ -72,6 +81,19 @@ export function ControlDialog({ words, run, step, needsForce, close, done }: Dia
           </h2>
           <p>{words.effect}</p>
           {needsForce && <p className="bad">The step that is running in the workspace is ended first.</p>}
+          {words.withOutput && (
+            <label className="row" htmlFor={outputField}>
+              Output
+              <input
+                id={outputField}
+                className="input grow mono"
+                value={output}
+                placeholder='JSON, such as {"rows": 0}; empty: null'
+                maxLength={4_000}
+                onChange={(event) => setOutput(event.target.value)}
+              />
+            </label>
+          )}
           <label className="row" htmlFor={field}>
             Reason
             <input
@@ -128,4 +150,16 @@ function Preview({
       ))}
     </div>
   );
+}
+
+const SETTLE_MS = 250;
+
+/** What is typed, once nobody types any more for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

@@ -5,6 +5,7 @@ import { Icon } from "../../parts/Icon.js";
 import { count, standingOf } from "../../words/status.js";
 import { clockTime, exactTime } from "../../words/times.js";
 import { Controls } from "./Controls.js";
+import { type ControlWords, RUN_CONTROLS } from "./control-words.js";
 import { failuresMet } from "./moments.js";
 import type { RunSummary, TimelineData } from "./run-data.js";
 
@@ -65,9 +66,15 @@ export function RunHead({ run, log, step, mayAct, reload }: HeadProps): ReactNod
           >
             <Icon name="more" />
           </button>
-          <Controls run={run} step={step} isPast={isPast} reload={reload} />
+          <Controls run={run} step={step} shown={controlsOf(run)} isPast={isPast} reload={reload} />
         </>
       )}
     </header>
   );
+}
+
+/** A run that somebody has taken over is handed back. */
+function controlsOf({ live_control }: RunSummary): readonly ControlWords[] {
+  if (!live_control.takeover) return RUN_CONTROLS;
+  return RUN_CONTROLS.map((words) => (words.action === "resume" ? { ...words, label: "Hand back" } : words));
 }

@@ -17,11 +17,36 @@ export interface ControlWords {
   readonly effect: string;
   /** Leaves everything as it is. */
   readonly harmless: string;
+  /** The key that opens it. It never sends it. */
+  readonly key?: string;
+  /** The first thing to think of: one in a view. */
+  readonly isFirst?: true;
+  /** It is done with an output that somebody gives. */
+  readonly withOutput?: true;
 }
 
 const plain = { atOnce: false, onStep: false, danger: false, harmless: "Leave it" } as const;
 
-export const CONTROLS: readonly ControlWords[] = [
+const RETRY: ControlWords = {
+  ...{ ...plain, action: "retry_step", label: "Retry step", icon: "retry", onStep: true },
+  asked: ({ step }) => `Retry ${step}`,
+  effect: "The step runs again with fresh budgets, and what was canceled because of it waits for it again.",
+};
+const RESUME_FROM: ControlWords = {
+  ...{ ...plain, action: "resume_from_step", label: "Resume from", icon: "back", onStep: true },
+  asked: ({ step }) => `Resume from ${step}`,
+  effect: "The step and everything that depends on it run again.",
+};
+const HARD_RESET: ControlWords = {
+  ...{ ...plain, action: "hard_reset_step", label: "Hard reset", icon: "reset", onStep: true },
+  danger: true,
+  asked: ({ step }) => `Hard reset ${step}`,
+  effect:
+    "The step runs again in a fresh workspace, rebuilt from the checkpoints before it. What it left in the old one is gone.",
+};
+
+/** What a whole run offers, and what it offers for the step that is selected. */
+export const RUN_CONTROLS: readonly ControlWords[] = [
   {
     ...{ ...plain, action: "pause", label: "Pause", icon: "pause", atOnce: true, effect: "" },
     asked: ({ run }) => `Pause run ${run}`,
@@ -34,29 +59,9 @@ export const CONTROLS: readonly ControlWords[] = [
     ...{ ...plain, action: "takeover", label: "Take over", icon: "takeover", atOnce: true, effect: "" },
     asked: ({ run }) => `Take over run ${run}`,
   },
-  {
-    ...{ ...plain, action: "retry_step", label: "Retry step", icon: "retry", onStep: true },
-    asked: ({ step }) => `Retry ${step}`,
-    effect: "The step runs again with fresh budgets, and what was canceled because of it waits for it again.",
-  },
-  {
-    ...{ ...plain, action: "resume_from_step", label: "Resume from", icon: "back", onStep: true },
-    asked: ({ step }) => `Resume from ${step}`,
-    effect: "The step and everything that depends on it run again.",
-  },
-  {
-    ...{
-      ...plain,
-      action: "hard_reset_step",
-      label: "Hard reset",
-      icon: "reset",
-      onStep: true,
-      danger: true,
-    },
-    asked: ({ step }) => `Hard reset ${step}`,
-    effect:
-      "The step runs again in a fresh workspace, rebuilt from the checkpoints before it. What it left in the old one is gone.",
-  },
+  RETRY,
+  RESUME_FROM,
+  HARD_RESET,
   {
     ...{ ...plain, action: "fork", label: "Fork", icon: "fork", onStep: true },
     asked: ({ step }) => `Fork from ${step}`,
@@ -76,5 +81,40 @@ export const CONTROLS: readonly ControlWords[] = [
     effect: "Steps that are running are stopped, and nothing new starts. What was done stays done.",
   },
 ];
+
+const REDRIVE: ControlWords = {
+  ...{ ...plain, action: "redrive", label: "Redrive", icon: "retry", onStep: true },
+  asked: ({ step }) => `Redrive ${step}`,
+  effect: "The step goes back into the queue, with all rounds of the queue before it.",
+};
+const COMPLETE: ControlWords = {
+  ...{ ...plain, action: "complete", label: "Complete", icon: "check", onStep: true },
+  withOutput: true,
+  asked: ({ step }) => `Complete ${step}`,
+  effect: "The run goes on as if the step had returned this output.",
+};
+const SKIP: ControlWords = {
+  ...{ ...plain, action: "skip", label: "Skip", icon: "skip", onStep: true },
+  asked: ({ step }) => `Skip ${step}`,
+  effect: "The run goes on without the step.",
+};
+const LET_FAIL: ControlWords = {
+  ...{ ...plain, action: "fail", label: "Let it fail", icon: "cross", onStep: true, danger: true },
+  asked: ({ step }) => `Let ${step} fail`,
+  effect: "The step fails, and what depends on it is canceled.",
+  harmless: "Let it wait",
+};
+
+/** What one step offers, by the keys of the inbox. A dead letter is redriven first. */
+export function stepControls(isDeadLetter: boolean): readonly ControlWords[] {
+  return [
+    { ...(isDeadLetter ? REDRIVE : RETRY), key: "r", isFirst: true },
+    { ...HARD_RESET, key: "h" },
+    RESUME_FROM,
+    { ...COMPLETE, key: "c" },
+    { ...SKIP, key: "s" },
+    { ...LET_FAIL, key: "x" },
+  ];
+}
 
 export const LOOKING_BACK = "You are looking at the past. Go back to the end to act.";

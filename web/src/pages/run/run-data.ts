@@ -33,7 +33,7 @@ const readGraph = async ({ runId, at }: RunMoment) => {
   return graph!;
 };
 
-const readControls = (runId: number, step: string | null) =>
+export const readControls = (runId: number, step: string | null) =>
   dataOf(
     api.GET("/api/v1/runs/{run_id}/controls", {
       params: { path: { run_id: runId }, query: step === null ? {} : { step_id: step } },

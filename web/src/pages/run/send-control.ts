@@ -1,5 +1,6 @@
-import { api, dataOf } from "../../api/client.js";
+import { api, dataOf, Problem } from "../../api/client.js";
 import { count, jobStatusWord } from "../../words/status.js";
+import { decide, type Outcome } from "../inbox/request.js";
 import type { Action, ControlWords } from "./control-words.js";
 
 export interface Request {
@@ -7,6 +8,10 @@ export interface Request {
   readonly action: Action;
   /** The job that an action on a step is about: `build`, `visit@cities[1]`. */
   readonly step: string | null;
+  /** The same job by its id, for a decision. */
+  readonly job: number | null;
+  /** As it was typed, for complete. */
+  readonly output: string;
   readonly force: boolean;
   readonly reason: string;
   /** Made when the panel opens: what is sent twice is done once. */
@@ -24,6 +29,7 @@ const MAX_CHANGES = 8;
 
 export async function sendControl(request: Request, dryRun: boolean): Promise<Answer> {
   const { runId, action, step, force, reason, key } = request;
+  if (isDecision(action)) return sendDecision({ ...request, action }, dryRun);
   const path = { run_id: runId };
   const said = { ...(reason.trim() === "" ? {} : { reason: reason.trim() }), dry_run: dryRun };
   if (action === "fork") {
@@ -41,7 +47,32 @@ export async function sendControl(request: Request, dryRun: boolean): Promise<An
   }
   const body = { action, ...said, key: dryRun ? `${key}/preview` : key, ...onStep(step, force) };
   const answer = await dataOf(api.POST("/api/v1/runs/{run_id}/control", { params: { path }, body }));
-  const { changed, before, status } = answer;
+  return { lines: linesOf(runId, answer), started: null };
+}
+
+type Decision = "redrive" | "complete" | "skip" | "fail";
+const DECISIONS: readonly Action[] = ["redrive", "complete", "skip", "fail"];
+
+function isDecision(action: Action): action is Decision {
+  return DECISIONS.includes(action);
+}
+
+/** One job of the inbox, decided from its own page. */
+async function sendDecision(
+  { runId, action, job, step, output, reason, key }: Request & { readonly action: Decision },
+  dryRun: boolean,
+): Promise<Answer> {
+  const wish = { action, reason, jobs: [{ job_id: job!, run_id: runId, step: stepOf(step!) }] };
+  const given = action === "complete" ? { output } : {};
+  const { results, runs } = await decide({ ...wish, ...given }, key, dryRun);
+  const refused = results.find(({ ok }) => !ok)?.error;
+  if (refused != null) throw new Problem({ status: 422, title: refused.message, code: refused.code });
+  return { lines: runs.flatMap((run) => linesOf(runId, run)), started: null };
+}
+
+type Changed = Pick<Outcome["runs"][number], "changed" | "before" | "status">;
+
+function linesOf(runId: number, { changed, before, status }: Changed): string[] {
   const lines = changed
     .slice(0, MAX_CHANGES)
     .map(
@@ -50,7 +81,7 @@ export async function sendControl(request: Request, dryRun: boolean): Promise<An
     );
   if (changed.length > MAX_CHANGES) lines.push(`and ${changed.length - MAX_CHANGES} more`);
   if (before !== status) lines.push(`run ${runId}: ${before} → ${status}`);
-  return { lines, started: null };
+  return lines;
 }
 
 function onStep(step: string | null, force: boolean): { step_id?: string; force?: boolean } {
