@@ -95,7 +95,13 @@ export class Effects {
           for (const id of event.stopping) afterCommit(host, () => this.stop(id));
           break;
         case "human.asked":
-          if (event.dueAt !== null) this.planTimer(host, event.job);
+        case "job.held":
+          if (event.dueAt != null) this.planTimer(host, event.job);
+          break;
+        case "run.unpaused":
+          // What was due while it was paused was let pass.
+          for (const { id, dueAt } of [...host.run.held, ...host.run.asking])
+            if (dueAt !== null) this.planTimer(host, id);
           break;
         case "time.counted":
           afterCommit(host, () => this.armMoments(host));
@@ -141,7 +147,8 @@ export class Effects {
   rearm(host: RunHost, unanswered: ReadonlySet<number>): void {
     this.armMoments(host);
     for (const job of host.run.jobs) {
-      if (job.status === "waiting" && job.dueAt !== null) this.arm(host, job);
+      const isTimed = job.status === "waiting" || job.status === "pending_failed";
+      if (isTimed && job.dueAt !== null) this.arm(host, job);
       const asked = job.evaluation;
       if (asked !== null && unanswered.has(asked.id))
         this.evaluate(host, job.id, asked.id, this.evaluationOf(host, job, asked.purpose));

@@ -3,6 +3,7 @@ import type { EvaluationResult } from "../core/model/events.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
+import { chosenWithout } from "../definition/fields/human-choices.js";
 import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import { notRendered, type Rendered, type Rendering, renderInPlace } from "../sandbox/render-step.js";
 import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
@@ -28,6 +29,7 @@ export function questionFor(
 ): Ask | PendingQuestion {
   const { action, timeoutMs } = job.step.definition;
   const text = typeof action.prompt === "string" ? action.prompt : `Continue with ${job.step.definition.id}?`;
+  const choose = chosenWithout(action);
   const ask = (prompt: string): Ask => ({
     type: "human.ask",
     job: job.id,
@@ -35,6 +37,7 @@ export function questionFor(
     prompt,
     choices: choicesOf(action.choices),
     timeoutMs,
+    ...(choose === null ? {} : { choose }),
   });
   const asItStands = (why: string): Ask => ask(`${text}\n(${why})`);
   try {

@@ -1,7 +1,7 @@
 import { decide } from "../core/decide/decide.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { checkpointRows } from "../core/evolve/checkpoint-rows.js";
-import { attemptRow, isWanted, jobRow, routeRow, runRow } from "../core/evolve/projections.js";
+import { attemptRow, isWanted, jobRow, routeRow, runRow, wantedAt } from "../core/evolve/projections.js";
 import { waitingJobs } from "../core/evolve/run-tally.js";
 import type { Command } from "../core/model/commands.js";
 import type { Event, LoggedEvent } from "../core/model/events.js";
@@ -190,7 +190,7 @@ function isSuccessOf({ jobId, attempt }: LaterOutputs, command: Command): boolea
 /** Changes whenever something of the run's own row does, but for how many of its jobs have which status. */
 function rowMark(run: Run): string {
   const { status, startedAt, finishedAt, error, recoveries } = run;
-  return `${status} ${isWanted(run)} ${startedAt} ${finishedAt} ${error?.code} ${recoveries.total} ${waitingJobs(run)}`;
+  return `${status} ${isWanted(run)} ${wantedAt(run)} ${startedAt} ${finishedAt} ${error?.code} ${recoveries.total} ${waitingJobs(run)}`;
 }
 
 const ROWS_FOR_JOBS = 100;

@@ -97,7 +97,7 @@ export interface Store extends ClusterStore, BookStore, CountStore, CampaignStor
   /** How each of these runs was last held, also those that were given back; without the runs that nobody ever held. */
   readLastLeases(runIds: readonly number[]): Promise<LastLease[]>;
   /**
-   * Take runs that want an engine (`run.wanted`) and have none: no lease, one that has run out, or one of an owner who
+   * Take runs that want an engine (`run.wanted`, or `run.wanted_at` has come by `now`) and have none: no lease, one that has run out, or one of an owner who
    * is known to be dead. Two that ask at once never get the same run and never wait for each other.
    */
   claimRuns(request: ClaimRequest): Promise<HeldLease[]>;

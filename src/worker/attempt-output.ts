@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { tooManyItems } from "../core/decide/item-limit.js";
+import { itemsOf, tooManyItems } from "../core/decide/item-limit.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { Output, ScopeItem } from "../core/model/events.js";
@@ -14,8 +14,6 @@ import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;
 const PREVIEW_CHARS = 1_000;
 const MAX_NAMED_MISMATCHES = 5;
-/** Keys name scopes in paths, logs and pictures; a longer item is known by its index. */
-const MAX_ITEM_KEY_CHARS = 64;
 /** Every item of a fan-out reads the same artifact; parsing it once an item would take quadratic time. */
 const MAX_PARSED_ARTIFACTS = 4;
 
@@ -72,24 +70,12 @@ export interface OutputFile {
   readonly items: readonly ScopeItem[] | null;
 }
 
-export function itemsOf(value: Json): readonly ScopeItem[] | null {
-  if (!Array.isArray(value)) return null;
-  return value.slice(0, MAX_COUNTED_ITEMS).map((item: Json, index) => ({ key: keyOf(item, index) }));
-}
-
-/** More than any max_items: such a list is refused, however long it is. */
-const MAX_COUNTED_ITEMS = 1_000_001;
-
 function previewOf(text: string): string {
   return [...text.slice(0, PREVIEW_CHARS)].join("");
 }
 
 function failed(code: OutputRefusal, message: string): JudgedOutput {
   return { kind: "failed", facts: { code, message } };
-}
-
-function keyOf(item: Json, index: number): string {
-  return typeof item === "string" && item.length <= MAX_ITEM_KEY_CHARS ? item : String(index);
 }
 
 /** Too large a value is written to the file. */

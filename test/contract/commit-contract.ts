@@ -37,6 +37,7 @@ function acceptedCommits(under: StoreUnderTest): void {
         parent: { run_id: 3, job_id: 30_000_007 },
         managed: true,
         wanted: true,
+        wanted_at: 1_800_000_000_001,
         error: failureOf({ code: "STALLED", message: "stuck" }),
         started_at: 5,
         finished_at: 6,

@@ -38,6 +38,7 @@ export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
     parent: null,
     managed: false,
     wanted: false,
+    wanted_at: null,
     cause: null,
     labels: { team: "core", "app/tier": "back end" },
     search_text: "release app/tier=back end, team=core",

@@ -106,6 +106,7 @@ export function drive(
     }
     const wayOut = wayOutOfRest(run, chooser);
     if (wayOut === null) return end(`nothing can happen: ${unfinished(run)}`);
+    if (wayOut.type === "timer.fire") now = Math.max(now, wayOut.dueAt);
     take(wayOut);
   }
 }

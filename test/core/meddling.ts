@@ -55,6 +55,9 @@ export function meddle(run: Run, chooser: Chooser, key: string): Command {
 export function wayOutOfRest(run: Run, chooser: Chooser): Command | null {
   if (run.paused !== null) return { type: "run.unpause", reason: "test", key: null };
   if (run.status !== "held") return null;
+  const overdue = [...run.held].find(({ dueAt }) => dueAt !== null);
+  if (overdue !== undefined && chooser.below(2) === 0)
+    return { type: "timer.fire", job: overdue.id, dueAt: overdue.dueAt! };
   const items = someHolds(run, chooser);
   return items.length === 0 ? null : { type: "holds.resolve", items, reason: "test", key: null };
 }

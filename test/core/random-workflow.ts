@@ -36,7 +36,7 @@ const edgeShape = fc.record({
 
 const workflowShape = fc.record({
   edges: fc.array(edgeShape, { maxLength: 6 }),
-  holds: fc.constantFrom(false, false, true),
+  holds: fc.constantFrom(false, false, true, "fail", "retry", "skip", "complete"),
   steps: fc.array(stepShape, { minLength: 1, maxLength: 9 }),
   routed: fc.array(
     fc.record({
@@ -127,7 +127,10 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
   dropRunsAcrossScopes(steps, placed, shape.routed);
   if (shape.healing.workspace) moveIntoWorkspace(steps);
   const text = JSON.stringify({
-    ...(shape.holds ? { unhandled: "hold" } : {}),
+    ...(shape.holds === false ? {} : { unhandled: "hold" }),
+    ...(typeof shape.holds === "string"
+      ? { hold: { expires: 50, then: shape.holds === "complete" ? { complete: ["a", "b"] } : shape.holds } }
+      : {}),
     ...healing(shape),
     failure_handlers: HANDLERS,
     transitions: transitionsOf(shape, placed, steps),

@@ -68,7 +68,16 @@ export class WorkflowMaker {
       steps: this.steps,
       // Last, so that what the seeds before it made is the same.
       ...(random.chance(0.1) ? { deadline: `${random.between(1, 2_000)}ms` } : {}),
+      ...(random.chance(0.4) ? { hold: this.hold() } : {}),
     });
+  }
+
+  private hold(): Step {
+    const { random } = this;
+    return {
+      expires: random.pick([1, 100, 1_000]),
+      then: random.pick(["fail", "skip", "retry", "retry", { complete: ["a", "b"] }]),
+    };
   }
 
   private breaker(): Step {
@@ -220,8 +229,13 @@ export class WorkflowMaker {
     return {
       type: "human",
       prompt: "Go on?",
-      ...(this.random.chance(0.5) ? { timeout_ms: this.random.between(10, 80) } : {}),
+      ...(this.random.chance(0.5) ? this.patience(this.random.between(10, 80)) : {}),
     };
+  }
+
+  private patience(ms: number): Step {
+    if (ms % 3 === 0) return { timeout_ms: ms };
+    return { expires: ms, then: ms % 3 === 1 ? "fail" : { choose: ms % 2 === 0 ? "approve" : "reject" } };
   }
 
   private orGroup(path: string, dependency: string): string {

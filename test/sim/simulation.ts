@@ -222,7 +222,11 @@ export class Simulation {
   /** A held run is decided, a paused one gone on with. */
   private async endRest(runId: number): Promise<void> {
     const { run } = await loadRun(this.store, runId);
-    if (run.status === "held") await this.decideHere(runId, this.operators.resolve(run));
+    const due = [...run.held].flatMap(({ dueAt }) => dueAt ?? []);
+    // Nobody comes, and whoever goes on later finds what is due by then.
+    if (run.status === "held" && due.length > 0 && this.random.chance(0.6))
+      this.clock.advance(Math.max(0, this.random.pick(due) - this.clock.now()));
+    else if (run.status === "held") await this.decideHere(runId, this.operators.resolve(run));
     else if (this.random.chance(0.3) && !this.operators.areTired) await this.operate(runId);
     await this.takeOver(runId);
   }

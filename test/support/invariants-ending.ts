@@ -46,6 +46,29 @@ export function aDeadlineCancelsNoSooner(log: Log): string | null {
   return null;
 }
 
+export function aHoldExpiresNoSooner(log: Log): string | null {
+  const dueAt = new Map<number, number>();
+  const retried = new Set<number>();
+  let isPaused = false;
+  for (const { event, at, seq } of log) {
+    if (event.type === "run.paused") isPaused = true;
+    else if (event.type === "run.unpaused" || event.type === "run.reopened") isPaused = false;
+    else if (event.type === "job.held" || event.type === "human.asked")
+      dueAt.set(event.job, event.dueAt ?? Number.POSITIVE_INFINITY);
+    else if (event.type === "hold.resolved" || event.type === "human.answered") {
+      const due = dueAt.get(event.job);
+      dueAt.delete(event.job);
+      if (event.expired !== true) continue;
+      if (due === undefined || at < due) return `${event.type} at ${seq} is before its time`;
+      if (isPaused) return `${event.type} at ${seq} though the run is paused`;
+      if (event.type !== "hold.resolved" || event.action !== "retry") continue;
+      if (retried.has(event.job)) return `the expiry at ${seq} retries the job a second time`;
+      retried.add(event.job);
+    }
+  }
+  return null;
+}
+
 export function everyJobIsSettledAtTheEnd(log: Log, definition: Definition): string | null {
   if (!TERMINAL.includes(log.at(-1)!.event.type)) return null;
   const book = new JobBook(log, definition);

@@ -60,6 +60,20 @@ const TAMPERINGS: { readonly [invariant: string]: (events: Event[]) => Event[] }
     { type: "time.counted", deadlineAt: Number.MAX_SAFE_INTEGER, warnAt: null },
     { type: "run.cancel_requested", reason: "too long", key: null, code: "DEADLINE" },
   ],
+  aHoldExpiresNoSooner: (events) => [
+    ...events.slice(0, -1),
+    { type: "job.held", job: 1, code: "X", message: "", dueAt: Number.MAX_SAFE_INTEGER, then: "skip" },
+    {
+      type: "hold.resolved",
+      job: 1,
+      action: "skip",
+      reason: "",
+      key: null,
+      expired: true,
+      output: null,
+      items: null,
+    },
+  ],
   theRunNeverStalls: (events) => [
     ...events.slice(0, -1),
     { type: "run.failed", code: "STALLED", message: "stuck", unhandled: [] },

@@ -10,7 +10,8 @@ import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
 import { endStopped, finishAttempt } from "./finish-attempt.js";
-import { answerHuman, askHuman, timeOutQuestion } from "./human.js";
+import { expireHold, expireOverdue } from "./expiry.js";
+import { answerHuman, askHuman, expireQuestion } from "./human.js";
 import { unpark } from "./ladder/unpark.js";
 import { operate } from "./operator.js";
 import {
@@ -68,9 +69,11 @@ function apply(decision: Decision, command: Command): void {
       return interruptRun(decision, new Set(command.kept));
     case "run.fork":
       return decision.emit({ ...command, type: "run.forked" });
+    case "run.unpause":
+      operate(decision, command);
+      return expireDue(decision);
     case "run.cancel":
     case "run.pause":
-    case "run.unpause":
     case "step.retry":
     case "step.resume_from":
     case "step.hard_reset":
@@ -108,8 +111,10 @@ function apply(decision: Decision, command: Command): void {
       return unpark(decision, command.jobs, command.breaker, command.because);
     case "timer.fire": {
       const job = findJob(decision.run, command.job);
-      if (job === null || job.status !== "waiting" || job.dueAt !== command.dueAt) return;
-      if (job.question !== null) return timeOutQuestion(decision, job);
+      if (job === null || job.dueAt !== command.dueAt) return;
+      if (job.status === "pending_failed") return expireHold(decision, job);
+      if (job.status !== "waiting") return;
+      if (job.question !== null) return expireQuestion(decision, job);
       if (job.queue.waiting) return leaveQueue(decision, job);
       return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
     }
@@ -167,6 +172,12 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
     });
     drain(decision);
   }
+  expireDue(decision);
+}
+
+function expireDue(decision: Decision): void {
+  drain(decision);
+  expireOverdue(decision, (job) => expireQuestion(decision, job));
 }
 
 /** What the engine ended itself is ready again, at no cost; what was to end anyway has ended. */

@@ -1,7 +1,8 @@
-import type { Command } from "../model/commands.js";
+import type { AttemptResult, Command } from "../model/commands.js";
 import { attemptDuration } from "../model/jobs.js";
 import { findJob, type Job } from "../model/run.js";
 import { HUMAN } from "../model/worker-names.js";
+import { durationAmount } from "../text/amount-text.js";
 import type { Decision } from "./decision.js";
 import { finishAttempt } from "./finish-attempt.js";
 import { operate } from "./operator.js";
@@ -20,14 +21,16 @@ export function askHuman(decision: Decision, command: Extract<Command, { type: "
     worker: HUMAN,
     token: command.token,
   });
-  const dueAt = command.timeoutMs === null ? null : now + command.timeoutMs;
+  const { prompt, choices, timeoutMs, choose } = command;
+  const dueAt = timeoutMs === null ? null : now + timeoutMs;
   decision.emit({
     type: "human.asked",
     job: job.id,
     attempt,
-    prompt: command.prompt,
-    choices: command.choices,
+    prompt,
+    choices,
     dueAt,
+    ...(dueAt === null || choose === undefined ? {} : { choose }),
   });
 }
 
@@ -36,23 +39,16 @@ export function answerHuman(decision: Decision, command: Extract<Command, { type
   operate(decision, command);
   const job = findJob(decision.run, command.job);
   if (job === null || job.status !== "running" || job.attemptWorker !== HUMAN) return;
+  endQuestion(decision, job, command.choice, command.text);
+}
+
+function endQuestion(decision: Decision, job: Job, choice: string, text: string): void {
   const durationMs = attemptDuration(job, decision.now);
-  const said = command.text === "" ? command.choice : `${command.choice}: ${command.text}`;
-  if (isRejection(job, command.choice)) {
-    return finishAttempt(
-      decision,
-      job,
-      { kind: "failed", facts: { code: "REJECTED", message: said } },
-      { durationMs },
-    );
-  }
-  const value = { choice: command.choice, text: command.text };
-  finishAttempt(
-    decision,
-    job,
-    { kind: "succeeded", output: { kind: "value", value }, items: null },
-    { durationMs },
-  );
+  const message = text === "" ? choice : `${choice}: ${text}`;
+  const result: AttemptResult = isRejection(job, choice)
+    ? { kind: "failed", facts: { code: "REJECTED", message } }
+    : { kind: "succeeded", output: { kind: "value", value: { choice, text } }, items: null };
+  finishAttempt(decision, job, result, { durationMs });
 }
 
 function isRejection(job: Job, choice: string): boolean {
@@ -60,12 +56,29 @@ function isRejection(job: Job, choice: string): boolean {
   return Array.isArray(reject) && reject.includes(choice);
 }
 
-export function timeOutQuestion(decision: Decision, job: Job): void {
+/** Nobody has answered in time. Like a hold, a question of a paused run waits until the run goes on. */
+export function expireQuestion(decision: Decision, job: Job): void {
+  if (decision.run.paused !== null) return;
+  const choice = job.question?.choose;
   const durationMs = attemptDuration(job, decision.now);
-  finishAttempt(
-    decision,
-    job,
-    { kind: "failed", facts: { timeout: "wall", message: "nobody answered in time" } },
-    { durationMs },
-  );
+  if (choice === undefined)
+    return finishAttempt(
+      decision,
+      job,
+      { kind: "failed", facts: { timeout: "wall", message: "nobody answered in time" } },
+      { durationMs },
+    );
+  const { id, attempt, waitMs } = job;
+  const reason = `nobody answered within ${durationAmount(waitMs)}`;
+  decision.emit({
+    type: "human.answered",
+    job: id,
+    attempt,
+    choice,
+    text: "",
+    reason,
+    key: null,
+    expired: true,
+  });
+  endQuestion(decision, job, choice, "");
 }

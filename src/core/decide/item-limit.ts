@@ -1,4 +1,6 @@
 import type { FailureFacts } from "../model/failure.js";
+import type { Json } from "../text/json.js";
+import type { ScopeItem } from "../model/events.js";
 import { JOB_IDS_PER_RUN, type Job, type Run } from "../model/run.js";
 
 /**
@@ -27,4 +29,19 @@ export function tooManyItems(count: number, limit: number, others = 0): FailureF
     code: "TOO_MANY_ITEMS",
     message: `the list has ${count} items${beside}; max_items allows ${limit} in a run`,
   };
+}
+
+/** Keys name scopes in paths, logs and pictures; a longer item is known by its index. */
+const MAX_ITEM_KEY_CHARS = 64;
+/** More than any max_items: such a list is refused, however long it is. */
+const MAX_COUNTED_ITEMS = 1_000_001;
+
+/** The items of a forEach step's output; null: it is no list. */
+export function itemsOf(value: Json): readonly ScopeItem[] | null {
+  if (!Array.isArray(value)) return null;
+  return value.slice(0, MAX_COUNTED_ITEMS).map((item: Json, index) => ({ key: keyOf(item, index) }));
+}
+
+function keyOf(item: Json, index: number): string {
+  return typeof item === "string" && item.length <= MAX_ITEM_KEY_CHARS ? item : String(index);
 }

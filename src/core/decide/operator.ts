@@ -63,7 +63,7 @@ function perform(decision: Decision, command: OperatorCommand): void {
       return recoverJobs(decision, command);
     case "holds.resolve":
       for (const item of command.items) {
-        resolveHold(decision, item, item.reason ?? command.reason, command.key);
+        resolveHold(decision, item, item.reason ?? command.reason, { key: command.key });
         drain(decision);
       }
       return;
@@ -257,17 +257,18 @@ function beginAgain(
   if (jobs.length > 0) retryJobs(decision, { jobs, reblocked: [...reblocked], ...how });
 }
 
-function resolveHold(
+/** `key`: of whoever decided it; `expired`: nobody did. */
+export function resolveHold(
   decision: Decision,
   { job: id, action, output, items, amounts }: HoldDecision,
   reason: string,
-  key: string | null,
+  decided: { readonly key: string | null; readonly expired?: true },
 ): void {
   const job = jobById(decision.run, id);
   // An item before this one may have ended the run's or the scope's holds.
   if (job.status !== "pending_failed") return;
   const first = job.settledAs === null;
-  decision.emit({ type: "hold.resolved", job: id, action, reason, key, output, items });
+  decision.emit({ type: "hold.resolved", job: id, action, reason, ...decided, output, items });
   switch (action) {
     case "retry":
       return retryJobs(decision, {

@@ -85,6 +85,8 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
         dropWork(job);
         job.status = "pending_failed";
         job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
+        job.dueAt = event.dueAt ?? null;
+        job.waitMs = event.dueAt === undefined ? 0 : event.dueAt - at;
       });
     case "hold.resolved":
       return resolveHold(run, event);
@@ -105,7 +107,8 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
         job.status = "waiting";
         job.dueAt = event.dueAt;
         job.waitMs = event.dueAt === null ? 0 : event.dueAt - at;
-        job.question = { prompt: event.prompt, choices: event.choices };
+        const { prompt, choices, choose } = event;
+        job.question = { prompt, choices, ...(choose === undefined ? {} : { choose }) };
       });
     case "human.answered":
       rememberKey(run, event.key);
@@ -141,6 +144,8 @@ function finishRecovery(run: Run, job: Job): void {
 function resolveHold(run: Run, event: Payload<"hold.resolved">): void {
   const job = jobById(run, event.job);
   rememberKey(run, event.key);
+  job.dueAt = null;
+  if (event.expired === true && event.action === "retry") job.retriedByExpiry = true;
   // Whatever was decided: nobody need find it among the dead letters any more.
   if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   if (run.status === "held") run.status = "running";

@@ -32,6 +32,7 @@ export function runRow(run: Run): RunRow {
     parent: run.parent === null ? null : { run_id: run.parent.runId, job_id: run.parent.jobId },
     managed: run.managed,
     wanted: isWanted(run),
+    wanted_at: wantedAt(run),
     cause: run.cause,
     created_at: run.createdAt,
     started_at: run.startedAt,
@@ -47,6 +48,14 @@ export function runRow(run: Run): RunRow {
 /** A managed run in which something is to be done. */
 export function isWanted(run: Run): boolean {
   return run.managed && !isOver(run) && !isResting(run);
+}
+
+/** When the first hold of a run that rests ends by itself; a paused run waits for whoever paused it. */
+export function wantedAt(run: Run): number | null {
+  if (!run.managed || run.status !== "held") return null;
+  let first: number | null = null;
+  for (const { dueAt } of run.held) if (dueAt !== null && dueAt < (first ?? Infinity)) first = dueAt;
+  return first;
 }
 
 function wordsOf(error: { readonly code: string; readonly message: string } | null): string[] {

@@ -94,6 +94,8 @@ export type Command =
       readonly prompt: string;
       readonly choices: readonly string[];
       readonly timeoutMs: number | null;
+      /** What counts as the answer when the time is up; missing: the attempt fails. */
+      readonly choose?: string;
     }
   | {
       readonly type: "attempt.start";

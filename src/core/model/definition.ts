@@ -1,6 +1,7 @@
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { UserData } from "./batch/user-data.js";
+import type { HoldAction } from "./events.js";
 import { classesWith, type FailureClass } from "./failure.js";
 import type { Resource } from "./resources.js";
 
@@ -14,6 +15,15 @@ export interface TimeLimits {
   readonly deadlineMs: number | null;
   /** It is told then, and goes on. */
   readonly warnAfterMs: number | null;
+}
+
+/** What becomes of a hold that nobody decides in time. */
+export interface HoldExpiry {
+  readonly expiresMs: number;
+  /** `retry` once a job; from then on the job fails. */
+  readonly then: HoldAction;
+  /** What `complete` gives. */
+  readonly output?: Json;
 }
 
 export interface Definition {
@@ -38,6 +48,8 @@ export interface Definition {
   readonly maxLogBytes: number;
   /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
   readonly unhandled: "fail" | "hold";
+  /** Of steps that have none of their own; missing: a hold waits until somebody decides. */
+  readonly hold?: HoldExpiry;
   readonly failureHandlers: readonly FailureHandler[];
   /** This workflow's own; steps may also use those of the settings. Missing: none. */
   readonly breakers?: readonly BreakerDefinition[];
@@ -196,6 +208,8 @@ export interface StepDefinition {
   readonly failureHandler: string | null;
   /** Names of the breakers of what it cannot do without; missing: none. */
   readonly uses?: readonly string[];
+  /** Missing: the workflow's. */
+  readonly hold?: HoldExpiry;
   /** A shell command that reads a failed attempt's output on stdin and prints a summary of it. */
   readonly summarize: string | null;
   readonly resources: ResourceRequirements | null;

@@ -119,7 +119,15 @@ export type Event =
       /** Missing in older logs. */
       readonly origin?: AttemptElsewhere;
     }
-  | { readonly type: "job.held"; readonly job: number; readonly code: string; readonly message: string }
+  | {
+      readonly type: "job.held";
+      readonly job: number;
+      readonly code: string;
+      readonly message: string;
+      /** When nobody has decided by then, this is done. Missing: it waits. */
+      readonly dueAt?: number;
+      readonly then?: HoldAction;
+    }
   | {
       readonly type: "routes.settled";
       readonly handled: readonly number[];
@@ -255,6 +263,8 @@ export type Event =
       readonly prompt: string;
       readonly choices: readonly string[];
       readonly dueAt: number | null;
+      /** What counts as the answer when there is none by then. Missing: the attempt fails. */
+      readonly choose?: string;
     }
   | {
       readonly type: "edge.taken";
@@ -531,6 +541,8 @@ type OperatorEvent =
       readonly reason: string;
       readonly key: string | null;
       readonly by?: string;
+      /** Nobody decided in time. */
+      readonly expired?: true;
       readonly output: Output | null;
       readonly items: readonly ScopeItem[] | null;
     }
@@ -564,6 +576,8 @@ type OperatorEvent =
       readonly reason?: string;
       readonly key: string | null;
       readonly by?: string;
+      /** Nobody answered in time. */
+      readonly expired?: true;
     };
 
 /** What an operator asked for that lets jobs run again. */

@@ -67,6 +67,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     letThrough: false,
     remediatedInVisit: false,
     charged: 0,
+    retriedByExpiry: false,
     allowed: null,
     raised: null,
     recovery: null,

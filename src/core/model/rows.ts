@@ -53,6 +53,8 @@ export interface RunRow {
   readonly managed: boolean;
   /** A managed run in which something is to be done: an engine must have it. */
   readonly wanted: boolean;
+  /** A managed run at rest in which something is due then, whatever people do: an engine must have it from then on. */
+  readonly wanted_at: number | null;
   /** What made it, where that may ask twice: no two runs of a store have the same. */
   readonly cause: string | null;
   readonly error: ErrorRecord | null;
@@ -93,6 +95,7 @@ export const RUN_COLUMNS: ColumnsOf<RunRow> = {
   recoveries: "plain",
   waiting: "plain",
   tally: "json",
+  wanted_at: "plain",
 };
 
 export interface JobRow {

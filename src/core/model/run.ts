@@ -164,13 +164,19 @@ export interface Job {
   remediatedInVisit: boolean;
   /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
   charged: number;
+  /** A hold of it that nobody decided in time has led to another attempt. */
+  retriedByExpiry: boolean;
   /** How many of those the last operator's retry allows; null: it named no bound. */
   allowed: number | null;
   /** What rules and operators have given it beyond its step's requirements; it keeps that. */
   raised: RaisedResources | null;
   /** The recovery script that is due, how often it was begun, and while it is at work what it carries. */
   recovery: { readonly attempt: number; readonly script: string; tries: number; token: string } | null;
-  question: { readonly prompt: string; readonly choices: readonly string[] } | null;
+  question: {
+    readonly prompt: string;
+    readonly choices: readonly string[];
+    readonly choose?: string;
+  } | null;
   /** Where a transition took this job's failure, in its present visit. */
   route: Route | null;
   /** The failure whose edge led here, in the present visit. */

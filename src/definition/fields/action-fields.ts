@@ -6,11 +6,12 @@ import {
   type JsonSchema,
   listOf,
   mapOf,
+  object,
   type ReadContext,
   type Schema,
   union,
 } from "../read/schema.js";
-import { json, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
+import { duration, json, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import {
   AGENT_NEEDS,
@@ -92,6 +93,15 @@ const humanFields = {
   reject: {
     schema: listOf(choice, { items: "choices" }),
     doc: "The choices that fail the step; `reject` if it is among the choices.",
+  },
+  expires: { schema: duration({ min: 1 }), doc: "How long the question waits for an answer." },
+  then: {
+    schema: union(
+      oneOf(["fail"]),
+      object({ choose: { schema: choice, doc: "The choice that counts as the answer.", required: true } }),
+    ),
+    doc: "What is done when `expires` is over: the attempt fails (`TIMEOUT`), or a choice counts as the answer.",
+    default: "fail",
   },
 } as const satisfies Fields;
 

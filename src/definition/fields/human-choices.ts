@@ -17,17 +17,27 @@ export function finishHuman(
   const choices = [...new Set((action.choices as readonly string[] | undefined) ?? DEFAULT_CHOICES)];
   const given = action.reject as readonly string[] | undefined;
   const reject = [...new Set(given ?? choices.filter((choice) => choice === DEFAULT_REJECT))];
-  const report = (message: string, hint: string) => {
-    const at = findEntry(node, "reject")?.keyAt ?? node.at;
-    context.findings.error({ code: "INVALID_VALUE", message, hint, at, path: childPath(path, "reject") });
+  const report = (message: string, hint: string, key = "reject") => {
+    const at = findEntry(node, key)?.keyAt ?? node.at;
+    context.findings.error({ code: "INVALID_VALUE", message, hint, at, path: childPath(path, key) });
   };
-  for (const choice of reject) {
-    if (choices.includes(choice)) continue;
+  const unknown = (key: string, choice: string) => {
     const suggestion = context.findings.suggester.nearest(choice, choices);
-    const message = `\`reject\` names ${quote(choice)}, which is not one of the choices${didYouMean(suggestion)}`;
-    report(message, `Choices of the step: ${choices.join(", ")}.`);
-  }
+    const message = `\`${key}\` names ${quote(choice)}, which is not one of the choices${didYouMean(suggestion)}`;
+    report(message, `Choices of the step: ${choices.join(", ")}.`, key);
+  };
+  for (const choice of reject) if (!choices.includes(choice)) unknown("reject", choice);
+  const chosen = chosenWithout(action);
+  if (chosen !== null && !choices.includes(chosen)) unknown("then", chosen);
+  if (action.then !== undefined && action.expires === undefined && findEntry(node, "expires") === undefined)
+    report("`then` has no effect without `expires`", "Add `expires`, such as `expires: 4h`.", "then");
   if (given !== undefined && choices.every((choice) => reject.includes(choice)))
     report("every choice fails the step", "Leave at least one choice out of `reject`.");
   return { ...action, choices, reject };
+}
+
+/** What counts as the answer to a question that nobody answers; null: nothing does. */
+export function chosenWithout({ then }: ActionDefinition): string | null {
+  const isChosen = typeof then === "object" && then !== null && "choose" in then;
+  return isChosen && typeof then.choose === "string" ? then.choose : null;
 }

@@ -14,13 +14,7 @@ import {
 import { boolean, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import { FAMILY_FIELDS, namesOfBatch, regularExpressions } from "./file-fields.js";
-import {
-  environmentOf,
-  LATER_STEP_KEYS,
-  MAX_DESCRIPTION_CHARS,
-  STEP_FIELDS,
-  whyNoStepKey,
-} from "./step-fields.js";
+import { environmentOf, MAX_DESCRIPTION_CHARS, STEP_FIELDS, whyNoStepKey } from "./step-fields.js";
 
 const MAX_NAME_PATTERN_CHARS = 1_000;
 
@@ -140,7 +134,6 @@ const OLDER_NAMES = new Map([
 ]);
 
 const jobMap = object(JOB_FIELDS, {
-  later: LATER_STEP_KEYS,
   renamed: OLDER_NAMES,
   misplaced(key) {
     if (FAN_OUT_KEYS.includes(key)) return "jobs have no fan-out; use `parameters`, or `steps` for forEach";

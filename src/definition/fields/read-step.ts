@@ -19,7 +19,7 @@ import { findEntry, type SourceMap, type SourceNode } from "../read/source-tree.
 import { didYouMean, quote } from "../read/suggest.js";
 import { ACTION_FIELDS, ACTION_RULES, actionsWithKey, DEFAULT_HTTP_METHOD } from "./action-fields.js";
 import { checkTemplateText } from "./code-fields.js";
-import { belongsOutside, LATER_STEP_KEYS, STEP_FIELDS, whyNoStepKey } from "./step-fields.js";
+import { belongsOutside, STEP_FIELDS, whyNoStepKey } from "./step-fields.js";
 
 export type StepKeys = ReadOf<typeof STEP_FIELDS>;
 
@@ -46,7 +46,6 @@ const customValue = json(checkTemplateText);
 const FLAT_STEPS = new Map(BUILT_IN_ACTIONS.map((type) => [type, flatStep(type)]));
 const COMMON_STEP = object(STEP_FIELDS, {
   beside: [IMPLEMENTATION],
-  later: LATER_STEP_KEYS,
   misplaced: (key) =>
     whyNoStepKey(key) ??
     (actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null),
@@ -62,7 +61,7 @@ const TYPELESS_STEP = object<typeof STEP_FIELDS>(
     ),
     ...STEP_FIELDS,
   },
-  { beside: [IMPLEMENTATION], later: LATER_STEP_KEYS, misplaced: whyNoStepKey },
+  { beside: [IMPLEMENTATION], misplaced: whyNoStepKey },
 );
 
 function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
@@ -70,7 +69,6 @@ function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
     { ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) },
     {
       beside: [IMPLEMENTATION],
-      later: LATER_STEP_KEYS,
       misplaced: (key) => whyNoStepKey(key) ?? belongsElsewhere(key, type),
     },
   );
@@ -192,7 +190,6 @@ function readOpenStep(
 ): RawStep | undefined {
   const own: { [key: string]: Json } = {};
   const schema = object(STEP_FIELDS, {
-    later: LATER_STEP_KEYS,
     misplaced: belongsOutside,
     rest(entry, here) {
       if (type === null) return;

@@ -18,6 +18,7 @@ import { boolean, duration, number, oneOf, scalarText, text } from "../read/sche
 import { BREAKER_NAME, BREAKER_RULE } from "./breaker-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { stepFiles } from "./file-fields.js";
+import { hold } from "./hold-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
 import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js";
@@ -238,6 +239,10 @@ export const STEP_FIELDS = {
     ),
     doc: "Breakers of what the step cannot do without; while one is open, the step waits.",
   },
+  hold: {
+    schema: hold,
+    doc: "How long a hold of this step waits for a decision, and what is done then; by default what the workflow's `hold` says.",
+  },
   summarize: {
     schema: text({ expected: "a shell command" }),
     doc: "A shell command that reads a failed attempt's output and prints a summary of it.",
@@ -259,7 +264,6 @@ export const STEP_FIELDS = {
   execution: { schema: execution, doc: "Another way to write the timeout and the retry policy." },
 } as const satisfies Fields;
 
-export const LATER_STEP_KEYS: readonly string[] = ["hold"];
 const TOP_KEYS: readonly string[] = [
   "breakers",
   "failure_handlers",

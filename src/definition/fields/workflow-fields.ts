@@ -23,6 +23,7 @@ import { boolean, duration, json, number, oneOf, text } from "../read/schema-sca
 import { breakers } from "./breaker-fields.js";
 import { failureHandlers } from "./failure-handler-fields.js";
 import { files } from "./file-fields.js";
+import { hold } from "./hold-fields.js";
 import { jobs } from "./job-fields.js";
 import { parameters } from "./job-parameters.js";
 import { labels } from "./label-fields.js";
@@ -222,6 +223,10 @@ export const WORKFLOW_FIELDS = {
     schema: oneOf(["fail", "hold"]),
     doc: "What happens to a failure that nothing handles: the step fails, or waits for a decision. The default is `hold` if `jobs` is used.",
     default: "fail",
+  },
+  hold: {
+    schema: hold,
+    doc: "How long a hold waits for a decision, and what is done then; by default it waits until somebody decides.",
   },
   deadline: {
     schema: located(duration({ min: 1 })),

@@ -24,6 +24,7 @@ import type { WORKFLOW_FIELDS } from "../fields/workflow-fields.js";
 import { childPath } from "../read/path.js";
 import type { Located, ReadContext, ReadOf } from "../read/schema.js";
 import { findEntry } from "../read/source-tree.js";
+import { type HoldSurroundings, stepHold } from "./hold-expiry.js";
 import { References } from "./references.js";
 import { mergeRetry, toRetryPolicy } from "./retry-policy.js";
 import { healedRetry, healedTimeouts, stepHealing } from "./self-heal-steps.js";
@@ -32,14 +33,13 @@ export type WorkflowKeys = ReadOf<typeof WORKFLOW_FIELDS>;
 type RoutingKeys = NonNullable<StepKeys["on_success"]>;
 
 /** What the steps of a file are read against. */
-interface Surroundings {
+interface Surroundings extends HoldSurroundings {
   /** Steps that a `run` list or a transition leads to. */
   readonly named: ReadonlySet<string>;
   readonly retryDefaults: RetryDraft | undefined;
   readonly hasWorkspace: boolean;
   readonly selfHeal: SelfHeal | null;
   readonly references: References;
-  readonly context: ReadContext;
 }
 
 /** Defaults filled in (those of `on_fail` but for `retry` are in the entries already), other spellings folded, references turned into ids. */
@@ -55,6 +55,8 @@ export function normalise(
     hasWorkspace: keys.workspace !== undefined,
     selfHeal: keys.self_heal ?? null,
     references: new References(keys, context),
+    hold: keys.hold,
+    maxItems: keys.max_items ?? DEFAULT_MAX_ITEMS,
     context,
   };
   return {
@@ -80,6 +82,7 @@ export function normalise(
     failureHandlers: (keys.failure_handlers ?? []).flatMap(({ name, rules }) =>
       name === undefined ? [] : [{ name: name.value, rules }],
     ),
+    ...given("hold", keys.hold?.value),
     ...given("timeLimits", timeLimits(keys, context)),
     ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
     workspace: keys.workspace ?? null,
@@ -192,6 +195,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     group: keys.group ?? null,
     failureHandler: references.handler(keys.failure_handler),
     ...given("uses", references.breakers(keys.uses)),
+    ...given("hold", stepHold(id, raw, surroundings)),
     summarize: keys.summarize ?? null,
     resources: references.resources(keys.resource_requirements),
     usesWorkspace,
@@ -227,7 +231,11 @@ function readTimeout(raw: RawStep, context: ReadContext): number | null {
   if (timeout_ms !== undefined && execution?.timeout_ms !== undefined) {
     reportConflict("timeout_ms", "execution.timeout_ms", raw.node, raw.path, context);
   }
-  return timeout_ms ?? execution?.timeout_ms ?? null;
+  const given = timeout_ms ?? execution?.timeout_ms ?? null;
+  const { type, expires } = raw.action;
+  if (type !== "human" || typeof expires !== "number") return given;
+  if (given !== null) reportConflict("timeout_ms", "expires", raw.node, raw.path, context);
+  return expires;
 }
 
 function failureRouting(

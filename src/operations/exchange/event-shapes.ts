@@ -50,6 +50,7 @@ const outcome = { ok: flag, message: text, durationMs: number };
 const elsewhere = z.looseObject({ run: id, attempt: count }).optional();
 const raise = { resource: text, from: number.nullable(), to: number };
 const by = text.optional();
+const expired = z.literal(true).optional();
 const told = { reason: text, key, by };
 
 /** Older logs lack some of it, and have a number for the time. */
@@ -172,8 +173,8 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     routed: flag,
   },
   "job.reused": { job: jobId, output, items, userData: named.optional(), origin: elsewhere },
-  "job.held": { job: jobId, code: text, message: text },
-  "hold.resolved": { job: jobId, action: text, ...told, output: output.nullable(), items },
+  "job.held": { job: jobId, code: text, message: text, dueAt: time.optional(), then: text.optional() },
+  "hold.resolved": { job: jobId, action: text, ...told, expired, output: output.nullable(), items },
   "jobs.retried": {
     jobs: jobIds,
     reblocked: jobIds,
@@ -304,8 +305,14 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   "set_aside.finished": { ...attemptOf, for: jobId, ...outcome, patch: text.nullable(), files: count },
   "workspace.promoted": { rebuild: id, job: jobId, path: text },
   "workspace.discarded": { rebuild: id, job: jobId, path: text.nullable(), reason: text },
-  "human.asked": { ...attemptOf, prompt: text, choices: texts, dueAt: time.nullable() },
-  "human.answered": { ...attemptOf, choice: text, text, reason: text.optional(), key, by },
+  "human.asked": {
+    ...attemptOf,
+    prompt: text,
+    choices: texts,
+    dueAt: time.nullable(),
+    choose: text.optional(),
+  },
+  "human.answered": { ...attemptOf, choice: text, text, reason: text.optional(), key, by, expired },
   "edge.taken": {
     ...attemptOf,
     edge: id,

@@ -52,7 +52,7 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
     async claimRuns(request) {
       const tables = open();
       const { owner, expiresAt, limit, except = [] } = request;
-      return wantedRuns(tables)
+      return runsWhere(tables, ({ wanted, wanted_at }) => wanted || (wanted_at ?? Infinity) <= request.now)
         .filter((runId) => !except.includes(runId))
         .filter((runId) => isClaimable(tables.leaseOf(runId), request))
         .sort((a, b) => a - b)
@@ -62,7 +62,7 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
     async listOwners() {
       const tables = open();
       const holders = new Map<string, HoldingOwner>();
-      for (const runId of wantedRuns(tables)) {
+      for (const runId of runsWhere(tables, ({ wanted, wanted_at }) => wanted || wanted_at !== null)) {
         const lease = tables.leaseOf(runId);
         if (lease === null) continue;
         const key = ownerText(lease.owner);
@@ -74,8 +74,8 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
   };
 }
 
-function wantedRuns({ runs }: MemoryTables): number[] {
-  return [...runs].filter(([, { run }]) => isWanted(run)).map(([runId]) => runId);
+function runsWhere({ runs }: MemoryTables, isMeant: (run: RunRow) => boolean): number[] {
+  return [...runs].filter(([, { run }]) => isMeant(parseRow<RunRow>(run))).map(([runId]) => runId);
 }
 
 function isWanted(run: string | undefined): boolean {

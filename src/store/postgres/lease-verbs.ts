@@ -60,7 +60,7 @@ export function createLeaseVerbs(
     async listOwners() {
       const owners = await db.rows<{ owner: string; mark: number }>(
         `SELECT lease.owner, max(lease.expires_at) AS mark FROM run JOIN lease ON lease.run_id = run.id
-         WHERE run.wanted AND lease.owner IS NOT NULL GROUP BY lease.owner`,
+         WHERE (run.wanted OR run.wanted_at IS NOT NULL) AND lease.owner IS NOT NULL GROUP BY lease.owner`,
       );
       return owners.map(({ owner, mark }) => ({ owner: JSON.parse(owner) as LeaseOwner, mark }));
     },
@@ -138,14 +138,14 @@ class Leases {
     const claimed = await session.rows<ClaimedRow>(
       `WITH free AS (
          SELECT lease.run_id FROM run JOIN lease ON lease.run_id = run.id
-         WHERE run.wanted
+         WHERE (run.wanted OR run.wanted_at <= $8::bigint)
            AND (lease.owner IS NULL OR lease.expires_at <= ${NOW} OR lease.owner = ANY ($6::text[]))
            AND run.id <> ALL ($7::bigint[])
          ORDER BY run.id LIMIT $2::bigint FOR UPDATE OF lease SKIP LOCKED)
        UPDATE lease SET fence = lease.fence + 1, owner = $3, expires_at = ${NOW} + $4::bigint, claim = $5
        FROM free WHERE lease.run_id = free.run_id RETURNING lease.run_id, lease.fence`,
       ...[this.#at(now), limit, ownerText(owner), expiresAt - now, claim],
-      ...[toArrayLiteral(deadOwners.map(ownerText)), toArrayLiteral(except)],
+      ...[toArrayLiteral(deadOwners.map(ownerText)), toArrayLiteral(except), now],
     );
     return toHeld(claimed);
   }
@@ -158,9 +158,10 @@ class Leases {
   ): Promise<HeldLease[]> {
     const claimed = await session.rows<ClaimedRow>(
       `UPDATE lease SET expires_at = ${NOW} + $2::bigint FROM run
-       WHERE run.wanted AND lease.run_id = run.id AND lease.claim = $3 AND lease.owner IS NOT NULL
+       WHERE (run.wanted OR run.wanted_at <= $4::bigint) AND lease.run_id = run.id
+         AND lease.claim = $3 AND lease.owner IS NOT NULL
        RETURNING lease.run_id, lease.fence`,
-      ...[this.#at(now), expiresAt - now, claim],
+      ...[this.#at(now), expiresAt - now, claim, now],
     );
     return toHeld(claimed);
   }

@@ -47,6 +47,11 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, sql: CAMPAIGNS },
   { version: 13, sql: SHARED },
   { version: 14, sql: UNANSWERED },
+  {
+    version: 15,
+    sql: `ALTER TABLE run ADD COLUMN wanted_at bigint;
+      CREATE INDEX run_wanted_at ON run (wanted_at) WHERE wanted_at IS NOT NULL;`,
+  },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

@@ -9,7 +9,7 @@ type LeaseWrite = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns";
 /** The rule of `isClaimable` in SQL: of the runs that want an engine nearly all have one, which need not be read. */
 export const FIND_CLAIMABLE_RUNS = `
   SELECT run.id FROM run LEFT JOIN lease ON lease.run_id = run.id
-  WHERE run.wanted = 1
+  WHERE run.id IN (SELECT id FROM run WHERE wanted = 1 UNION ALL SELECT id FROM run WHERE wanted_at <= ?1)
     AND (lease.owner IS NULL OR lease.expires_at <= ?1 OR lease.owner IN (SELECT value FROM json_each(?2)))
     AND run.id NOT IN (SELECT value FROM json_each(?3))
   ORDER BY run.id LIMIT ?4`;

@@ -281,6 +281,13 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX run_waiting ON run (id) WHERE waiting > 0;
     `,
   },
+  {
+    version: 16,
+    sql: `
+      ALTER TABLE run ADD COLUMN wanted_at INTEGER;
+      CREATE INDEX run_wanted_at ON run (wanted_at) WHERE wanted_at IS NOT NULL;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

@@ -20,8 +20,10 @@ const NO_LIMIT = -1;
 const NO_ID = Number.MIN_SAFE_INTEGER;
 
 export const LIST_OWNERS = `
-  SELECT lease.owner, max(lease.expires_at) FROM run CROSS JOIN lease ON lease.run_id = run.id
-  WHERE run.wanted = 1 AND lease.owner IS NOT NULL GROUP BY lease.owner`;
+  SELECT lease.owner, max(lease.expires_at)
+  FROM (SELECT id FROM run WHERE wanted = 1 UNION ALL SELECT id FROM run WHERE wanted_at IS NOT NULL) AS run
+  CROSS JOIN lease ON lease.run_id = run.id
+  WHERE lease.owner IS NOT NULL GROUP BY lease.owner`;
 
 /** The verbs that only read. */
 export function createReadVerbs(db: Database): ReadVerbs {

@@ -1,3 +1,6 @@
+import type { HoldExpiry } from "../../model/definition.js";
+import type { Job, Run } from "../../model/run.js";
+import type { Decision } from "../decision.js";
 import { matchRule } from "./rule.js";
 import { OF_REMEDIATION, pass, type Rung } from "./rung.js";
 
@@ -19,7 +22,24 @@ export const holdRung: Rung = {
       kind: "act",
       reason: "nothing else handles this failure",
       act: () =>
-        decision.emit({ type: "job.held", job: job.id, code: failure.code, message: failure.message }),
+        decision.emit({
+          type: "job.held",
+          job: job.id,
+          code: failure.code,
+          message: failure.message,
+          ...holdDue(decision, job),
+        }),
     };
   },
 };
+
+/** What ends a hold of this job by itself. A job that was retried so and is held again has shown that it needs somebody. */
+export function holdExpiry(run: Run, job: Job): HoldExpiry | null {
+  const expiry = job.step.definition.hold ?? run.definition.hold ?? null;
+  return expiry?.then === "retry" && job.retriedByExpiry ? { ...expiry, then: "fail" } : expiry;
+}
+
+function holdDue({ run, now }: Decision, job: Job): { dueAt?: number; then?: HoldExpiry["then"] } {
+  const expiry = holdExpiry(run, job);
+  return expiry === null ? {} : { dueAt: now + expiry.expiresMs, then: expiry.then };
+}
