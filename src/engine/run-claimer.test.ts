@@ -154,6 +154,53 @@ describe("a server looks for runs that nobody has", () => {
     expect(second.engine.ownedRuns()).toEqual([]);
   });
 
+  it("and takes up a held run when its hold expires, not before, and only one of them does", async () => {
+    const { store, clock, worker, server, events } = world();
+    const servers = ["first", "second", "third"].map(server);
+    const text = `{ unhandled: hold, hold: { expires: 1h, then: retry }, steps: { a: { exec: make } } }`;
+    const { runId } = await servers[0]!.engine.start(managed(text));
+    worker.end("t1", { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } });
+    await flush();
+    const due = (await store.readRun(runId))!.created_at + 3_600_000;
+    expect(await store.readRun(runId)).toMatchObject({ status: "held", wanted: false, wanted_at: due });
+    await servers[0]!.engine.stop();
+    for (const { claimer } of servers.slice(1)) await claimer.start();
+    const owned = () => servers.slice(1).flatMap(({ engine }) => engine.ownedRuns());
+    for (const wait of [due - clock.now() - 1_000, 900]) {
+      clock.advance(wait);
+      await flush();
+      expect(owned()).toEqual([]);
+    }
+    for (let polls = 0; polls < 3; polls += 1) {
+      clock.advance(CLAIM_POLL_MS);
+      await flush();
+    }
+    expect(owned()).toEqual([runId]);
+    const resolved = (await events(runId)).filter(({ type }) => type === "hold.resolved");
+    expect(resolved).toMatchObject([{ action: "retry", expired: true }]);
+    worker.end("t2");
+    await flush();
+    expect(await store.readRun(runId)).toMatchObject({ status: "completed", wanted_at: null });
+  });
+
+  it("and leaves a paused run with an expired hold alone until it goes on", async () => {
+    const { store, clock, worker, server, events } = world();
+    const first = server("first");
+    const text = `{ unhandled: hold, hold: { expires: 1m }, steps: { a: { exec: make } } }`;
+    const { runId } = await first.engine.start(managed(text));
+    await first.engine.operate(runId, { type: "run.pause", reason: "wait", key: null, takeover: false });
+    worker.end("t1", { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } });
+    await flush();
+    const second = server("second");
+    await second.claimer.start();
+    clock.advance(600_000);
+    await flush();
+    expect(await store.readRun(runId)).toMatchObject({ status: "paused", wanted_at: null });
+    expect((await events(runId)).some(({ type }) => type === "hold.resolved")).toBe(false);
+    await second.engine.resume(runId);
+    expect(await store.readRun(runId)).toMatchObject({ status: "failed", wanted_at: null });
+  });
+
   it("and takes one from a server that fell silent, when its lease is over", async () => {
     const { clock, server } = world();
     const silent = server("silent");

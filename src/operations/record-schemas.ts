@@ -63,6 +63,15 @@ export const job = z.object({
   failure_handler_id: z.number().nullable(),
 });
 
+export const expiry = z
+  .object({
+    at: z.string(),
+    action: z.enum(["fail", "skip", "retry", "complete", "choose"]),
+    choice: z.string().nullable().describe("What counts as the answer to a question; null: nothing does."),
+  })
+  .nullable()
+  .describe("When a hold or question ends by itself, and how; null: it waits until somebody decides.");
+
 /** A job that waits for somebody. */
 export const waitingJob = job.extend({
   kind: z.enum(["hold", "question"]),
@@ -70,7 +79,8 @@ export const waitingJob = job.extend({
   question: z
     .object({ prompt: z.string(), choices: z.array(z.string()) })
     .nullable()
-    .describe("What a human step asks; null for a hold. `due_at` is when it gives up waiting."),
+    .describe("What a human step asks; null for a hold."),
+  expiry,
   decisions: z.array(
     z.object({
       decision: z.string().describe("A choice of the question; of a hold: retry, fail or skip."),

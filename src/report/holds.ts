@@ -5,6 +5,7 @@ import type { JobRecord } from "./job-record.js";
 import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
 import { markedJobs } from "./marked-jobs.js";
+import { type Expiry, expiryOf } from "./words/expiry-text.js";
 
 const RUNS_PER_PAGE = 200;
 
@@ -19,6 +20,8 @@ export interface WaitingJob extends JobRecord {
   readonly since: string;
   /** What a question asks; null for a hold. */
   readonly question: { readonly prompt: string; readonly choices: string[] } | null;
+  /** When it ends by itself; null: it waits until somebody decides. */
+  readonly expiry: Expiry | null;
   /** What can be decided. */
   readonly decisions: Decision[];
   /** Who goes on with the run by itself once it is decided; null: the run must be resumed. */
@@ -56,13 +59,13 @@ function mayWait({ status }: JobRow): boolean {
   return status === "pending_failed" || status === "waiting";
 }
 
-type Request = Pick<WaitingJob, "kind" | "question" | "decisions">;
+type Request = Pick<WaitingJob, "kind" | "question" | "expiry" | "decisions">;
 
 /** What a job asks of somebody. A question is gone with its attempt; what waits after that is a delay. */
 function requestOf(event: Event): Request | null | undefined {
   switch (event.type) {
     case "job.held":
-      return holdOf(event.job);
+      return holdOf(event);
     case "human.asked":
       return questionOf(event);
     case "attempt.failed":
@@ -73,7 +76,8 @@ function requestOf(event: Event): Request | null | undefined {
   }
 }
 
-function holdOf(job_id: number): Request {
+function holdOf(event: Extract<Event, { type: "job.held" }>): Request {
+  const job_id = event.job;
   const decisions = PLAIN_ACTIONS.map(
     (action): Decision => ({
       decision: action,
@@ -81,10 +85,11 @@ function holdOf(job_id: number): Request {
       input: { classifications: [{ job_id, action }] },
     }),
   );
-  return { kind: "hold", question: null, decisions };
+  return { kind: "hold", question: null, expiry: expiryOf(event), decisions };
 }
 
-function questionOf({ job: job_id, prompt, choices }: Extract<Event, { type: "human.asked" }>): Request {
+function questionOf(event: Extract<Event, { type: "human.asked" }>): Request {
+  const { job: job_id, prompt, choices } = event;
   const decisions = choices.map(
     (choice): Decision => ({
       decision: choice,
@@ -92,7 +97,8 @@ function questionOf({ job: job_id, prompt, choices }: Extract<Event, { type: "hu
       input: { job_id, choice },
     }),
   );
-  return { kind: "question", question: { prompt, choices: [...choices] }, decisions };
+  const question = { prompt, choices: [...choices] };
+  return { kind: "question", question, expiry: expiryOf(event), decisions };
 }
 
 async function* unfinishedRuns(store: Store): AsyncGenerator<RunRow> {

@@ -16,6 +16,8 @@ export interface UnansweredJob {
   readonly signature: string | null;
   /** When its last attempt ended, or began if it is not over, or when the run was created. */
   readonly at: number;
+  /** When what it waits for ends by itself; null: it waits until somebody decides. */
+  readonly due_at: number | null;
 }
 
 const UNFINISHED: readonly RunStatus[] = ["running", "paused", "held"];
@@ -33,17 +35,18 @@ export const UNANSWERED_IN_RUN = `(CASE WHEN job.status <> 'failed' THEN run.sta
 
 export const UNANSWERED_COLUMNS = `job.id, job.run_id, run.workflow, run.definition_hash, job.step, job.scope, job.status,
   job.dead_letter, job.visit, job.attempt_id, attempt.signature,
-  coalesce(attempt.finished_at, attempt.started_at, run.created_at) AS at`;
+  coalesce(attempt.finished_at, attempt.started_at, run.created_at) AS at, job.due_at`;
 
 export const ATTEMPT_OF_JOB = `LEFT JOIN attempt ON attempt.run_id = job.run_id AND attempt.job_id = job.id
   AND attempt.attempt = job.attempt_id`;
 
 export function unansweredJob(run: RunRow, job: JobRow, attempt: AttemptRow | undefined): UnansweredJob {
-  const { id, run_id, step, scope, status, dead_letter, visit, attempt_id } = job;
+  const { id, run_id, step, scope, status, dead_letter, visit, attempt_id, due_at } = job;
   const { workflow, definition_hash } = run;
   return {
     ...{ id, run_id, workflow, definition_hash, step, scope, status, dead_letter, visit, attempt_id },
     signature: attempt?.signature ?? null,
     at: attempt?.finished_at ?? attempt?.started_at ?? run.created_at,
+    due_at,
   };
 }

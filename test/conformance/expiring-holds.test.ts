@@ -30,7 +30,7 @@ async function afterwards(stage: Stage, hours: number) {
 }
 
 describe("a hold that nobody decides", () => {
-  it("fails at its moment: attempts, events and the end are exact", { tags: ["C2"] }, async () => {
+  it("fails at its moment: attempts, events and the end are exact", { tags: ["C4"] }, async () => {
     const stage = await Stage.begin(held("fail"), { a: ["fail"] });
     const { run, log, job } = await afterwards(stage, 5);
     expect(story(log)).toEqual([
@@ -50,7 +50,7 @@ describe("a hold that nobody decides", () => {
     const stage = await Stage.begin(held("fail"), { a: ["fail"] });
     const { run, log, job } = await afterwards(stage, 3);
     const [event] = (await stage.view()).events("job.held");
-    expect(event).toMatchObject({ dueAt: log[0]!.at + 4 * HOUR, then: "fail" });
+    expect(event).toMatchObject({ dueAt: log[0]!.at + 4 * HOUR, dueAction: "fail" });
     expect([run.status, job("a").due_at]).toEqual(["held", log[0]!.at + 4 * HOUR]);
   });
 
@@ -82,7 +82,7 @@ describe("a hold that nobody decides", () => {
     ]);
   });
 
-  it("is retried once; held again, it fails", { tags: ["C2"] }, async () => {
+  it("is retried once; held again, it fails", { tags: ["C4"] }, async () => {
     const stage = await Stage.begin(held("retry"), { a: ["fail", "fail", "fail"] });
     await afterwards(stage, 4);
     const { run, log } = await afterwards(stage, 4);
@@ -97,7 +97,10 @@ describe("a hold that nobody decides", () => {
       "480 job.failed",
       "480 run.failed",
     ]);
-    expect((await stage.view()).events("job.held").map(({ then }) => then)).toEqual(["retry", "fail"]);
+    expect((await stage.view()).events("job.held").map(({ dueAction }) => dueAction)).toEqual([
+      "retry",
+      "fail",
+    ]);
     expect([stage.worker.order, run.status]).toEqual([["a", "a"], "failed"]);
   });
 
@@ -212,7 +215,7 @@ describe("a question that nobody answers", () => {
   const asking = (more: string, rest = ""): string =>
     `{ ${rest} steps: { ask: { type: human, prompt: Ship?, choices: [now, later, never], reject: [never], ${more} }, ship: { exec: ship, depends_on: [ask] } } }`;
 
-  it("is answered with the choice of the file at its moment", { tags: ["C2"] }, async () => {
+  it("is answered with the choice of the file at its moment", { tags: ["C5"] }, async () => {
     const stage = await Stage.begin(asking("expires: 20m, then: { choose: later }"));
     const { run, log, job } = await stage.rest();
     expect(story(log)).toEqual(["0 human.asked", "20 human.answered", "20 run.completed"]);

@@ -144,6 +144,19 @@ function runsLeftAlone(under: StoreUnderTest, claim: Claim): void {
       expect(await claim(RIVAL)).toEqual([]);
     });
 
+    test("a run at rest until the moment at which it is due, and gives it to one then", async () => {
+      const { store } = under;
+      const due = { managed: true, wanted: false, wanted_at: NOW + 5, status: "held" } as const;
+      const runId = await putRun(store, due);
+      await putRun(store, { ...due, wanted_at: NOW + 500 });
+      expect(await claim(OWNER, 10, NOW + 4)).toEqual([]);
+      expect(await claim(OWNER, 10, NOW + 5)).toEqual([{ runId, fence: 2 }]);
+      expect(await claim(RIVAL, 10, NOW + 6)).toEqual([]);
+      expect((await store.listOwners()).map(({ owner }) => owner)).toEqual([OWNER]);
+      const dead = { owner: RIVAL, now: NOW + 6, expiresAt: NOW + 16, limit: 10, deadOwners: [OWNER] };
+      expect(await store.claimRuns(dead)).toEqual([{ runId, fence: 3 }]);
+    });
+
     test("run ids that have no run yet", async () => {
       await under.store.reserveRunId();
       expect(await claim(OWNER)).toEqual([]);

@@ -52,6 +52,7 @@ export function searchContract(under: StoreUnderTest): void {
         ...{ id: job(held, 1), run_id: held, workflow: "release", definition_hash: "hash-1", step: "step-1" },
         ...{ scope: "root", status: "pending_failed", dead_letter: false, visit: 3, attempt_id: 2 },
         ...{ signature: "v1:new", at: AT + 7 },
+        due_at: null,
       });
       expect(await under.store.listUnanswered(1)).toEqual([found[0]]);
     });

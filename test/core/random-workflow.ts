@@ -129,7 +129,8 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
   const text = JSON.stringify({
     ...(shape.holds === false ? {} : { unhandled: "hold" }),
     ...(typeof shape.holds === "string"
-      ? { hold: { expires: 50, then: shape.holds === "complete" ? { complete: ["a", "b"] } : shape.holds } }
+      ? // biome-ignore lint/suspicious/noThenProperty: a key of the file
+        { hold: { expires: 50, then: shape.holds === "complete" ? { complete: ["a", "b"] } : shape.holds } }
       : {}),
     ...healing(shape),
     failure_handlers: HANDLERS,

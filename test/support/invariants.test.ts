@@ -62,7 +62,7 @@ const TAMPERINGS: { readonly [invariant: string]: (events: Event[]) => Event[] }
   ],
   aHoldExpiresNoSooner: (events) => [
     ...events.slice(0, -1),
-    { type: "job.held", job: 1, code: "X", message: "", dueAt: Number.MAX_SAFE_INTEGER, then: "skip" },
+    { type: "job.held", job: 1, code: "X", message: "", dueAt: Number.MAX_SAFE_INTEGER, dueAction: "skip" },
     {
       type: "hold.resolved",
       job: 1,

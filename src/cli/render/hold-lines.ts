@@ -1,6 +1,7 @@
 import { oneLine } from "../../core/text/plain-text.js";
 import type { WaitingJob } from "../../report/holds.js";
 import { nameOf } from "../../report/lookup/job-name.js";
+import { thenText } from "../../report/words/expiry-text.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import type { CommandLine } from "../declare/command-words.js";
 import { clockTime } from "./clock-time.js";
@@ -59,8 +60,9 @@ function decisionWords(
 }
 
 function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): string[] {
-  const { run_id, id, step, scope, since, due_at, question, decisions } = asking;
-  const until = due_at === null ? "" : ` (answer by ${clockTime(due_at)} UTC)`;
+  const { run_id, id, step, scope, since, expiry, question, decisions } = asking;
+  const until =
+    expiry === null ? "" : ` (answer by ${clockTime(expiry.at)} UTC, then ${oneLine(thenText(expiry))})`;
   const prompt = harmlessLines(question!.prompt.trim());
   return [
     `${paint("cyan", nameOf(step, scope))} (run ${run_id}, job ${id}) asked at ${clockTime(since)} UTC${until}:`,
@@ -75,7 +77,7 @@ function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): stri
 }
 
 function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {
-  const { run_id, id, step, scope, error, attempts } = hold;
+  const { run_id, id, step, scope, error, attempts, expiry } = hold;
   const printed = lastLines(error?.stderr_tail ?? "", MAX_STDERR_LINES);
   const why =
     error === null ? "failed" : `${besideLines(error.message, printed)} (${error.code}, ${error.class})`;
@@ -84,6 +86,7 @@ function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {
   return [
     `${paint("yellow", nameOf(step, scope))} (run ${run_id}, job ${id}) is held ${tries}: ${why}`,
     ...printed.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
+    ...(expiry === null ? [] : [`${INDENT}decide by ${clockTime(expiry.at)} UTC, then ${thenText(expiry)}`]),
   ];
 }
 

@@ -194,6 +194,7 @@ describe("the summary", () => {
     const hold: WaitingJob = {
       ...jobRecord(runRow(3), { ...row, error }),
       ...{ kind: "hold", since: "2026-01-01T00:00:01.000Z", question: null, decisions: [], owner: null },
+      expiry: null,
     };
     expect(lines({ status: "held", duration_ms: null }, { holds: [hold] }).slice(1)).toEqual([
       "v@l[1] (run 3, job 30000001) is held after 2 attempts: exit code 4 (EXIT_4, application)",
@@ -203,6 +204,10 @@ describe("the summary", () => {
       "to let it fail:   daruma resolve 3 'v@l[1]' --fail --reason \"...\"  (or --skip, or --complete JSON)",
       "then:             daruma resume 3",
     ]);
+    const expiry = { at: "2026-01-01T04:00:01.000Z", action: "skip", choice: null } as const;
+    expect(lines({ status: "held" }, { holds: [{ ...hold, expiry }] })).toContain(
+      "  decide by 2026-01-01 04:00:01 UTC, then skip",
+    );
     const owned = { ...hold, owner: { host: "build-1", pid: 77 } };
     expect(lines({ status: "running" }, { holds: [owned] }).at(-1)).toBe(
       "then:             process 77 on build-1 goes on with it",
@@ -219,13 +224,21 @@ describe("the summary", () => {
       kind: "question",
       since: "2026-01-01T00:00:01.000Z",
       due_at: "2026-01-01T01:00:00.000Z",
+      expiry: { at: "2026-01-01T01:00:00.000Z", action: "fail", choice: null },
       question: { prompt: "Release?\n\x1b[31mReally?\n", choices: ["yes", "not now"] },
       decisions: ["yes", "not now"].map((decision) => ({ decision, operation: "answer_job", input: {} })),
       owner: null,
     };
-    const hold: WaitingJob = { ...asks, kind: "hold", step: "v", question: null, decisions: [] };
+    const hold: WaitingJob = {
+      ...asks,
+      expiry: null,
+      kind: "hold",
+      step: "v",
+      question: null,
+      decisions: [],
+    };
     expect(lines({ status: "running", duration_ms: null }, { holds: [hold, asks] }).slice(1)).toEqual([
-      "sign off (run 3, job 30000001) asked at 2026-01-01 00:00:01 UTC (answer by 2026-01-01 01:00:00 UTC):",
+      "sign off (run 3, job 30000001) asked at 2026-01-01 00:00:01 UTC (answer by 2026-01-01 01:00:00 UTC, then fail):",
       "  | Release?",
       "  | Really?",
       "to answer yes:      daruma answer 3 'sign off' --choose yes",

@@ -14,8 +14,8 @@ export function expireHold(decision: Decision, job: Job): void {
   const reason = `nobody decided within ${durationAmount(expiry.expiresMs)}`;
   const value = expiry.output ?? null;
   const items = job.step.definition.forEach ? itemsOf(value) : null;
-  const isRefused = expiry.then === "complete" && refuseItems(run, job, items?.length ?? 0) !== null;
-  const action = isRefused ? "fail" : expiry.then;
+  const isRefused = expiry.action === "complete" && refuseItems(run, job, items?.length ?? 0) !== null;
+  const action = isRefused ? "fail" : expiry.action;
   const given =
     action === "complete"
       ? ({ output: { kind: "value", value }, items } as const)

@@ -1,7 +1,7 @@
-import type { FailureFacts } from "../model/failure.js";
-import type { Json } from "../text/json.js";
 import type { ScopeItem } from "../model/events.js";
+import type { FailureFacts } from "../model/failure.js";
 import { JOB_IDS_PER_RUN, type Job, type Run } from "../model/run.js";
+import type { Json } from "../text/json.js";
 
 /**
  * Why a forEach step's list is refused, or null. Each item is a scope with jobs of its own, in memory and in the store,

@@ -38,8 +38,9 @@ export function noteInBook(run: Run, event: Event, at: number): void {
     case "hold.resolved":
       return noteDecision(run, event, at);
     case "jobs.retried":
-      run.book.begunAt = at;
+      // A resolved hold has been noted already.
       if (event.action === "resolve") return;
+      run.book.begunAt = at;
       for (const id of event.jobs) actOn(run, jobById(run, id), DECISIONS[event.action], at);
       return;
     case "operator.goto":
@@ -103,11 +104,11 @@ function countFailure(run: Run, job: Job, rung: string, at: number): void {
   });
 }
 
-/** A person's decision stands in the place of the hold that asked for it. */
+/** A person's decision stands in the place of the hold that asked for it, and so does what was done without one. */
 function noteDecision(run: Run, event: Extract<Event, { type: "hold.resolved" }>, at: number): void {
   const job = jobById(run, event.job);
-  if (event.action === "retry") run.book.begunAt = at;
-  actOn(run, job, `operator.${event.action}`, at);
+  if (event.action === "retry" && !event.expired) run.book.begunAt = at;
+  actOn(run, job, `${event.expired ? "expired" : "operator"}.${event.action}`, at);
   if (event.action === "complete" || event.action === "skip") endJob(run, job, true, at);
 }
 

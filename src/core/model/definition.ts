@@ -21,7 +21,7 @@ export interface TimeLimits {
 export interface HoldExpiry {
   readonly expiresMs: number;
   /** `retry` once a job; from then on the job fails. */
-  readonly then: HoldAction;
+  readonly action: HoldAction;
   /** What `complete` gives. */
   readonly output?: Json;
 }

@@ -126,7 +126,7 @@ export type Event =
       readonly message: string;
       /** When nobody has decided by then, this is done. Missing: it waits. */
       readonly dueAt?: number;
-      readonly then?: HoldAction;
+      readonly dueAction?: HoldAction;
     }
   | {
       readonly type: "routes.settled";

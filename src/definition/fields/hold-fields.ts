@@ -2,9 +2,9 @@ import type { HoldExpiry } from "../../core/model/definition.js";
 import { located, mapped, named, object, union } from "../read/schema.js";
 import { duration, json, oneOf } from "../read/schema-scalars.js";
 
-type Ending = Pick<HoldExpiry, "then" | "output">;
+type Ending = Pick<HoldExpiry, "action" | "output">;
 
-const byWord = mapped(oneOf(["fail", "skip", "retry"]), (then): Ending => ({ then }));
+const byWord = mapped(oneOf(["fail", "skip", "retry"]), (action): Ending => ({ action }));
 const withOutput = mapped(
   object({
     complete: {
@@ -13,7 +13,7 @@ const withOutput = mapped(
       required: true,
     },
   }),
-  (given): Ending => ({ then: "complete", output: given.complete ?? null }),
+  (given): Ending => ({ action: "complete", output: given.complete ?? null }),
 );
 
 /** How long a hold waits for somebody to decide, and what is done then. */
@@ -27,13 +27,14 @@ export const hold = named(
           doc: "How long it waits for a decision.",
           required: true,
         },
+        // biome-ignore lint/suspicious/noThenProperty: a key of the file
         then: {
           schema: union(byWord, withOutput),
           doc: "What is done then: `fail`, `skip`, `retry` (once a job; held again, it fails), or `complete` with an output.",
           default: "fail",
         },
       }),
-      (given): HoldExpiry => ({ expiresMs: given.expires ?? 0, ...(given.then ?? { then: "fail" }) }),
+      (given): HoldExpiry => ({ expiresMs: given.expires ?? 0, ...(given.then ?? { action: "fail" }) }),
     ),
   ),
 );

@@ -7,6 +7,7 @@ import { quote } from "../read/suggest.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 import { lintGotos } from "./lint-gotos.js";
 import { lintHandlers } from "./lint-handlers.js";
+import { lintHolds } from "./lint-holds.js";
 import { lintReachability } from "./lint-reachability.js";
 import { lintSelfHeal } from "./lint-self-heal.js";
 import { lintTransitions } from "./lint-transitions.js";
@@ -23,6 +24,7 @@ export function lintDefinition(definition: Definition): LintFinding[] {
     ...definition.steps.flatMap(idleTimeouts),
     ...definition.steps.flatMap(idleWorkerWishes),
     ...lintHandlers(definition),
+    ...lintHolds(definition),
     ...lintSelfHeal(definition),
     ...lintTransitions(definition),
     ...lintGotos(definition),

@@ -19,7 +19,7 @@ export function stepHold(
   { hold: ofWorkflow, maxItems, context }: HoldSurroundings,
 ): HoldExpiry | undefined {
   const hold = keys.hold ?? ofWorkflow;
-  if (hold?.value.then === "complete") {
+  if (hold?.value.action === "complete") {
     const { at, path } = hold;
     const flaw = flawOf(hold.value.output ?? null, keys, maxItems);
     if (flaw !== null)

@@ -173,7 +173,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     routed: flag,
   },
   "job.reused": { job: jobId, output, items, userData: named.optional(), origin: elsewhere },
-  "job.held": { job: jobId, code: text, message: text, dueAt: time.optional(), then: text.optional() },
+  "job.held": { job: jobId, code: text, message: text, dueAt: time.optional(), dueAction: text.optional() },
   "hold.resolved": { job: jobId, action: text, ...told, expired, output: output.nullable(), items },
   "jobs.retried": {
     jobs: jobIds,

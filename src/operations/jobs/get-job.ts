@@ -13,10 +13,11 @@ import { requireRun } from "../../report/lookup/run-reference.js";
 import { usagesOf } from "../../report/model-usage.js";
 import { processUsagesOf, UNKNOWN_USAGE } from "../../report/process-usage.js";
 import { iso, showOutput } from "../../report/run-report.js";
+import { expiryOf } from "../../report/words/expiry-text.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { error, job } from "../record-schemas.js";
+import { error, expiry, job } from "../record-schemas.js";
 import { diagnostics, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
 import { ARTIFACT_KINDS, artifactsThere } from "./read-logs.js";
 import { Waits, waitsFor } from "./waits-for.js";
@@ -48,6 +49,7 @@ export const getJob = operation({
   input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
   output: job.extend({
     waits_for: waitsFor,
+    expiry,
     output: json,
     taken_over_from: z
       .object({ run_id: z.number(), attempt: z.number() })
@@ -123,6 +125,7 @@ async function reportJobDetails(context: Context, request: JobRequest) {
   return {
     ...record,
     waits_for: await new Waits(context).of(run, record),
+    expiry: job.unanswered ? expiryIn(log) : null,
     output: showOutput(job.output),
     taken_over_from: takenFrom(log),
     attempt_history: attempts
@@ -214,4 +217,10 @@ function reportAttempt(row: AttemptRow) {
     finished_at: finished_at === null ? null : iso(finished_at),
     error: error === null ? null : readFailure(error),
   };
+}
+
+/** Of what the job waits for now; what it waited for before is over. */
+function expiryIn(log: readonly LoggedEvent[]) {
+  const last = log.findLast(({ event: { type } }) => type === "job.held" || type === "human.asked")?.event;
+  return last?.type === "job.held" || last?.type === "human.asked" ? expiryOf(last) : null;
 }

@@ -5,7 +5,7 @@ import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "../../report/problems/
 import { openProblems } from "../../report/problems/open-problems.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { error } from "../record-schemas.js";
+import { error, expiry } from "../record-schemas.js";
 import { jobStatus, limit, listOf, name, runStatus } from "../schemas.js";
 
 const MAX_ITEMS = 1_000;
@@ -38,6 +38,7 @@ const problem = z.object({
   error_line: z.string().nullable(),
   error: error.nullable().describe("Of the newest run."),
   question: z.object({ prompt: z.string(), choices: z.array(z.string()) }).nullable(),
+  expiry: expiry.describe("Of the job that is the first to expire; null: all wait until somebody decides."),
   first_at: z.string(),
   last_at: z.string(),
   runs: z.number(),

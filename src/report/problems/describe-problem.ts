@@ -6,6 +6,7 @@ import { iso } from "../../core/text/iso-time.js";
 import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 import { jobRecord } from "../job-record.js";
+import { type Expiry, expiryOf } from "../words/expiry-text.js";
 import { marksOf, type RungMark } from "../words/rung-marks.js";
 import { dependentsIn, stepsBlockedBy } from "./blocked-steps.js";
 import { type ProblemGroup, type ProblemKind, runsIn } from "./group-problems.js";
@@ -29,6 +30,8 @@ export interface Problem {
   readonly error_line: string | null;
   readonly error: ErrorRecord | null;
   readonly question: { readonly prompt: string; readonly choices: readonly string[] } | null;
+  /** Of the job that is the first to expire; null: none does. */
+  readonly expiry: Expiry | null;
   readonly first_at: string;
   readonly last_at: string;
   readonly runs: number;
@@ -86,6 +89,7 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
     error_line: errorLineOf(error?.cause ?? error),
     error,
     question,
+    expiry: await firstExpiry(store, group),
     first_at: iso(times.reduce((a, b) => Math.min(a, b))),
     last_at: iso(times.reduce((a, b) => Math.max(a, b))),
     runs: runsIn(group),
@@ -121,6 +125,15 @@ async function questionOf(store: Store, { id, run_id }: UnansweredJob): Promise<
   const asked = await store.readEvents(run_id, { job: id, types: ["human.asked"] });
   const last = asked.at(-1)?.event;
   return last?.type === "human.asked" ? { prompt: last.prompt, choices: [...last.choices] } : null;
+}
+
+async function firstExpiry(store: Store, { jobs }: ProblemGroup): Promise<Expiry | null> {
+  const due = jobs.filter(({ due_at }) => due_at !== null);
+  if (due.length === 0) return null;
+  const { id, run_id } = due.reduce((first, each) => (each.due_at! < first.due_at! ? each : first));
+  const events = await store.readEvents(run_id, { job: id, types: ["job.held", "human.asked"] });
+  const last = events.at(-1)?.event;
+  return last?.type === "job.held" || last?.type === "human.asked" ? expiryOf(last) : null;
 }
 
 interface Climbs {

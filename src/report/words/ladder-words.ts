@@ -17,6 +17,7 @@ import {
   told,
   type WordsOf,
 } from "./event-words.js";
+import { expiryOf, thenText } from "./expiry-text.js";
 import { gotoText, loopsOf, loopText, retryLoopText } from "./loop-text.js";
 import { type NewNote, note } from "./note.js";
 import { cost, fact } from "./sentence.js";
@@ -207,12 +208,28 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
   "job.held": {
     answer: (_event, run, { type }) => `held until somebody decides: ${type(`holds ${run.id}`)}`,
     answerKind: "held",
-    note: ({ job, code, message }, run) =>
-      note("held", `${nameIn(run, job)} is held: ${short(message)} (${code})`),
-    story: ({ job }) =>
-      steered(job, fact("The step is held until somebody decides; what depends on it waits.")),
+    note: (event, run) => {
+      const { job, code, message } = event;
+      const until = untilText(event);
+      const held = `${nameIn(run, job)} is held: ${short(message)} (${code})`;
+      return note("held", until === null ? held : `${held}, ${until}`);
+    },
+    story: (event) => {
+      const until = untilText(event);
+      const or = until === null ? "" : ` or ${until}`;
+      return steered(
+        event.job,
+        fact(`The step is held until somebody decides${or}; what depends on it waits.`),
+      );
+    },
   },
 };
+
+/** `2026-03-01T12:00:00.000Z, then fail`; null: it does not expire. */
+function untilText(event: EventOf<"job.held">): string | null {
+  const expiry = expiryOf(event);
+  return expiry === null ? null : `until ${expiry.at}, then ${thenText(expiry)}`;
+}
 
 function scriptStarted({ try: tries }: EventOf<"recovery.started">): string {
   return tries === 1

@@ -1,7 +1,6 @@
 import { amountText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { counted } from "../../core/text/amount-text.js";
-import { iso } from "../../core/text/iso-time.js";
 import { jobNames } from "../lookup/job-name.js";
 import {
   because,
@@ -14,6 +13,7 @@ import {
   told,
   type WordsOf,
 } from "./event-words.js";
+import { expiryOf, thenText } from "./expiry-text.js";
 import { type NewNote, note, runNote } from "./note.js";
 import { cost, fact } from "./sentence.js";
 import { type CommandText, shellWord } from "./shell-word.js";
@@ -74,12 +74,19 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
       told(job, fact(`It was taken over from ${originText(origin, forkedFrom)} and did not run again.`)),
   },
   "hold.resolved": {
-    note: ({ job, action, reason }, run) =>
-      note("operator", `${nameIn(run, job)}: hold resolved by ${action}: ${short(reason)}`),
-    story: ({ job, action, reason, by }) =>
+    note: ({ job, action, reason, expired }, run) =>
+      note(
+        "operator",
+        `${nameIn(run, job)}: hold ${expired ? `expired, ${action}` : `resolved by ${action}`}: ${short(reason)}`,
+      ),
+    story: ({ job, action, reason, by, expired }) =>
       steered(
         job,
-        fact(`${who(by)} resolved the hold by ${action}${because(reason)}: ${RESOLVED_MEANS[action]}.`),
+        fact(
+          expired
+            ? `The hold expired (${reason}): ${RESOLVED_MEANS[action]}.`
+            : `${who(by)} resolved the hold by ${action}${because(reason)}: ${RESOLVED_MEANS[action]}.`,
+        ),
       ),
   },
   "jobs.retried": { note: retriedNote, story: retriedStory, debug: true },
@@ -95,16 +102,30 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
       const command = answerCommand(run.id, name, choices, type);
       return note("question", `${name} asks: ${short(prompt)} (${choices.join(", ")}) — ${command}`);
     },
-    story({ job, prompt, choices, dueAt }) {
-      const due = dueAt === null ? "" : `, until ${iso(dueAt)}`;
+    story(event) {
+      const { job, prompt, choices } = event;
+      const expiry = expiryOf(event);
+      const due = expiry === null ? "" : `, until ${expiry.at}, then ${thenText(expiry)}`;
       return steered(job, fact(`It asked "${quote(prompt)}" (${choices.join(", ")})${due}.`));
     },
   },
   "human.answered": {
-    note: ({ job, choice, text }, run) =>
-      note("operator", `${nameIn(run, job)} is answered: ${choice}${text === "" ? "" : `, ${short(text)}`}`),
-    story: ({ job, choice, text }) =>
-      steered(job, fact(`The answer was ${choice}${text === "" ? "" : `: "${quote(text)}"`}.`)),
+    note: ({ job, choice, text, reason, expired }, run) => {
+      const why = expired ? reason! : text;
+      return note(
+        "operator",
+        `${nameIn(run, job)} is answered: ${choice}${why === "" ? "" : `, ${short(why)}`}`,
+      );
+    },
+    story: ({ job, choice, text, reason, expired }) =>
+      steered(
+        job,
+        fact(
+          expired
+            ? `The question expired (${reason}): ${choice} counts as the answer.`
+            : `The answer was ${choice}${text === "" ? "" : `: "${quote(text)}"`}.`,
+        ),
+      ),
   },
 };
 

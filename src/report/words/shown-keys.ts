@@ -10,6 +10,7 @@ export const SHOWN_KEYS = {
   definitionHash: "definition_hash",
   delayMs: "delay_ms",
   diffHash: "diff_hash",
+  dueAction: "due_action",
   dueAt: "due_at",
   durationMs: "duration_ms",
   exitCode: "exit_code",

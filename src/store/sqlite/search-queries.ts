@@ -66,16 +66,17 @@ export function listUnanswered({ rows }: Statements, limit: number): UnansweredJ
       attempt_id,
       signature,
       at,
+      due_at,
     ] = cells as readonly unknown[] as UnansweredCells;
     const place = { id, run_id, workflow, definition_hash, step, scope };
-    return { ...place, status, dead_letter: dead === 1, visit, attempt_id, signature, at };
+    return { ...place, status, dead_letter: dead === 1, visit, attempt_id, signature, at, due_at };
   });
 }
 
 type UnansweredCells = readonly [
   ...[id: number, run_id: number, workflow: string, definition_hash: string, step: string, scope: string],
   ...[status: UnansweredJob["status"], dead: number, visit: number, attempt_id: number],
-  ...[signature: string | null, at: number],
+  ...[signature: string | null, at: number, due_at: number | null],
 ];
 
 export function demandRuns(

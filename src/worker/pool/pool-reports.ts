@@ -1,10 +1,10 @@
+import { itemsOf } from "../../core/decide/item-limit.js";
 import type { AttemptResult } from "../../core/model/commands.js";
 import type { ProcessUsage } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { withinBounds } from "../attempt-facts.js";
-import { itemsOf } from "../../core/decide/item-limit.js";
 import { storeOutput } from "../attempt-output.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";

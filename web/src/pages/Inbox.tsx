@@ -4,6 +4,7 @@ import type { Problem as Refusal } from "../api/client.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { Refused } from "../parts/Notice.js";
+import { useMinute } from "../parts/use-minute.js";
 import { addressOf, type Place, placeOf } from "../place.js";
 import {
   KIND_WORDS,
@@ -338,16 +339,4 @@ function SelectedBar({
       </button>
     </div>
   );
-}
-
-const MINUTE_MS = 60_000;
-
-/** For ages: they grow by minutes. */
-function useMinute(): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

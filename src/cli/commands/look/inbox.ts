@@ -1,5 +1,6 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { thenText } from "../../../report/words/expiry-text.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
@@ -34,7 +35,8 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
 };
 
 function rowOf(problem: Problem): string[] {
-  const { kind, runs, blocks, workflow, step, last_at, signature, title, error } = problem;
+  const { kind, runs, blocks, workflow, step, last_at, signature, title, error, expiry } = problem;
+  const until = expiry === null ? "" : ` (${thenText(expiry)} at ${clockTime(expiry.at)})`;
   return [
     KIND_WORDS[kind],
     String(runs),
@@ -42,7 +44,7 @@ function rowOf(problem: Problem): string[] {
     oneLine(`${workflow}/${step}`),
     clockTime(last_at),
     signature === null ? "" : shortSignature(signature),
-    oneLine(error === null ? title : `${error.code}: ${title}`),
+    oneLine(`${error === null ? title : `${error.code}: ${title}`}${until}`),
   ];
 }
 

@@ -6,6 +6,7 @@ import type { OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import type { ShownUsage } from "../../../report/process-usage.js";
 import { durationText } from "../../../report/words/duration-text.js";
+import { thenText } from "../../../report/words/expiry-text.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
@@ -24,13 +25,15 @@ export const showJob: Present = async ({ args }, { out, options }, client) => {
 };
 
 function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): string[] {
-  const { id, run_id, step, scope, status, attempt_history, error, output, due_at, handled, raised } = job;
+  const { id, run_id, step, scope, status, attempt_history, error, output, due_at, handled, raised, expiry } =
+    job;
   const { taken_over_from: from } = job;
   const lines = [
     `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], jobStatusWord(status))}${handled ? " (handled)" : ""}`,
   ];
   if (job.waits_for !== null) lines.push(`${INDENT}waiting: ${oneLine(job.waits_for.text)}`);
-  if (due_at !== null) lines.push(`${INDENT}due: ${due_at}`);
+  const then = expiry === null ? "" : `, then ${oneLine(thenText(expiry))}`;
+  if (due_at !== null) lines.push(`${INDENT}due: ${due_at}${then}`);
   if (error !== null) lines.push(`${INDENT}error: ${oneLine(`${error.code}: ${error.message}`)}`);
   if (output !== null && output !== undefined) lines.push(`${INDENT}output: ${oneLine(textOf(output))}`);
   if (from !== null)

@@ -36,10 +36,10 @@ export const holdRung: Rung = {
 /** What ends a hold of this job by itself. A job that was retried so and is held again has shown that it needs somebody. */
 export function holdExpiry(run: Run, job: Job): HoldExpiry | null {
   const expiry = job.step.definition.hold ?? run.definition.hold ?? null;
-  return expiry?.then === "retry" && job.retriedByExpiry ? { ...expiry, then: "fail" } : expiry;
+  return expiry?.action === "retry" && job.retriedByExpiry ? { ...expiry, action: "fail" } : expiry;
 }
 
-function holdDue({ run, now }: Decision, job: Job): { dueAt?: number; then?: HoldExpiry["then"] } {
+function holdDue({ run, now }: Decision, job: Job): { dueAt?: number; dueAction?: HoldExpiry["action"] } {
   const expiry = holdExpiry(run, job);
-  return expiry === null ? {} : { dueAt: now + expiry.expiresMs, then: expiry.then };
+  return expiry === null ? {} : { dueAt: now + expiry.expiresMs, dueAction: expiry.action };
 }

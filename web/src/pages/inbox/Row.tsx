@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { expiryText } from "../../../../src/report/words/expiry-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
 import { LadderStrip } from "../../parts/Ladder.js";
@@ -72,6 +73,11 @@ export function Row(props: RowProps): ReactNode {
           <span className="cut" title={problem.tried}>
             {isGone ? "no longer waits" : problem.tried}
           </span>
+          {!isGone && problem.expiry !== null && (
+            <span className="nowrap" title={exactTime(problem.expiry.at)}>
+              {expiryText(problem.expiry, now)}
+            </span>
+          )}
           <span className="end">{blocksOf(problem)}</span>
         </div>
       ) : (

@@ -1,14 +1,17 @@
 import { type ReactNode, useState } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { expiryText } from "../../../../src/report/words/expiry-text.js";
 import { marksOf } from "../../../../src/report/words/rung-marks.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Glyph } from "../../parts/Glyph.js";
 import { Icon } from "../../parts/Icon.js";
 import { LadderStrip } from "../../parts/Ladder.js";
+import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import type { Problem } from "../../words/problems.js";
 import { count, type JobDetails, jobStatusWord } from "../../words/status.js";
+import { exactTime } from "../../words/times.js";
 import { Controls } from "../run/Controls.js";
 import { stepControls } from "../run/control-words.js";
 import { RUNGS } from "./rungs.js";
@@ -24,6 +27,7 @@ interface HeadProps {
 export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const problem = useProblemOf(job);
+  const now = useMinute();
   return (
     <header className={isOpen ? "runhead open" : "runhead"}>
       <Glyph status={job.handled ? "handled" : job.status} />
@@ -37,6 +41,7 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
         </div>
         <div className="meta num">
           {problem !== null && <InboxLink problem={problem} />}
+          {job.expiry !== null && <span title={exactTime(job.expiry.at)}>{expiryText(job.expiry, now)}</span>}
           <span className="hide-n">
             {job.workflow} #{job.run_id}
           </span>
