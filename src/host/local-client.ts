@@ -64,6 +64,9 @@ class LocalClient {
       runner: null,
       clusters,
       customActions: [],
+      // Read when it is asked for: as a server would, which has its file beside it.
+      retention: async () =>
+        (await import("./read-settings.js")).settingsOf(this.options.config, "beside").retention,
       breakers,
       sharedBreakers: breakers.map(({ name }) => name),
     };

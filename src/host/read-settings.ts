@@ -3,12 +3,10 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { Problem } from "../definition/read/problem.js";
 import { readSource } from "../operations/workflows/workflow-source.js";
 import { loadSettings } from "../settings/load-settings.js";
-import type { Settings } from "../settings/settings.js";
+import { NO_SETTINGS, type Settings } from "../settings/settings.js";
 
 /** What a server reads from its working folder where no file is named. */
 export const SETTINGS_FILE = "daruma.config.yaml";
-
-const NO_SETTINGS: Settings = { clusters: [], breakers: [] };
 
 /** A settings file with every problem in it at once. */
 class InvalidSettings extends DarumaError {

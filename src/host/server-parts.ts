@@ -30,6 +30,7 @@ import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { LiveControls } from "../report/live-control.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
+import { NO_RETENTION, type RetentionSettings } from "../settings/retention.js";
 import { type ClusterSettings, clusterFor } from "../settings/settings.js";
 import { DUTY_LEASE } from "../store/duties.js";
 import { isDead } from "../store/lease-owner.js";
@@ -41,6 +42,7 @@ import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
 import type { DarumaOptions, WorkerOf } from "./parts.js";
+import { RetentionKeeper } from "./retention-keeper.js";
 import { SettingsBeat } from "./settings-beat.js";
 
 const CAMPAIGN_REST_MS = 500;
@@ -52,6 +54,8 @@ export interface ServerPartsOptions extends DarumaOptions {
   readonly attemptLeaseMs?: number;
   /** Batch systems on which it may run steps. */
   readonly clusters?: readonly ClusterSettings[];
+  /** How long runs that are over, and their files, are kept; by default for ever. */
+  readonly retention?: RetentionSettings;
   /** Called with a sentence for the log. */
   readonly onCluster?: (text: string) => void;
 }
@@ -71,6 +75,7 @@ export class ServerParts {
     private readonly duties: readonly Duty[],
     private readonly health: HealthBoard,
     private readonly settings: SettingsBeat,
+    private readonly retention: RetentionKeeper,
     private readonly options: ServerPartsOptions,
   ) {
     const { clusters = [] } = options;
@@ -152,11 +157,27 @@ export class ServerParts {
     });
     const duties = [bookDuty({ ...shared, ...lease }), campaigns];
     const { clusters = [], breakers = [], apiUrl = () => "", onCluster = () => {} } = options;
+    const { retention = NO_RETENTION } = options;
+    const keeper = new RetentionKeeper({
+      ...{ ...shared, ...lease, outputDir: daruma.outputDir, rules: retention, tell: onCluster },
+    });
     const settings = new SettingsBeat({
       ...{ store: daruma.store, clock: systemClock, owner, url: apiUrl, tell: onCluster },
-      settings: hashSettings({ clusters, breakers }),
+      settings: hashSettings({ clusters, breakers, retention }),
     });
-    return new ServerParts(daruma, engine, pool!, claimer, count, duty, duties, health!, settings, options);
+    return new ServerParts(
+      daruma,
+      engine,
+      pool!,
+      claimer,
+      count,
+      duty,
+      duties,
+      health!,
+      settings,
+      keeper,
+      options,
+    );
   }
 
   private get clusters(): ClusterControl | null {
@@ -171,6 +192,7 @@ export class ServerParts {
     await this.duty?.start();
     for (const each of this.duties) each.start();
     await this.settings.start();
+    this.retention.start();
     return this.count.taken;
   }
 
@@ -218,6 +240,7 @@ export class ServerParts {
       operate: (runId, command) => this.daruma.operate(runId, command),
       runner: this.runner,
       clusters: this.clusters,
+      retention: () => this.options.retention ?? NO_RETENTION,
       customActions: [],
       breakers: this.options.breakers ?? [],
       sharedBreakers: (this.options.breakers ?? []).map(({ name }) => name),
@@ -229,6 +252,7 @@ export class ServerParts {
   async close(): Promise<void> {
     await this.workflowReader.close();
     await this.settings.stop();
+    await this.retention.stop();
     await this.duty?.stop();
     await Promise.all(this.duties.map((each) => each.stop()));
     await this.claimer.stop();

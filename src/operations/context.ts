@@ -4,6 +4,7 @@ import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { BreakerDefinition, Definition } from "../core/model/definition.js";
 import type { Job } from "../core/model/run.js";
+import type { RetentionSettings } from "../settings/retention.js";
 import type { ClusterSettings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
 import type { NoPlace } from "../worker/pool/why-no-place.js";
@@ -24,6 +25,8 @@ export interface Context extends Reading {
   readonly runner: Runner | null;
   /** The clusters of the settings; null where there are no settings. */
   readonly clusters?: ClusterControl | null;
+  /** What the settings say of how long runs are kept; missing where nobody has settings. */
+  readonly retention?: () => RetentionSettings | Promise<RetentionSettings>;
   /** The breakers of the settings. */
   readonly breakers?: readonly BreakerDefinition[];
   /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */

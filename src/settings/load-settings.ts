@@ -5,10 +5,13 @@ import type { Findings } from "../definition/read/problem.js";
 import { readText, type TextRead } from "../definition/read/read-text.js";
 import { type Fields, mapOf, object, type ReadContext } from "../definition/read/schema.js";
 import { clusterProfile } from "./cluster-fields.js";
+import { limits } from "./limit-fields.js";
+import { NO_RETENTION } from "./retention.js";
+import { retention } from "./retention-fields.js";
 import type { Settings } from "./settings.js";
 
 /** What the settings will hold one day: known, so that nobody thinks that they are honoured. */
-const LATER = ["channels", "notify", "limits", "retention"];
+const LATER = ["channels", "notify"];
 
 const CLUSTER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
@@ -22,6 +25,11 @@ const settings = object(
       doc: "Batch systems on which the server may run steps, by name.",
     },
     breakers: { schema: breakers, doc: "Breakers that steps of all workflows may use, by name." },
+    limits: { schema: limits, doc: "What a server takes." },
+    retention: {
+      schema: retention,
+      doc: "How long runs that are over, their logs and their artifacts are kept.",
+    },
   } as const satisfies Fields,
   { later: LATER },
 );
@@ -36,7 +44,12 @@ export function loadSettings(source: string, file: string): TextRead<Settings> {
       name,
       tags: profile.tags.length === 0 ? [name] : profile.tags,
     }));
-    return { clusters, breakers: keys.breakers ?? [] };
+    return {
+      clusters,
+      breakers: keys.breakers ?? [],
+      limits: keys.limits ?? {},
+      retention: keys.retention ?? NO_RETENTION,
+    };
   });
 }
 

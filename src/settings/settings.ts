@@ -1,11 +1,18 @@
 import type { BreakerDefinition } from "../core/model/definition.js";
+import type { LimitSettings } from "./limits.js";
+import { NO_RETENTION, type RetentionSettings } from "./retention.js";
 
 /** What `daruma.config.yaml` says, with its defaults filled in. */
 export interface Settings {
   readonly clusters: readonly ClusterSettings[];
   /** Those that all workflows share. */
   readonly breakers: readonly BreakerDefinition[];
+  readonly limits: LimitSettings;
+  readonly retention: RetentionSettings;
 }
+
+/** Where there is no settings file. */
+export const NO_SETTINGS: Settings = { clusters: [], breakers: [], limits: {}, retention: NO_RETENTION };
 
 export const CLUSTER_TYPES = ["slurm", "gridengine"] as const;
 export type ClusterType = (typeof CLUSTER_TYPES)[number];

@@ -29,7 +29,21 @@ ${file}:5:1 UNKNOWN_KEY the key \`notify\` is not supported yet
       stdout: `${file}: valid, 1 cluster\n  hpc (slurm), tags batch\n`,
     });
     const { stdout } = await cli.daruma("config", "check", "--config", file, "--json");
-    expect(JSON.parse(stdout)).toEqual({ ok: true, file, clusters: ["hpc"], breakers: [], differs: [] });
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ ok: true, file, clusters: ["hpc"], breakers: [], differs: [] },
+      ...{ limits: {}, retention: { runs: null, logs: null, artifacts: null } },
+    });
+  });
+
+  it("says which limits a file sets, and how long it keeps things", async () => {
+    const text =
+      "limits: { runs_per_minute: 60 }\nretention: { runs: { older_than: 90d, keep_last: 500, status: [completed] }, logs: { max_size: 20g } }\n";
+    const file = cli.write("keep.config.yaml", text);
+    expect((await cli.daruma("config", "check", file)).stdout).toBe(`${file}: valid, limits, retention
+  at most 60 runs per minute
+  runs are kept for 90 d, for the last 500 runs of each workflow (completed)
+  logs are kept up to 20 GiB
+`);
   });
 
   it("says that an empty file sets nothing, and whoami who asks", async () => {

@@ -13,6 +13,7 @@ import { isOver, type Run } from "../../core/model/run.js";
 import { openStore } from "../../host/open-store.js";
 import { ServerParts } from "../../host/server-parts.js";
 import type { Context, Principal } from "../../operations/context.js";
+import type { RetentionSettings } from "../../settings/retention.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { Store } from "../../store/store.js";
 import { openTelemetry, type Telemetry } from "../../telemetry/telemetry.js";
@@ -36,6 +37,8 @@ export interface StartServerOptions extends ServerOptions {
   /** Batch systems on which it may run steps. */
   readonly clusters?: readonly ClusterSettings[];
   readonly breakers?: readonly BreakerDefinition[];
+  /** How long runs that are over, and their files, are kept; by default for ever. */
+  readonly retention?: RetentionSettings;
   /** Called with a sentence about allocations, for the log. */
   readonly onCluster?: (text: string) => void;
   readonly version?: string;
@@ -107,7 +110,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
 }
 
 function openParts(
-  { maxParallel, env, leaseMs, clusters, breakers, onCluster }: StartServerOptions,
+  { maxParallel, env, leaseMs, clusters, breakers, retention, onCluster }: StartServerOptions,
   store: Store,
   outputDir: string,
   apiUrl: () => string,
@@ -120,6 +123,7 @@ function openParts(
     ...(env === undefined ? {} : { env }),
     ...(clusters === undefined ? {} : { clusters }),
     ...(breakers === undefined ? {} : { breakers }),
+    ...(retention === undefined ? {} : { retention }),
     ...(onCluster === undefined ? {} : { onCluster }),
     ...(leaseMs === undefined ? {} : { leaseMs, attemptLeaseMs: leaseMs }),
   });

@@ -449,6 +449,11 @@ export const ERROR_CATALOGUE = {
     next: "See `daruma artifacts RUN`.",
     asked: "list_artifacts lists them.",
   },
+  FILES_REMOVED: {
+    means: "The logs or artifacts of the run were removed, as the settings say (retention).",
+    next: "The run's error records still have the last lines: see `daruma explain RUN`. `retention` in the settings says how long files are kept.",
+    asked: "explain_run still has the error records with the last lines of each failed attempt.",
+  },
   DRAFT_CONFLICT: {
     means: "Somebody else has saved the draft in the meantime.",
     next: "Read it again, merge the two, and save on top of the new revision.",

@@ -19,7 +19,7 @@ import type { Append } from "../../store/store.js";
 import { logFile, runFolder, streamOfEnding } from "../../worker/attempt-paths.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { removeFiles } from "../runs/remove-files.js";
+import { removeFiles } from "../retention/remove-files.js";
 import { runStatus } from "../schemas.js";
 import type { Workflow } from "../workflows/workflow.js";
 import { fromDefinition } from "../workflows/workflow-source.js";

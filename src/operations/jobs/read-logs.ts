@@ -11,6 +11,7 @@ import {
   promptArtifact,
   summaryArtifact,
 } from "../../worker/attempt-paths.js";
+import { refuseRemoved } from "../retention/removed-files.js";
 
 export interface LogRequest {
   readonly job: JobRow;
@@ -68,7 +69,11 @@ export async function findRecoveryLogs(
     );
     return files.some((file) => existsSync(file));
   };
-  const chosen = chooseWith(attempts, job, request.attempt, hasScript, "no recovery script ran");
+  const chosen = chooseWith(attempts, job, request.attempt, {
+    has: hasScript,
+    missing: "no recovery script ran",
+    refuse: (since) => refuseRemoved(outputDir, { runId: job.run_id, kind: "logs", since }),
+  });
   return logsOf(outputDir, job, chosen, { ...name, recovery: true });
 }
 
@@ -88,7 +93,16 @@ export async function findArtifact(
   const { job, name, attempts } = await findAttempts(store, request);
   const filesOf = (attempt: number) => artifactFiles(outputDir, { ...name, attempt }, kind);
   const has = ({ attempt }: AttemptRow): boolean => existsSync(filesOf(attempt).text);
-  const { attempt } = chooseWith(attempts, job, request.attempt, has, WHAT_IS_MISSING[kind]);
+  const { attempt } = chooseWith(attempts, job, request.attempt, {
+    has,
+    missing: WHAT_IS_MISSING[kind],
+    refuse: (since) =>
+      refuseRemoved(outputDir, {
+        runId: job.run_id,
+        kind: kind === "usage" ? "logs" : "artifacts",
+        since,
+      }),
+  });
   const { text, manifest } = filesOf(attempt);
   return { step: job.step, scope: job.scope, attempt, file: text, manifest };
 }
@@ -156,16 +170,21 @@ async function findAttempts(store: Store, request: LogRequest): Promise<FoundAtt
 function logsOf(
   outputDir: string,
   job: JobRow,
-  { attempt, status }: AttemptRow,
+  { attempt, status, finished_at }: AttemptRow,
   name: Omit<AttemptName, "attempt">,
 ): AttemptLogs {
+  const [stdout, stderr] = (["stdout", "stderr"] as const).map((stream) =>
+    findLogFile(outputDir, { ...name, attempt }, stream),
+  ) as [string, string];
+  if (!existsSync(stdout) && !existsSync(stderr))
+    refuseRemoved(outputDir, { runId: name.runId, kind: "logs", since: finished_at ?? Number.MAX_VALUE });
   return {
     step: job.step,
     scope: job.scope,
     attempt,
     status,
-    stdout: findLogFile(outputDir, { ...name, attempt }, "stdout"),
-    stderr: findLogFile(outputDir, { ...name, attempt }, "stderr"),
+    stdout,
+    stderr,
   };
 }
 
@@ -185,13 +204,23 @@ function chooseWith(
   attempts: readonly AttemptRow[],
   job: JobRow,
   wanted: number | undefined,
-  has: (attempt: AttemptRow) => boolean,
-  missing: string,
+  {
+    has,
+    missing,
+    refuse,
+  }: {
+    readonly has: (attempt: AttemptRow) => boolean;
+    readonly missing: string;
+    /** Called where nothing is found, with the time of the attempt that was looked at last. */
+    readonly refuse: (since: number) => void;
+  },
 ): AttemptRow {
   if (wanted !== undefined) chooseAttempt(attempts, job, wanted);
   const able = attempts.filter(has);
   const found = wanted === undefined ? able.at(-1) : able.find((row) => row.attempt === wanted);
   if (found === undefined) {
+    const last = wanted === undefined ? attempts.at(-1) : attempts.find((row) => row.attempt === wanted);
+    refuse(last?.finished_at ?? Number.MAX_VALUE);
     const where = wanted === undefined ? job.step : `${job.step} attempt ${wanted}`;
     const known =
       able.length === 0 ? "" : ` There is one for attempt ${listNames(able, (row) => String(row.attempt))}.`;

@@ -8,6 +8,7 @@ import { workspacePaths } from "../../workspace/workspace-paths.js";
 import type { Context } from "../context.js";
 import { limitBytes, offset, type PartRequest, piece, readPart, tailBytes } from "../file-part.js";
 import { operation } from "../operation.js";
+import { refuseRemoved } from "../retention/removed-files.js";
 import { encoding, runReference } from "../schemas.js";
 
 export const listArtifacts = operation({
@@ -112,8 +113,10 @@ async function readArtifact(
 ) {
   const { run_id: runId, items } = await artifactsOfRun(context, run_id);
   const artifact = items.find((each) => each.name === name);
-  if (artifact === undefined)
+  if (artifact === undefined) {
+    refuseRemoved(context.outputDir, { runId, kind: "artifacts", since: null });
     throw new DarumaError("ARTIFACT_NOT_FOUND", `run ${runId} has no artifact ${name}`);
+  }
   const file = join(runFolder(context.outputDir, runId), artifact.name);
   return { run_id: runId, name: artifact.name, ...readPart(file, part) };
 }

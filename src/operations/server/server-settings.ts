@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BreakerDefinition } from "../../core/model/definition.js";
+import type { RetentionSettings } from "../../settings/retention.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { SharedStore } from "../../store/shared-rows.js";
 
@@ -11,10 +12,12 @@ export const SETTINGS_BEAT_MS = 60_000;
 /** Who has not been heard of for so long is gone. */
 const GONE_MS = 3 * SETTINGS_BEAT_MS;
 
-const PARTS = ["breakers", "clusters"] as const;
+const PARTS = ["breakers", "clusters", "retention"] as const;
 export type SettingsPart = (typeof PARTS)[number];
 /** What servers of one store should have alike, each as a hash: the settings themselves are nobody else's business. */
-export type SettingsHashes = { readonly [part in SettingsPart]: string };
+export type SettingsHashes = { readonly [part in "breakers" | "clusters"]: string } & {
+  readonly retention?: string | undefined;
+};
 
 export interface KnownServer {
   readonly engine: string;
@@ -29,12 +32,17 @@ export interface KnownServer {
 export function hashSettings(settings: {
   readonly breakers: readonly BreakerDefinition[];
   readonly clusters: readonly ClusterSettings[];
+  readonly retention: RetentionSettings;
 }): SettingsHashes {
-  const hashOf = (named: readonly { readonly name: string }[]): string => {
-    const sorted = [...named].sort((a, b) => (a.name < b.name ? -1 : 1));
-    return createHash("sha256").update(JSON.stringify(sorted)).digest("hex").slice(0, 16);
+  const hashOf = (value: unknown): string =>
+    createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+  const byName = (named: readonly { readonly name: string }[]) =>
+    [...named].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    breakers: hashOf(byName(settings.breakers)),
+    clusters: hashOf(byName(settings.clusters)),
+    retention: hashOf(settings.retention),
   };
-  return { breakers: hashOf(settings.breakers), clusters: hashOf(settings.clusters) };
 }
 
 /** The servers of the store that were heard of lately. */
@@ -67,5 +75,8 @@ export async function keepKnownServer(
 }
 
 export function differingParts(one: SettingsHashes, other: SettingsHashes): SettingsPart[] {
-  return PARTS.filter((part) => one[part] !== other[part]);
+  // A server of an earlier version says nothing of what it does not know.
+  return PARTS.filter(
+    (part) => one[part] !== undefined && other[part] !== undefined && one[part] !== other[part],
+  );
 }

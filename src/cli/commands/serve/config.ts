@@ -7,19 +7,35 @@ import type { Settings } from "../../../settings/settings.js";
 import { openClient } from "../../remote/open-client.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
+import { limitLines, retentionLines, shownLimits, shownRetention } from "./settings-lines.js";
 
 /** Problems are told as those of a workflow file are. */
 export async function checkConfig(file: string | undefined, { out, options }: Session): Promise<number> {
   const name = file ?? options.config ?? SETTINGS_FILE;
-  const { clusters, breakers } = readSettings(name);
+  const settings = readSettings(name);
+  const { clusters, breakers } = settings;
   const names = { clusters: clusters.map((each) => each.name), breakers: breakers.map((each) => each.name) };
   const parts = [
     ...(clusters.length === 0 ? [] : [counted(clusters.length, "cluster")]),
     ...(breakers.length === 0 ? [] : [counted(breakers.length, "breaker")]),
+    ...limitLines(settings.limits)
+      .slice(0, 1)
+      .map(() => "limits"),
+    ...retentionLines(settings.retention)
+      .slice(0, 1)
+      .map(() => "retention"),
   ];
   const what = parts.length === 0 ? "nothing is set" : parts.join(", ");
-  const differs = await differingServers(options, { clusters, breakers });
-  if (options.json) writeJson(out, { ok: true, file: name, ...names, differs });
+  const differs = await differingServers(options, settings);
+  if (options.json)
+    writeJson(out, {
+      ok: true,
+      file: name,
+      ...names,
+      limits: shownLimits(settings.limits),
+      retention: shownRetention(settings.retention),
+      differs,
+    });
   else
     writeLines(out, [
       `${name}: ${out.paint("green", "valid")}, ${what}`,
@@ -28,6 +44,8 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
         ({ name: breaker, failures, withinMs }) =>
           `  ${breaker}, opens after ${counted(failures, "failure")} within ${durationAmount(withinMs)}`,
       ),
+      ...limitLines(settings.limits),
+      ...retentionLines(settings.retention),
       ...differs.map(({ url, parts: other }) => `  the server at ${url} has other ${other.join(" and ")}`),
     ]);
   return EXIT.completed;

@@ -1,8 +1,8 @@
-import type { ServerOptions } from "../../../api/server.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Run } from "../../../core/model/run.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import { settingsOf } from "../../../host/read-settings.js";
+import type { LimitSettings } from "../../../settings/limits.js";
 import { serverAddress } from "../../remote/place.js";
 import { type RunningServer, startServer } from "../../server/start-server.js";
 import { outlivePipes } from "../../terminal/broken-pipe.js";
@@ -31,7 +31,7 @@ export interface ServeFlags {
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
   refuseServer(session);
   outlivePipes();
-  const { clusters, breakers } = settingsOf(session.options.config, "beside");
+  const { clusters, breakers, limits, retention } = settingsOf(session.options.config, "beside");
   const stopped = firstSignal();
   const server = await startServer({
     outputDir: session.options.outputDir,
@@ -40,12 +40,13 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     ...(flags.host === undefined ? {} : { host: flags.host }),
     ...(flags.port === undefined ? {} : { port: flags.port }),
     ...(flags.url === undefined ? {} : { url: flags.url }),
-    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
     requireTokens: flags.requireTokens ?? false,
     clusters,
     breakers,
+    retention,
     onCluster: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
     allowedOrigins: flags.allowOrigin ?? [],
+    ...limits,
     ...limitsOf(flags),
     ...(flags.lease === undefined ? {} : { leaseMs: flags.lease * 1_000 }),
     trustProxy: flags.trustProxy ?? false,
@@ -67,9 +68,11 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
   return EXIT.completed;
 }
 
-function limitsOf(flags: ServeFlags): ServerOptions {
-  const { rateLimit, runsPerMinute, streamsPerToken, maxConnections } = flags;
+/** What a flag says comes before what the settings say. */
+function limitsOf(flags: ServeFlags): LimitSettings {
+  const { rateLimit, runsPerMinute, streamsPerToken, maxConnections, maxParallel } = flags;
   return {
+    ...(maxParallel === undefined ? {} : { maxParallel }),
     ...(rateLimit === undefined ? {} : { requestsPerMinute: rateLimit }),
     ...(runsPerMinute === undefined ? {} : { runsPerMinute }),
     ...(streamsPerToken === undefined ? {} : { streamsPerToken }),

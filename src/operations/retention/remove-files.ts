@@ -2,17 +2,24 @@ import { rmSync } from "node:fs";
 import { logFilesOf, runFolder, runLogFolder } from "../../worker/attempt-paths.js";
 import { workFolderOf } from "../../worker/work-folder.js";
 import { removeFolder } from "../../workspace/remove-folder.js";
+import { forgetRemovedFiles } from "./removed-files.js";
 
 /** Logs, artifacts and workspaces of runs. After their rows: a run without its files could not be told from one that lost them. */
 export async function removeFiles(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
+  await removeArtifacts(outputDir, runs);
+  await removeLogs(outputDir, runs);
+  for (const runId of runs) forgetRemovedFiles(outputDir, runId);
+}
+
+export async function removeArtifacts(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
   for (const runId of runs)
-    for (const folder of [
-      runFolder(outputDir, runId),
-      runLogFolder(outputDir, runId),
-      workFolderOf(outputDir, runId),
-    ])
+    for (const folder of [runFolder(outputDir, runId), workFolderOf(outputDir, runId)])
       await removeFolder(folder);
+}
+
+export async function removeLogs(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
   if (runs.size === 0) return;
+  for (const runId of runs) await removeFolder(runLogFolder(outputDir, runId));
   // Of runs that an earlier version made.
   for (const file of logFilesOf(outputDir, runs)) rmSync(file, { force: true });
 }

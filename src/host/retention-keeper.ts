@@ -1,0 +1,121 @@
+import { messageOf } from "../core/text/message-of.js";
+import type { Clock } from "../engine/clock.js";
+import { Duty } from "../engine/duties/duty.js";
+import { applyRetention } from "../operations/retention/apply-retention.js";
+import { planRetention } from "../operations/retention/plan-retention.js";
+import { removeFiles } from "../operations/retention/remove-files.js";
+import { listRemovedRuns } from "../operations/retention/removed-runs.js";
+import { notePass } from "../operations/retention/retention-passes.js";
+import { countsOf, countsText, type RetentionCounts } from "../operations/retention/retention-words.js";
+import { RunFiles, runsWithFolders, runsWithLogs } from "../operations/retention/run-files.js";
+import type { RetentionSettings } from "../settings/retention.js";
+import { DUTY_LEASE } from "../store/duties.js";
+import type { LeaseOwner, Store } from "../store/store.js";
+
+/** How long it rests between two passes. */
+export const RETENTION_REST_MS = 600_000;
+
+export interface RetentionKeeperOptions {
+  readonly store: Store;
+  readonly outputDir: string;
+  readonly clock: Clock;
+  readonly owner: LeaseOwner;
+  readonly isDead: (owner: LeaseOwner) => boolean;
+  readonly leaseMs?: number;
+  readonly rules: RetentionSettings;
+  /** Called with a sentence for the log. */
+  readonly tell: (text: string) => void;
+}
+
+/**
+ * Keeps a server within the bounds of its settings. Runs are removed by one server of the store; logs and artifacts lie in
+ * the output folder of each server, which looks after its own, also after those of runs that others have removed.
+ */
+export class RetentionKeeper {
+  private readonly files: RunFiles;
+  private readonly duty: Duty | null;
+  private cancelNext: () => void = () => {};
+  private pass: Promise<void> | null = null;
+  private isStopped = false;
+  private told = "";
+
+  constructor(private readonly options: RetentionKeeperOptions) {
+    this.files = new RunFiles(options.outputDir);
+    const { rules, ...rest } = options;
+    this.duty =
+      rules.runs === null
+        ? null
+        : new Duty({
+            ...rest,
+            ...{ lease: DUTY_LEASE.retention, restMs: RETENTION_REST_MS },
+            work: async () => {
+              await this.keep(() => this.remove({ runs: rules.runs, logs: null, artifacts: null }));
+              return false;
+            },
+            tell: () => {},
+          });
+  }
+
+  start(): void {
+    this.duty?.start();
+    this.begin();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.cancelNext();
+    await this.pass;
+    await this.duty?.stop();
+  }
+
+  private begin(): void {
+    if (this.isStopped) return;
+    const { logs, artifacts } = this.options.rules;
+    this.pass = this.keep(async () => {
+      await this.removeFilesOfOthers();
+      return this.remove({ runs: null, logs, artifacts });
+    }).finally(() => {
+      this.pass = null;
+      if (!this.isStopped) this.cancelNext = this.options.clock.after(RETENTION_REST_MS, () => this.begin());
+    });
+  }
+
+  /** A store or a disk that fails now is asked again after a rest. */
+  private async keep(work: () => Promise<RetentionCounts | null>): Promise<void> {
+    const { store, owner, clock, tell } = this.options;
+    try {
+      const counts = await work();
+      if (counts === null) return;
+      this.told = "";
+      const what = countsText(counts);
+      if (what !== null) tell(`retention: removed ${what}`);
+      await notePass(store, { host: owner.host, counts, error: null }, clock.now());
+    } catch (error) {
+      const message = messageOf(error);
+      if (message !== this.told) tell(`retention: ${message}`);
+      this.told = message;
+      const counts = { runs: 0, logs: 0, artifacts: 0, bytes: 0 };
+      await notePass(store, { host: owner.host, counts, error: message }, clock.now()).catch(() => {});
+    }
+  }
+
+  /** Null: there is no rule. */
+  private async remove(rules: RetentionSettings): Promise<RetentionCounts | null> {
+    if (rules.runs === null && rules.logs === null && rules.artifacts === null) return null;
+    const { store, outputDir, clock } = this.options;
+    const place = { store, outputDir, files: this.files, now: clock.now(), byItself: true };
+    const plan = await planRetention(place, rules);
+    return countsOf(await applyRetention(place, plan, () => this.isStopped));
+  }
+
+  private async removeFilesOfOthers(): Promise<void> {
+    const { store, outputDir, clock } = this.options;
+    const removed = await listRemovedRuns(store, clock.now());
+    if (removed.length === 0) return;
+    const there = await runsWithFolders(outputDir);
+    for (const id of runsWithLogs(outputDir, new Set(removed))) there.add(id);
+    const gone = new Set<number>();
+    for (const id of removed) if (there.has(id) && (await store.readRun(id)) === null) gone.add(id);
+    await removeFiles(outputDir, gone);
+  }
+}
