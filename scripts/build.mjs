@@ -36,7 +36,7 @@ function listFiles(folder) {
 }
 
 const isProduct = (file) => file.endsWith(".ts") && !file.endsWith(".test.ts");
-const isOfPage = (file) => file.startsWith(join(output, "web/"));
+const isOfPage = (file) => file.startsWith(join(output, "web/")) || file === join(output, "report.html");
 const kindOf = (file) => (isOfPage(file) ? "page" : file.endsWith(".d.ts") ? "types" : "code");
 const listOutputs = (kind) => listFiles(output).filter((file) => kindOf(file) === kind);
 

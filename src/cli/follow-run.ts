@@ -16,7 +16,7 @@ import { type Session, writeJson, writeLines } from "./terminal/channel.js";
 import { EXIT, exitCodeOfStatus } from "./terminal/exit-codes.js";
 import { firstSignal } from "./terminal/signals.js";
 import { writeJsonWithList } from "./terminal/write-json-list.js";
-import { type WantedReport, writeReports } from "./write-reports.js";
+import { writeReports } from "./write-reports.js";
 
 /** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
 export async function followRun(
@@ -50,26 +50,14 @@ export async function followRun(
         ? await stopCleanly(session, daruma, runId)
         : await tellLocalEnd(session, daruma, outcome, verbose === true);
     if (hasFailures && outcome !== INTERRUPTED) await rollUp(daruma);
-    return report === undefined || runId === null
-      ? exitCode
-      : await reportLocally(session, daruma, { runId, report, exitCode });
+    if (runId === null) return exitCode;
+    return await writeReports(session, daruma, { runId, reports: report, exitCode });
   } finally {
     progress.end();
     // What went wrong has been told; what fails while letting go must not hide it.
     await daruma.close().catch(() => {});
     await telemetry?.close();
   }
-}
-
-async function reportLocally(
-  session: Session,
-  { store, outputDir }: Daruma,
-  { runId, report, exitCode }: { runId: number; report: readonly WantedReport[]; exitCode: number },
-): Promise<number> {
-  const { readReportedRun } = await import("../report/formats/reported-run.js");
-  const { REPORT_FORMATS } = await import("../report/formats/formats.js");
-  const run = await readReportedRun(store, outputDir, runId);
-  return writeReports(session, report, exitCode, async (format) => REPORT_FORMATS[format](run));
 }
 
 const ROLL_UP_MS = 3_000;

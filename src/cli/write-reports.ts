@@ -2,26 +2,32 @@ import { appendFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { messageOf } from "../core/text/message-of.js";
-import type { ReportFormat } from "../report/formats/formats.js";
+import type { Client, InputOf } from "../operations/client.js";
 import { type Session, writeLines } from "./terminal/channel.js";
 import { EXIT } from "./terminal/exit-codes.js";
 
+type ReportFormat = NonNullable<InputOf<"report_run">["format"]>;
+type FileFormat = Exclude<ReportFormat, "github">;
+
 /** `--report FORMAT[=FILE]`; GitHub's goes where GitHub looks. */
 export type WantedReport =
-  | { readonly format: "junit" | "markdown"; readonly file: string }
+  | { readonly format: FileFormat; readonly file: string }
   | { readonly format: "github" };
+
+const FILE_FORMATS: readonly FileFormat[] = ["junit", "markdown", "html"];
 
 export const REPORT_FLAG = "--report <format[=file]>";
 export const REPORT_WORDS =
-  "when the run ends, write how it went: junit=FILE, markdown=FILE, or github (annotations and step summary); repeatable";
+  "when the run ends, write how it went: junit=FILE, markdown=FILE, html=FILE, or github (annotations and step summary); repeatable";
 
 /** For commander, which calls it once for each flag. */
 export function parseReport(text: string, before: readonly WantedReport[] = []): readonly WantedReport[] {
   const [, format = text, file] = /^([a-z]+)(?:=(.+))?$/s.exec(text) ?? [];
   if (format === "github" && file === undefined) return [...before, { format }];
-  if ((format === "junit" || format === "markdown") && file !== undefined)
-    return [...before, { format, file: checkedPlace(file) }];
-  throw new InvalidArgumentError("Use junit=FILE, markdown=FILE or github.");
+  const known = FILE_FORMATS.find((each) => each === format);
+  if (known !== undefined && file !== undefined)
+    return [...before, { format: known, file: checkedPlace(file) }];
+  throw new InvalidArgumentError("Use junit=FILE, markdown=FILE, html=FILE or github.");
 }
 
 /** Before the run: whoever mistypes a folder wants to know now and not in an hour. */
@@ -32,16 +38,20 @@ function checkedPlace(file: string): string {
   return resolve(file);
 }
 
+/** A server's client, or the program itself. */
+type Reporter = Pick<Client, "call">;
+
 /**
  * Each of them, and what became of the exit code: a report that could not be written makes a success one of
  * infrastructure, because whoever asked for it relies on it.
  */
 export async function writeReports(
   { err }: Session,
-  reports: readonly WantedReport[] = [],
-  exitCode: number,
-  read: (format: ReportFormat) => Promise<string>,
+  reporter: Reporter,
+  { runId, reports = [], exitCode }: FinishedRun,
 ): Promise<number> {
+  const read = async (format: ReportFormat): Promise<string> =>
+    (await reporter.call("report_run", { run_id: runId, format })).text;
   let code = exitCode;
   for (const report of reports)
     try {
@@ -51,6 +61,12 @@ export async function writeReports(
       if (code === EXIT.completed) code = EXIT.infrastructure;
     }
   return code;
+}
+
+interface FinishedRun {
+  readonly runId: number;
+  readonly reports: readonly WantedReport[] | undefined;
+  readonly exitCode: number;
 }
 
 async function writeReport(

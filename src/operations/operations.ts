@@ -39,7 +39,7 @@ import { listEvents } from "./runs/list-events.js";
 import { listRunEvents } from "./runs/list-run-events.js";
 import { listRuns } from "./runs/list-runs.js";
 import { recoverRun } from "./runs/recover-run.js";
-import { reportRun } from "./runs/report-run.js";
+import { reportRun } from "./runs/report/report-run.js";
 import { startRun } from "./runs/start-run.js";
 import { controlBreaker, listBreakers } from "./server/breakers.js";
 import { listWaiting } from "./server/list-waiting.js";

@@ -54,6 +54,8 @@ describe("run --report", () => {
     const at = ["--server", server.url, "--quiet"];
     const run = await runCli(["run", cli.write("ci.yaml", FLOW), "--report", `junit=${file}`, ...at]);
     expect(run.exitCode).toBe(1);
+    const page = await runCli(["report", "last", "--format", "html", ...at]);
+    expect(page.stdout).toMatch(/^<!doctype html>[\s\S]*<title>ci #1<\/title>/);
     const later = await runCli(["report", "last", "--format", "junit", ...at]);
     expect(later.stdout).toBe(readFileSync(file, "utf8"));
     expect(later.stdout).toContain('<testcase classname="ci" name="deploy"');
@@ -62,8 +64,8 @@ describe("run --report", () => {
   it("refuses an unknown form, a folder that is not there, and --detach, before anything runs", async () => {
     const flow = cli.write("ok.yaml", 'steps: { a: { type: command, exec: "touch ran" } }');
     for (const [report, reason] of [
-      ["html", "Use junit=FILE, markdown=FILE or github."],
-      ["junit", "Use junit=FILE, markdown=FILE or github."],
+      ["pdf", "Use junit=FILE, markdown=FILE, html=FILE or github."],
+      ["html", "Use junit=FILE, markdown=FILE, html=FILE or github."],
       ["junit=/nowhere/at/all.xml", "There is no folder /nowhere/at."],
     ] as const) {
       const refused = await cli.daruma("run", flow, "--report", report);
@@ -98,9 +100,10 @@ describe("the composite action", () => {
   /** Its script with `npx` as the registry would give it: the program of this build. */
   function runAction(env: Record<string, string>) {
     const { runs } = parse(readFileSync(join(repositoryRoot, "action.yml"), "utf8")) as {
-      runs: { steps: { run: string; env: Record<string, string> }[] };
+      runs: { steps: [{ run: string; env: Record<string, string> }, object] };
     };
-    const [{ run, env: given }] = runs.steps as [(typeof runs.steps)[number]];
+    const [{ run, env: given }, upload] = runs.steps;
+    expect(upload).toMatchObject({ if: expect.stringContaining("always() && inputs.html != ''") });
     expect(run).not.toContain("${{");
     const tools = mkdtempSync(join(cli.path, "tools-"));
     writeFileSync(
@@ -125,6 +128,7 @@ describe("the composite action", () => {
       DARUMA_ACTION_WORKFLOW: "said.yaml",
       DARUMA_ACTION_ARGUMENTS: "--input\nwho=you $(touch injected); `touch injected`\n",
       DARUMA_ACTION_JUNIT: "action.xml",
+      DARUMA_ACTION_HTML: "action.html",
     });
     expect([done.status, done.stderr]).toEqual([
       1,
@@ -132,6 +136,7 @@ describe("the composite action", () => {
     ]);
     expect(done.stderr).toContain("::error title=say failed (EXIT_1)::");
     expect(readFileSync(join(cli.path, "action.xml"), "utf8")).toContain('failures="1"');
+    expect(readFileSync(join(cli.path, "action.html"), "utf8")).toContain("<title>said #");
     expect(existsSync(join(cli.path, "injected"))).toBe(false);
   });
 });

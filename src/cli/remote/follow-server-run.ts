@@ -146,9 +146,7 @@ export class ServerRun {
       const summary = summaryOf(shown);
       const look = await lookAt(session, client, [runId]);
       const exitCode = await tellEnd(session, summary, look);
-      return await writeReports(session, this.flags.report, exitCode, async (format) => {
-        return (await client.call("report_run", { run_id: runId, format })).text;
-      });
+      return await writeReports(session, client, { runId, reports: this.flags.report, exitCode });
     } finally {
       stop.abort();
     }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { keep, kept } from "../kept.js";
 import { type Focused, type Key, KeyRegistry } from "./registry.js";
 
 /**
@@ -41,7 +42,7 @@ const SWITCH = "daruma-single-keys";
 
 /** Once, when the page begins. */
 export function listenToKeys(): void {
-  registry.switchSingleKeys(localStorage.getItem(SWITCH) !== "off");
+  registry.switchSingleKeys(kept(SWITCH) !== "off");
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     if (registry.press(event, focusedOf(event.composedPath()[0] ?? null), Date.now())) event.preventDefault();
@@ -49,7 +50,7 @@ export function listenToKeys(): void {
 }
 
 export function switchSingleKeys(on: boolean): void {
-  localStorage.setItem(SWITCH, on ? "on" : "off");
+  keep(SWITCH, on ? "on" : "off");
   registry.switchSingleKeys(on);
 }
 

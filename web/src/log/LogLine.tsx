@@ -8,31 +8,40 @@ interface LogLineProps {
   readonly item: LineItem | null;
   readonly isAt: boolean;
   readonly isHit: boolean;
-  readonly onChoose: (line: number) => void;
-  readonly onWhole: (item: LineItem) => void;
+  /** Missing: it has no address. */
+  readonly onChoose?: (line: number) => void;
+  /** Missing: the rest of a line that is cut is not there. */
+  readonly onWhole?: (item: LineItem) => void;
 }
 
 export function LogLine({ number, item, isAt, isHit, onChoose, onWhole }: LogLineProps): ReactNode {
   const look = ["ln", item?.error === true && "e", isAt && "at", isHit && "hit"].filter(Boolean).join(" ");
   return (
     <div className={look}>
-      <button
-        type="button"
-        className="no"
-        tabIndex={-1}
-        aria-label={`Line ${number}`}
-        title="Put this line into the address"
-        onClick={() => onChoose(number)}
-      >
-        {number}
-      </button>
+      {onChoose === undefined ? (
+        <i className="no">{number}</i>
+      ) : (
+        <button
+          type="button"
+          className="no"
+          tabIndex={-1}
+          aria-label={`Line ${number}`}
+          title="Put this line into the address"
+          onClick={() => onChoose(number)}
+        >
+          {number}
+        </button>
+      )}
       <span dir="ltr">
         {item !== null && <Segments segments={segmentsOf(item.text)} />}
-        {item?.cut !== undefined && (
-          <button type="button" className="whole" onClick={() => onWhole(item)}>
-            … show all {sizeText(item.cut.bytes)} of this line
-          </button>
-        )}
+        {item?.cut !== undefined &&
+          (onWhole === undefined ? (
+            <span className="rest">… {sizeText(item.cut.bytes)} in all</span>
+          ) : (
+            <button type="button" className="whole" onClick={() => onWhole(item)}>
+              … show all {sizeText(item.cut.bytes)} of this line
+            </button>
+          ))}
       </span>
     </div>
   );

@@ -3,6 +3,9 @@ import { nameOf } from "../../../src/report/lookup/job-name.js";
 import { RunGraph } from "../graph/RunGraph.js";
 import { Refused } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
+import { Controls } from "./run/Controls.js";
+import { runControlsOf } from "./run/control-words.js";
+import { defaultStep } from "./run/default-step.js";
 import { Events } from "./run/Events.js";
 import { addressWith, goTo, momentOf } from "./run/go.js";
 import { RunHead } from "./run/RunHead.js";
@@ -59,7 +62,15 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
   };
   return (
     <div className="runpage" data-view={tab} data-past={isPast ? "1" : "0"}>
-      <RunHead run={run} log={timeline} step={step} mayAct={mayAct} reload={live.reload} />
+      <RunHead
+        run={run}
+        log={timeline}
+        controls={
+          mayAct ? (
+            <Controls run={run} step={step} shown={runControlsOf(run)} isPast={isPast} reload={live.reload} />
+          ) : null
+        }
+      />
       {problem !== null && <Refused problem={problem} />}
       <div className="runbody">
         <section className="gpane" aria-label="Graph">
@@ -103,7 +114,13 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
             )}
             {tab === "state" && <State run={run} moment={moment} jobs={jobsIn(drawing)} />}
           </div>
-          {node !== undefined && <SelectedBar runId={runId} node={node} name={step!} isPast={isPast} />}
+          {node !== undefined && (
+            <SelectedBar node={node} name={step!} isPast={isPast}>
+              <a className="btn" href={addressOf(["runs", runId, step!])}>
+                Open step
+              </a>
+            </SelectedBar>
+          )}
         </section>
       </div>
     </div>
@@ -117,12 +134,6 @@ function useLast<Data>(data: Data | null): Data | null {
   const last = useRef<Data | null>(null);
   if (data !== null) last.current = data;
   return data ?? last.current;
-}
-
-/** The step that most needs a look. */
-function defaultStep({ summary, handled_failures }: RunSummary): string | null {
-  const [job] = [...summary.holds, ...summary.failures, ...handled_failures];
-  return job === undefined ? null : nameOf(job.step, job.scope);
 }
 
 function jobsIn(drawing: Drawing | null): number {

@@ -1,10 +1,12 @@
+import { keep, kept } from "../kept.js";
+
 export type Theme = "light" | "dark";
 
 const KEY = "daruma-theme";
 
 /** What the address says, else what was chosen before, else what the system prefers. */
 export function currentTheme(): Theme {
-  const asked = new URLSearchParams(location.search).get("theme") ?? localStorage.getItem(KEY);
+  const asked = new URLSearchParams(location.search).get("theme") ?? kept(KEY);
   if (asked === "light" || asked === "dark") return asked;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
@@ -15,6 +17,6 @@ export function applyTheme(theme: Theme = currentTheme()): void {
 
 export function switchTheme(): void {
   const next: Theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  localStorage.setItem(KEY, next);
+  keep(KEY, next);
   applyTheme(next);
 }

@@ -4,21 +4,20 @@ import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
 import { count, standingOf } from "../../words/status.js";
 import { clockTime, exactTime } from "../../words/times.js";
-import { Controls } from "./Controls.js";
-import { type ControlWords, RUN_CONTROLS } from "./control-words.js";
 import { failuresMet } from "./moments.js";
 import type { RunSummary, TimelineData } from "./run-data.js";
 
 interface HeadProps {
   readonly run: RunSummary;
   readonly log: TimelineData | null;
-  readonly step: string | null;
-  readonly mayAct: boolean;
-  readonly reload: () => void;
+  /** What can be done with the run; on a phone behind a button. */
+  readonly controls: ReactNode;
+  /** Beside it. */
+  readonly children?: ReactNode;
 }
 
-/** How a run stands, or stood at a moment of the past, and what can be done with it. */
-export function RunHead({ run, log, step, mayAct, reload }: HeadProps): ReactNode {
+/** How a run stands, or stood at a moment of the past. */
+export function RunHead({ run, log, controls, children }: HeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const recoveries = run.recoveries.length;
   const standing = standingOf(run, { recoveries, handled: run.handled_failures.length });
@@ -55,7 +54,7 @@ export function RunHead({ run, log, step, mayAct, reload }: HeadProps): ReactNod
           {run.left_alone !== null && <span className="bad">{run.left_alone.message}</span>}
         </div>
       </div>
-      {mayAct && (
+      {controls !== null && (
         <>
           <button
             type="button"
@@ -66,15 +65,10 @@ export function RunHead({ run, log, step, mayAct, reload }: HeadProps): ReactNod
           >
             <Icon name="more" />
           </button>
-          <Controls run={run} step={step} shown={controlsOf(run)} isPast={isPast} reload={reload} />
+          {controls}
         </>
       )}
+      {children}
     </header>
   );
-}
-
-/** A run that somebody has taken over is handed back. */
-function controlsOf({ live_control }: RunSummary): readonly ControlWords[] {
-  if (!live_control.takeover) return RUN_CONTROLS;
-  return RUN_CONTROLS.map((words) => (words.action === "resume" ? { ...words, label: "Hand back" } : words));
 }

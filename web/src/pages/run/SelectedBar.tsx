@@ -1,21 +1,21 @@
 import type { ReactNode } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { Glyph } from "../../parts/Glyph.js";
-import { addressOf } from "../../place.js";
 import { count, jobStatusWord } from "../../words/status.js";
 import type { DrawnNode } from "./run-data.js";
 
 /** The step that the controls are about. */
 export function SelectedBar({
-  runId,
   node,
   name,
   isPast,
+  children,
 }: {
-  readonly runId: number;
   readonly node: DrawnNode;
   readonly name: string;
   readonly isPast: boolean;
+  /** Where to go from here. */
+  readonly children: ReactNode;
 }): ReactNode {
   const cell = node.jobs?.cells.find(({ scope }) => nameOf(node.step ?? "", scope) === name);
   const one = node.jobs !== null && node.jobs.total > 1 ? cell : undefined;
@@ -38,9 +38,7 @@ export function SelectedBar({
             : ""}
       </span>
       <span className="end" />
-      <a className="btn" href={addressOf(["runs", runId, name])}>
-        Open step
-      </a>
+      {children}
     </div>
   );
 }

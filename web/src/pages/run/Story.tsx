@@ -11,7 +11,7 @@ import { completedText, storyLines } from "./story-lines.js";
 
 interface StoryProps {
   readonly run: RunSummary;
-  readonly story: RunStory;
+  readonly story: Pick<RunStory, "recoveries">;
   readonly rows: readonly TimelineRow[];
   readonly chosen: number | null;
   readonly choose: (number: number | null) => void;

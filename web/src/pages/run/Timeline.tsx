@@ -17,6 +17,8 @@ export const ROW_HEIGHT = 22;
 const TOP = 24;
 const LEFT = 150;
 const WIDTH = 520;
+/** A text further right would be cut if it stood in the middle of its mark. */
+const LAST_MIDDLE = WIDTH - 24;
 /** Beside the window that is looked at. */
 const MARGIN_ROWS = 20;
 
@@ -51,7 +53,7 @@ export function Timeline({ run, log, recoveries }: TimelineProps): ReactNode {
         {axisMarks(total).map((ms) => (
           <g key={ms}>
             <path className="gl" d={`M${x(ms)} ${TOP - 4}V${height}`} />
-            <text className="ax" x={x(ms)} y={TOP - 9} textAnchor="middle">
+            <text className="ax" x={x(ms)} y={TOP - 9} textAnchor={x(ms) > LAST_MIDDLE ? "end" : "middle"}>
               {durationText(ms)}
             </text>
           </g>

@@ -1,5 +1,5 @@
 import type { IconName } from "../../parts/Icon.js";
-import type { Control } from "./run-data.js";
+import type { Control, RunSummary } from "./run-data.js";
 
 export type Action = Control["action"];
 
@@ -46,7 +46,7 @@ const HARD_RESET: ControlWords = {
 };
 
 /** What a whole run offers, and what it offers for the step that is selected. */
-export const RUN_CONTROLS: readonly ControlWords[] = [
+const RUN_CONTROLS: readonly ControlWords[] = [
   {
     ...{ ...plain, action: "pause", label: "Pause", icon: "pause", atOnce: true, effect: "" },
     asked: ({ run }) => `Pause run ${run}`,
@@ -81,6 +81,12 @@ export const RUN_CONTROLS: readonly ControlWords[] = [
     effect: "Steps that are running are stopped, and nothing new starts. What was done stays done.",
   },
 ];
+
+/** A run that somebody has taken over is handed back. */
+export function runControlsOf({ live_control }: RunSummary): readonly ControlWords[] {
+  if (!live_control.takeover) return RUN_CONTROLS;
+  return RUN_CONTROLS.map((words) => (words.action === "resume" ? { ...words, label: "Hand back" } : words));
+}
 
 const REDRIVE: ControlWords = {
   ...{ ...plain, action: "redrive", label: "Redrive", icon: "retry", onStep: true },

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { REPORT_FORMATS, type ReportFormat } from "../../../report/formats/formats.js";
+import { readReportedRun } from "../../../report/formats/reported-run.js";
+import { resolveRun } from "../../../report/lookup/run-reference.js";
+import { operation } from "../../operation.js";
+import { runReference } from "../../schemas.js";
+
+const formats = [...(Object.keys(REPORT_FORMATS) as [ReportFormat, ...ReportFormat[]]), "html"] as const;
+
+export const reportRun = operation({
+  name: "report_run",
+  summary: "write how a run went in the form that other tools and people read",
+  description: "Tells how a run went as JUnit XML, as Markdown, as GitHub annotations or as an HTML page.",
+  details:
+    "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each step that was rescued. `html`: one file with graph, story, timeline and the logs of what failed, which needs no server and no network; at most about 8 MB, and it says what it leaves out.",
+  role: "viewer",
+  effect: "reads",
+  onlyForPeople: true,
+  input: z.strictObject({
+    run_id: runReference,
+    format: z.enum(formats).default("markdown").describe("The form of the report."),
+  }),
+  output: z.object({ run_id: z.number(), format: z.enum(formats), text: z.string() }),
+  rest: { method: "GET", path: "/runs/{run_id}/report" },
+  cli: [
+    {
+      words: "report",
+      positional: ["run_id"],
+      examples: [
+        "daruma report last",
+        "daruma report 3 --format junit --output results.xml",
+        "daruma report last --format html --output run.html",
+        "daruma report 3 --format github",
+      ],
+    },
+  ],
+  handler: async (context, { run_id, format }) => {
+    const { store, outputDir } = context;
+    const runId = await resolveRun(store, run_id);
+    const run = await readReportedRun(store, outputDir, runId);
+    if (format !== "html") return { run_id: runId, format, text: REPORT_FORMATS[format](run) };
+    const { htmlReport } = await import("./html-report.js");
+    return { run_id: runId, format, text: await htmlReport(context, run) };
+  },
+});
