@@ -8,6 +8,7 @@ const config: KnipConfig = {
     "src/**/*-thread.ts",
     "scripts/*.mjs",
     "web/src/main.tsx",
+    "web/src/report/main.tsx",
     "test/fixtures/leaks/*",
     "bench/*.mjs",
     "bench/postgres/*.mjs",

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { Run } from "../core/model/run.js";
 import type { Daruma } from "../host/daruma.js";
 import type { BegunRun } from "../host/run-handle.js";
+import type { Client } from "../operations/client.js";
 import { openReport } from "../report/run-report.js";
 import { type RunSummary, summariseRun } from "../report/run-summary.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
@@ -26,7 +28,7 @@ export async function followRun(
   begin: (say: (text: string) => void) => Promise<BegunRun>,
 ): Promise<number> {
   outlivePipes();
-  const progress = await chooseProgress(session);
+  const progress = await chooseProgress(session, daruma);
   if (verbose === true) (await import("./local-output.js")).showOutput(daruma, progress);
   daruma.onCommitted((run, events) => progress.events(run, events));
   daruma.onCommitted(growHeapSlowlyForRun);
@@ -77,12 +79,19 @@ async function telemetryOf(daruma: Daruma): Promise<{ close(): Promise<void> } |
   return telemetry;
 }
 
-export async function chooseProgress({ err, options }: Session): Promise<Progress> {
+export async function chooseProgress(
+  { err, options }: Session,
+  client: Pick<Client, "call">,
+): Promise<Progress> {
   const toType = (command: string): string => commandLine(options, command);
   if (options.debug)
     return (await import("./render/debug-progress.js")).debugProgress(err, process.env, toType);
   if (options.quiet) return noProgress;
-  if (err.isTerminal) return (await import("./render/live-progress.js")).liveProgress(err, undefined, toType);
+  if (err.isTerminal) {
+    const { liveProgress } = await import("./render/live-progress.js");
+    const usual = async (run: Run) => (await import("./usual-times.js")).readUsualTimes(client, run);
+    return liveProgress(err, undefined, toType, usual);
+  }
   return (await import("./render/plain-progress.js")).plainProgress(err, toType);
 }
 

@@ -169,7 +169,7 @@ export class ServerRun {
   }
 
   private async untilItRests(signal: AbortSignal): Promise<void> {
-    const progress = await chooseProgress(this.session);
+    const progress = await chooseProgress(this.session, this.client);
     const output = this.flags.verbose === true ? new ServerOutput(this.client, progress, signal) : null;
     try {
       const isOld = this.seen > 0;

@@ -8,9 +8,11 @@ import { LiveRegion } from "./live-region.js";
 function handClock() {
   let call = (): void => {};
   let stopped = false;
+  const time = { now: 1_700_000_000_000 };
   return {
+    time,
     clock: {
-      now: () => 1_700_000_000_000,
+      now: () => time.now,
       every: (_ms: number, each: () => void) => {
         call = each;
         return () => {
@@ -54,6 +56,34 @@ describe("live progress", () => {
       "✗ build attempt 1 failed: exit code 1 (EXIT_1, application) — retry 1 of 1 in 1.0 s",
       "✓ build completed on attempt 2 in 0 ms",
     ]);
+  });
+});
+
+describe("the estimate", () => {
+  it("asks what steps took before, once, and not in a short run", async () => {
+    const file =
+      "name: r\nsteps: { a: { type: command, exec: x }, b: { type: command, exec: x, depends_on: [a] } }";
+    const { runAt, log } = await replayedTrial(file, { a: [{ output: 1, takesMs: 60_000 }] });
+    const run = runAt(({ event }) => event.type === "attempt.started");
+    const channel = fakeChannel({ isTerminal: true });
+    const { clock, tick, time } = handClock();
+    let asked = 0;
+    const times = new Map(["a", "b"].map((step) => [step, { eachMs: 95_000, wholeMs: 95_000 }]));
+    const progress = liveProgress(channel, clock, undefined, async () => {
+      asked += 1;
+      return times;
+    });
+    progress.events(run, [log[0]!]);
+    time.now = run.startedAt! + 4_000;
+    tick();
+    expect(asked).toBe(0);
+    time.now = run.startedAt! + 5_000;
+    tick();
+    await Promise.resolve();
+    time.now = run.startedAt! + 6_500;
+    tick();
+    expect(asked).toBe(1);
+    expect(screen(channel.text).join("\n")).toContain("6.5 s · ░░░░░░░░░░░░ 0/2 done · about 3 min left");
   });
 });
 

@@ -3,12 +3,14 @@ import { Narrator } from "../../report/words/narrator.js";
 import type { Note, NoteKind } from "../../report/words/note.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
+import { Forecast, type UsualTimes } from "./forecast.js";
 import { LiveRegion } from "./live-region.js";
 import type { Colour } from "./paint.js";
 import type { Progress } from "./progress.js";
-import { pictureOf } from "./run-picture.js";
+import { LONG_MS, pictureOf } from "./run-picture.js";
 
 const FRAME_MS = 100;
+const FORECAST_MS = 1_000;
 /** In a larger workflow each completed step is only counted, unless something had gone wrong with it. */
 const MAX_STEPS_TOLD_ONE_BY_ONE = 40;
 
@@ -45,14 +47,18 @@ export function liveProgress(
   channel: Channel,
   clock: LiveClock = systemLiveClock,
   commandLine?: CommandLine,
+  usual: (run: Run) => Promise<ReadonlyMap<string, UsualTimes>> = async () => new Map(),
 ): Progress {
   const narrator = new Narrator(commandLine);
   const region = new LiveRegion(channel);
   let shownRun: Run | null = null;
   let waiting: string[] = [];
+  const left = new TimeLeft(usual);
   const draw = (): void => {
     const size = { width: channel.width(), height: channel.height() };
-    const picture = shownRun === null ? [] : pictureOf(shownRun, clock.now(), size, channel.paint);
+    const now = clock.now();
+    const picture =
+      shownRun === null ? [] : pictureOf(shownRun, now, size, channel.paint, left.at(shownRun, now));
     region.frame(waiting, picture);
     waiting = [];
   };
@@ -62,6 +68,7 @@ export function liveProgress(
       // Of a run and its child runs the picture shows the one that was asked for.
       if (shownRun === null || run.parent === null) shownRun = run;
       for (const event of events) {
+        if (run === shownRun) left.forecast.hear(run, event);
         for (const note of narrator.tell(run, event)) {
           if (isKept(run, note)) waiting.push(signed(channel, note));
         }
@@ -81,6 +88,30 @@ export function liveProgress(
       shownRun = null;
     },
   };
+}
+
+/** Asked for once a second at most: a frame must not look at every job of a large run. */
+class TimeLeft {
+  readonly forecast = new Forecast();
+  private last: { readonly at: number; readonly ms: number | null } | null = null;
+  private hasAsked = false;
+
+  constructor(private readonly usual: (run: Run) => Promise<ReadonlyMap<string, UsualTimes>>) {}
+
+  at(run: Run, now: number): number | null {
+    if (now - (run.startedAt ?? run.createdAt) < LONG_MS) return null;
+    if (!this.hasAsked) {
+      this.hasAsked = true;
+      // Without it there is less to go by, and nothing else is wrong.
+      this.usual(run).then(
+        (times) => this.forecast.expect(times),
+        () => {},
+      );
+    }
+    if (this.last === null || now - this.last.at >= FORECAST_MS)
+      this.last = { at: now, ms: this.forecast.leftMs(run, now) };
+    return this.last.ms;
+  }
 }
 
 function isKept(run: Run, { kind }: Note): boolean {

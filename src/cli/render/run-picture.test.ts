@@ -65,6 +65,17 @@ steps:
     expect(head?.slice(2)).toBe("r #1 · 0.0 s · 0/1 done · 0 running · 1 held · paused");
   });
 
+  it("shows a bar and what is left of a run that takes long, and nothing of it where nobody can know", async () => {
+    const run = await runWithRetryWaiting();
+    const at = (leftMs: number | null, ms: number) =>
+      pictureOf(run, run.startedAt! + ms, { width: 100, height: 24 }, plainPaint, leftMs)[0]!.slice(2);
+    expect(at(150_000, 4_999)).not.toContain("left");
+    expect(at(150_000, 5_000)).toBe(
+      "release #1 · 5.0 s · ░░░░░░░░░░░░ 0/3 done · about 3 min left · 1 running · 1 waiting",
+    );
+    expect(at(null, 5_000)).toBe("release #1 · 5.0 s · ░░░░░░░░░░░░ 0/3 done · 1 running · 1 waiting");
+  });
+
   it("never counts below zero when a retry is due and has not begun", async () => {
     const run = await runWithRetryWaiting();
     expect(pictureOf(run, run.startedAt! + 5_000, { width: 80, height: 24 }, plainPaint).at(-1)).toContain(

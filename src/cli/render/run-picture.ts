@@ -3,6 +3,7 @@ import { isSettled, type Job, type Run } from "../../core/model/run.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { jobName } from "../../report/lookup/job-name.js";
 import { secondsText } from "../../report/words/duration-text.js";
+import { leftText } from "./forecast.js";
 import type { Paint } from "./paint.js";
 import { cutTo, padTo, textWidth } from "./text-width.js";
 
@@ -21,6 +22,9 @@ export interface PictureSize {
 
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const SPINNER_STEP_MS = 100;
+/** From here on people ask how far it is, and how long it will take. */
+export const LONG_MS = 5_000;
+const BAR_WIDTH = 12;
 /** The line where the cursor rests and one line of what stood before stay visible. */
 const ROWS_LEFT_FREE = 2;
 const MAX_ROWS = 16;
@@ -31,12 +35,22 @@ const MAX_DETAIL_SHARE = 0.65;
 /** `  ● ` before a name and two blanks after it. */
 const AROUND_NAME = 6;
 
-/** A run at one moment, in lines that fit the terminal: a headline, then what runs and what waits. */
-export function pictureOf(run: Run, now: number, size: PictureSize, paint: Paint): string[] {
+/**
+ * A run at one moment, in lines that fit the terminal: a headline, then what runs and what waits.
+ *
+ * @param leftMs how long it will still take; null: nobody can know
+ */
+export function pictureOf(
+  run: Run,
+  now: number,
+  size: PictureSize,
+  paint: Paint,
+  leftMs: number | null = null,
+): string[] {
   const census = takeCensus(run);
   const width = Math.max(1, size.width - 1);
   const rows = Math.max(1, Math.min(MAX_ROWS, size.height - ROWS_LEFT_FREE));
-  const head = paint("bold", cutTo(headline(run, census, now), width));
+  const head = paint("bold", cutTo(headline(run, census, now, leftMs), width));
   const work = [...run.running, ...census.waiting];
   const room = rows - 1;
   const shown = work.length <= room ? work : work.slice(0, Math.max(0, room - 1));
@@ -77,12 +91,15 @@ function takeCensus(run: Run): Census {
   return census;
 }
 
-function headline(run: Run, census: Census, now: number): string {
+function headline(run: Run, census: Census, now: number, leftMs: number | null): string {
   const spin = SPINNER[Math.floor(now / SPINNER_STEP_MS) % SPINNER.length];
+  const elapsedMs = now - (run.startedAt ?? run.createdAt);
+  const isLong = elapsedMs >= LONG_MS;
   const parts = [
     `${spin} ${run.workflow} #${run.id}`,
-    secondsText(now - (run.startedAt ?? run.createdAt)),
-    `${census.done}/${census.total} done`,
+    secondsText(elapsedMs),
+    `${isLong ? `${bar(census)} ` : ""}${census.done}/${census.total} done`,
+    ...(isLong && leftMs !== null ? [leftText(leftMs)] : []),
     `${run.running.size} running`,
   ];
   if (census.waiting.length > 0) parts.push(`${census.waiting.length} waiting`);
@@ -91,6 +108,11 @@ function headline(run: Run, census: Census, now: number): string {
   if (run.paused !== null) parts.push(run.paused.takeover ? "taken over" : "paused");
   if (run.cancelRequested !== null) parts.push("canceling");
   return parts.join(" · ");
+}
+
+function bar({ done, total }: Census): string {
+  const full = total === 0 ? 0 : Math.floor((BAR_WIDTH * done) / total);
+  return "█".repeat(full) + "░".repeat(BAR_WIDTH - full);
 }
 
 function signOf(job: Job): string {

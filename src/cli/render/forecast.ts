@@ -1,0 +1,156 @@
+import type { LoggedEvent } from "../../core/model/events.js";
+import type { GraphStep } from "../../core/model/graph.js";
+import { isSettled, type Job, jobById, type Run } from "../../core/model/run.js";
+
+/** What a step took in an earlier run. */
+export interface UsualTimes {
+  /** One job, with all its attempts. */
+  readonly eachMs: number;
+  /** All of its jobs, from the first to the last. */
+  readonly wholeMs: number;
+}
+
+interface Learnt {
+  count: number;
+  sumMs: number;
+}
+
+/** From so many on, the jobs of this run tell more about a step than an earlier run does. */
+const ENOUGH = 3;
+
+/**
+ * How long a run will still take, from what its steps took in it so far and in an earlier run. It says nothing where
+ * something is left that nobody can know: a step that was never seen, a person, a breaker.
+ */
+export class Forecast {
+  private readonly startedAt = new Map<number, number>();
+  private readonly learnt = new Map<string, Learnt>();
+  private usual: ReadonlyMap<string, UsualTimes> = new Map();
+  private mostRunning = 1;
+
+  /** By step. */
+  expect(usual: ReadonlyMap<string, UsualTimes>): void {
+    this.usual = usual;
+  }
+
+  hear(run: Run, { at, event }: LoggedEvent): void {
+    if (event.type === "attempt.started") this.startedAt.set(event.job, at);
+    this.mostRunning = Math.max(this.mostRunning, run.running.size);
+    if (event.type !== "attempt.succeeded") return;
+    const startedAt = this.startedAt.get(event.job);
+    this.startedAt.delete(event.job);
+    if (startedAt === undefined) return;
+    const { id } = jobById(run, event.job).step.definition;
+    const learnt = this.learnt.get(id) ?? { count: 0, sumMs: 0 };
+    this.learnt.set(id, { count: learnt.count + 1, sumMs: learnt.sumMs + Math.max(0, at - startedAt) });
+  }
+
+  /** Null: nobody can know. 0: it takes longer than it should. */
+  leftMs(run: Run, now: number): number | null {
+    if (isUpToOthers(run)) return null;
+    const left = this.leftBySteps(run, now);
+    if (left === null) return null;
+    const { sumMs, chainMs } = left;
+    return Math.max(chainMs, sumMs / this.mostRunning);
+  }
+
+  private leftBySteps(run: Run, now: number): { readonly sumMs: number; readonly chainMs: number } | null {
+    const jobs = new Map<GraphStep, { sumMs: number; mostMs: number }>();
+    let sumMs = 0;
+    for (const job of run.jobs) {
+      if (!isAhead(job)) continue;
+      const ms = this.leftOf(job, now);
+      if (ms === null) return null;
+      sumMs += ms;
+      const alike = jobs.get(job.step) ?? { sumMs: 0, mostMs: 0 };
+      jobs.set(job.step, { sumMs: alike.sumMs + ms, mostMs: Math.max(alike.mostMs, ms) });
+    }
+    const times = new Map<GraphStep, number>();
+    for (const [step, { sumMs: all, mostMs }] of jobs)
+      times.set(step, Math.max(mostMs, all / this.mostRunning));
+    for (const step of stepsNotOpened(run)) {
+      const usual = this.usual.get(step.definition.id);
+      if (usual === undefined) return null;
+      times.set(step, usual.wholeMs);
+    }
+    return { sumMs, chainMs: longestChain(run.graph.steps, times) };
+  }
+
+  private leftOf(job: Job, now: number): number | null {
+    const { action, id } = job.step.definition;
+    const whole = action.type === "noop" ? 0 : this.timeOf(id);
+    if (whole === null) return null;
+    const pause = job.dueAt === null ? 0 : Math.max(0, job.dueAt - now);
+    const spent = job.status === "running" ? now - (job.attemptStartedAt ?? now) : 0;
+    return pause + Math.max(0, whole - spent);
+  }
+
+  private timeOf(step: string): number | null {
+    const { count, sumMs } = this.learnt.get(step) ?? { count: 0, sumMs: 0 };
+    if (count >= ENOUGH) return sumMs / count;
+    return this.usual.get(step)?.eachMs ?? (count > 0 ? sumMs / count : null);
+  }
+}
+
+/** A person, a breaker or another run decides when it goes on. */
+function isUpToOthers(run: Run): boolean {
+  const { paused, cancelRequested, held, asking, parked, status } = run;
+  return (
+    paused !== null ||
+    cancelRequested !== null ||
+    held.size + asking.size + parked.size > 0 ||
+    status !== "running"
+  );
+}
+
+/** It will run, as far as can be seen: what only a failure leads to is not waited for. */
+function isAhead(job: Job): boolean {
+  if (!job.scope.open || isSettled(job.status)) return false;
+  return job.step.definition.start === "auto" || job.entered;
+}
+
+/** Steps of fan-outs whose items are not known yet. */
+function stepsNotOpened({ graph, scopes }: Run): GraphStep[] {
+  if (graph.inItemsOf.size === 0) return [];
+  const opened = new Set([...scopes.values()].map(({ opener }) => opener?.step));
+  return graph.steps.filter(({ path, definition }) => {
+    const opener = path.at(-1);
+    return opener !== undefined && definition.start === "auto" && !opened.has(opener);
+  });
+}
+
+/** A step begins after those it depends on; of thousands in a row too. */
+function longestChain(steps: readonly GraphStep[], times: ReadonlyMap<GraphStep, number>): number {
+  const waiting = new Map(
+    steps.map((step) => [step, step.groups.reduce((sum, { length }) => sum + length, 0)]),
+  );
+  const begins = new Map<GraphStep, number>();
+  const open = steps.filter((step) => waiting.get(step) === 0);
+  let longest = 0;
+  for (const step of open) {
+    const end = (begins.get(step) ?? 0) + (times.get(step) ?? 0);
+    longest = Math.max(longest, end);
+    for (const { step: next } of step.dependents) {
+      begins.set(next, Math.max(begins.get(next) ?? 0, end));
+      const left = waiting.get(next)! - 1;
+      waiting.set(next, left);
+      if (left === 0) open.push(next);
+    }
+  }
+  return longest;
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** As coarse as it is sure. */
+export function leftText(ms: number): string {
+  if (ms === 0) return "longer than expected";
+  if (ms < 10 * SECOND_MS) return "a few seconds left";
+  if (ms < MINUTE_MS) return `about ${Math.ceil(ms / SECOND_MS / 10) * 10} s left`;
+  if (ms < HOUR_MS) return `about ${Math.round(ms / MINUTE_MS)} min left`;
+  const tens = Math.round(ms / MINUTE_MS / 10) * 10;
+  const rest = tens % 60;
+  return `about ${Math.floor(tens / 60)} h${rest === 0 ? "" : ` ${rest} min`} left`;
+}
