@@ -24,6 +24,8 @@ import type {
   WaitingJobs,
   WorkerInfo,
 } from "../operations/context.js";
+import { ScheduleKeeper } from "../operations/schedules/schedule-keeper.js";
+import { startScheduled } from "../operations/schedules/start-scheduled.js";
 import { hashSettings } from "../operations/server/server-settings.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
@@ -46,6 +48,8 @@ import { RetentionKeeper } from "./retention-keeper.js";
 import { SettingsBeat } from "./settings-beat.js";
 
 const CAMPAIGN_REST_MS = 500;
+/** A tick fires so much later at most, apart from what a busy server takes. */
+const SCHEDULE_REST_MS = 500;
 /** More of them say nothing new, and each is looked at. */
 const MAX_WAITING_JOBS = 10_000;
 
@@ -80,10 +84,7 @@ export class ServerParts {
   ) {
     const { clusters = [] } = options;
     this.runner = {
-      start: async (workflow, options) => {
-        refuseWorkspaceOnCluster(workflow.definition, clusters);
-        return (await daruma.begin(workflow, { ...options, managed: true })).runId;
-      },
+      start: startOn(daruma, clusters),
       resume: (runId, said) => goOn(daruma, runId, said),
       listWorkers: () => pool.list().map(shown),
       listWaiting: () => this.listWaiting(),
@@ -155,9 +156,17 @@ export class ServerParts {
       ...{ ...shared, ...lease, lease: DUTY_LEASE.campaigns, restMs: CAMPAIGN_REST_MS },
       work: () => workOnCampaigns({ store: daruma.store, operate, now: Date.now }),
     });
-    const duties = [bookDuty({ ...shared, ...lease }), campaigns];
     const { clusters = [], breakers = [], apiUrl = () => "", onCluster = () => {} } = options;
     const { retention = NO_RETENTION } = options;
+    const ticks = new ScheduleKeeper({
+      ...shared,
+      start: (asked) => startScheduled({ store: daruma.store, start: startOn(daruma, clusters) }, asked),
+    });
+    const schedules = new Duty({
+      ...{ ...shared, ...lease, lease: DUTY_LEASE.schedules, restMs: SCHEDULE_REST_MS },
+      work: () => ticks.work(),
+    });
+    const duties = [bookDuty({ ...shared, ...lease }), campaigns, schedules];
     const keeper = new RetentionKeeper({
       ...{ ...shared, ...lease, outputDir: daruma.outputDir, rules: retention, tell: onCluster },
     });
@@ -315,6 +324,13 @@ function openDuty(
   daruma.onLoaded((run) => duty.take(run, []));
   daruma.onCommitted((run, events) => duty.take(run, events));
   return duty;
+}
+
+function startOn(daruma: Daruma, clusters: readonly ClusterSettings[]): Runner["start"] {
+  return async (workflow, options) => {
+    refuseWorkspaceOnCluster(workflow.definition, clusters);
+    return (await daruma.begin(workflow, { ...options, managed: true })).runId;
+  };
 }
 
 async function goOn(daruma: Daruma, runId: number, said: Resuming): Promise<void> {

@@ -41,6 +41,7 @@ import { listRuns } from "./runs/list-runs.js";
 import { recoverRun } from "./runs/recover-run.js";
 import { reportRun } from "./runs/report/report-run.js";
 import { startRun } from "./runs/start-run.js";
+import { controlSchedule, listSchedules, runSchedule } from "./schedules/schedules.js";
 import { controlBreaker, listBreakers } from "./server/breakers.js";
 import { listWaiting } from "./server/list-waiting.js";
 import { listWorkers } from "./server/list-workers.js";
@@ -117,6 +118,9 @@ export const TABLE = {
   validate_draft: validateDraft,
   publish_workflow: publishWorkflow,
   compare_versions: compareVersions,
+  list_schedules: listSchedules,
+  control_schedule: controlSchedule,
+  run_schedule: runSchedule,
   list_breakers: listBreakers,
   control_breaker: controlBreaker,
   list_workers: listWorkers,

@@ -37,6 +37,11 @@ const CASES: readonly ExampleCase[] = [
     routes: ["unit-tests retry", "unit-tests retry"],
   },
   {
+    file: "schedule.yaml",
+    order: ["collect", "report"],
+    routes: [],
+  },
+  {
     file: "remediate.yaml",
     order: ["build", "fix", "build", "after"],
     routes: ["build remediate fix"],

@@ -25,7 +25,18 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
     ...["dead-letters", "redrive", "campaigns", "breakers", "apply"],
   ],
   "Serve:": [
-    ...["serve", "page", "worker", "mcp", "config", "workers", "cluster", "allocations", "slurm"],
+    ...[
+      "serve",
+      "page",
+      "worker",
+      "mcp",
+      "config",
+      "schedules",
+      "workers",
+      "cluster",
+      "allocations",
+      "slurm",
+    ],
     ...["token", "whoami", "prune", "export", "import", "completion", "help"],
   ],
 };

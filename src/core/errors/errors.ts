@@ -762,6 +762,11 @@ export const ERROR_CATALOGUE = {
     next: "Run the command on a machine where `sinfo` or `qstat` works, or ask the server that has the cluster with --server.",
     asked: "Try again when the batch system answers; the message has its words.",
   },
+  SCHEDULE_NOT_FOUND: {
+    means: "The newest published version of the workflow has no such schedule.",
+    next: "List them with `daruma schedules`. A schedule counts once its workflow is published.",
+    asked: "List them with list_schedules. A schedule counts once its workflow is published.",
+  },
   BREAKER_NOT_FOUND: {
     means: "There is no breaker of that name.",
     next: "List them with `daruma breakers`. To use one of the settings, name them with --config, or ask the server with --server.",

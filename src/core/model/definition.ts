@@ -1,3 +1,4 @@
+import type { ScheduleDefinition } from "../schedule/schedule.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { UserData } from "./batch/user-data.js";
@@ -55,6 +56,8 @@ export interface Definition {
   readonly breakers?: readonly BreakerDefinition[];
   /** How long a run may take; missing: as long as it does. */
   readonly timeLimits?: TimeLimits;
+  /** When it starts by itself once it is published; missing: never. */
+  readonly schedules?: readonly ScheduleDefinition[];
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;

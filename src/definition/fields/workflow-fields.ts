@@ -32,6 +32,7 @@ import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
+import { schedules } from "./start/schedule-fields.js";
 import { steps } from "./step-entries.js";
 import { environment, MAX_DESCRIPTION_CHARS, onFail } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
@@ -235,6 +236,10 @@ export const WORKFLOW_FIELDS = {
   warn_after: {
     schema: located(duration({ min: 1 })),
     doc: "A run that takes longer says so and goes on; the time it is paused or held does not count.",
+  },
+  schedule: {
+    schema: schedules,
+    doc: "When a server starts it by itself, once it is published; one schedule, or a list of them.",
   },
   failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
   breakers: {

@@ -9,6 +9,7 @@ import { lintGotos } from "./lint-gotos.js";
 import { lintHandlers } from "./lint-handlers.js";
 import { lintHolds } from "./lint-holds.js";
 import { lintReachability } from "./lint-reachability.js";
+import { lintSchedules } from "./lint-schedules.js";
 import { lintSelfHeal } from "./lint-self-heal.js";
 import { lintTransitions } from "./lint-transitions.js";
 
@@ -25,6 +26,7 @@ export function lintDefinition(definition: Definition): LintFinding[] {
     ...definition.steps.flatMap(idleWorkerWishes),
     ...lintHandlers(definition),
     ...lintHolds(definition),
+    ...lintSchedules(definition),
     ...lintSelfHeal(definition),
     ...lintTransitions(definition),
     ...lintGotos(definition),

@@ -84,6 +84,10 @@ export function normalise(
     ),
     ...given("hold", keys.hold?.value),
     ...given("timeLimits", timeLimits(keys, context)),
+    ...given(
+      "schedules",
+      keys.schedule?.length ? keys.schedule.map(({ definition }) => definition) : undefined,
+    ),
     ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
     workspace: keys.workspace ?? null,
     selfHeal: keys.self_heal ?? null,

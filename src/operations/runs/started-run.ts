@@ -50,7 +50,7 @@ export async function startedBefore(
   return { run: first === null ? null : await describeStarted(context, first), cause: { cause } };
 }
 
-export function requireRunner({ runner }: Context): Runner {
+export function requireRunner({ runner }: Pick<Context, "runner">): Runner {
   if (runner === null) throw new DarumaError("NO_RUNNER", "this process cannot run workflows");
   return runner;
 }

@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
+import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { publishedWorkflow, storedDefinition } from "./stored-workflows.js";
 import type { Workflow } from "./workflow.js";
@@ -33,8 +34,18 @@ export async function chooseWorkflow(context: Place, request: WorkflowChoice): P
     // Who says so has taken the text from there, and can give a newer one from there.
     return isAbsolute(file) && dirname(file) === resolve(folder) ? { ...read, file } : read;
   }
-  const row = await publishedWorkflow(context.store, workflow!, version);
-  const { definition, text } = await storedDefinition(context.store, row);
-  const place = folder ?? (row.file === null ? NO_FOLDER : dirname(row.file));
-  return { definition, hash: row.definition_hash, text, file: row.file, folder: place, warnings: [] };
+  const stored = await publishedAsWorkflow(context.store, workflow!, version);
+  return folder === undefined ? stored : { ...stored, folder };
+}
+
+/** A published version as a run of it would be started; the newest by default. */
+export async function publishedAsWorkflow(
+  store: Store,
+  reference: number | string,
+  version?: number,
+): Promise<Workflow> {
+  const row = await publishedWorkflow(store, reference, version);
+  const { definition, text } = await storedDefinition(store, row);
+  const folder = row.file === null ? NO_FOLDER : dirname(row.file);
+  return { definition, hash: row.definition_hash, text, file: row.file, folder, warnings: [] };
 }

@@ -6,6 +6,7 @@ import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
+import { scheduleRows, syncSchedules } from "../schedules/schedule-rows.js";
 import { problem } from "../schemas.js";
 import { draftName, requireDraft, revision } from "./drafts.js";
 import { storedDefinition } from "./stored-workflows.js";
@@ -71,6 +72,7 @@ async function publish(
     failureHandlers: failureHandlersOf(workflow.definition),
   });
   const { workflowId, version } = registered;
+  await syncSchedules(scheduleRows(store, context), { name, version }, workflow.definition.schedules ?? []);
   return {
     name,
     workflow_id: workflowId,

@@ -1,0 +1,57 @@
+import { newScheduleState, replaceSchedule, type ScheduleState } from "../../core/schedule/plan-ticks.js";
+import type { ScheduleDefinition } from "../../core/schedule/schedule.js";
+import type { Clock } from "../../engine/clock.js";
+import { SharedRows } from "../../engine/shared-rows.js";
+import type { SharedStore } from "../../store/shared-rows.js";
+import type { WorkflowRow } from "../../store/store.js";
+
+const KIND = "schedules";
+
+/** All schedules of one workflow, as its newest published version has them, and where each of them stands. */
+export interface WorkflowSchedules {
+  /** 0: none was ever published with a schedule. */
+  readonly version: number;
+  readonly schedules: readonly ScheduleState[];
+}
+
+/** One row a workflow, so that publishing replaces all its schedules at once. */
+export type ScheduleRows = SharedRows<WorkflowSchedules>;
+
+export function scheduleRows(store: SharedStore, clock: Pick<Clock, "now">): ScheduleRows {
+  return new SharedRows<WorkflowSchedules>(KIND, store, clock, (row) =>
+    row === undefined ? { version: 0, schedules: [] } : (JSON.parse(row.data) as WorkflowSchedules),
+  );
+}
+
+/** What a version that was published says counts from now on. Whoever comes late with an older one changes nothing. */
+export async function syncSchedules(
+  rows: ScheduleRows,
+  { name, version }: Pick<WorkflowRow, "name" | "version">,
+  published: readonly ScheduleDefinition[],
+): Promise<void> {
+  await rows.change([name], (values, now) => {
+    const before = values.get(name)!;
+    const isEmpty = before.schedules.length === 0 && published.length === 0;
+    if (isEmpty || version <= before.version) return null;
+    const known = new Map(before.schedules.map((state) => [state.schedule.id, state]));
+    const schedules = published.map((schedule) => {
+      const state = known.get(schedule.id);
+      return state === undefined ? newScheduleState(schedule, now) : replaceSchedule(state, schedule, now);
+    });
+    return new Map([[name, { version, schedules }]]);
+  });
+}
+
+/** Changes the schedules of a workflow one by one. */
+export function editSchedules(
+  rows: ScheduleRows,
+  workflow: string,
+  edit: (state: ScheduleState, now: number) => ScheduleState,
+): Promise<boolean> {
+  return rows.change([workflow], (values, now) => {
+    const before = values.get(workflow)!;
+    const schedules = before.schedules.map((state) => edit(state, now));
+    const isSame = schedules.every((state, place) => state === before.schedules[place]);
+    return isSame ? null : new Map([[workflow, { ...before, schedules }]]);
+  });
+}
