@@ -15,6 +15,8 @@ export interface NewRun {
   readonly hash: string;
   /** The definition as JSON. */
   readonly text: string;
+  /** What it was read from; missing: nothing that is kept. */
+  readonly written?: string;
   readonly file: string | null;
   readonly folder: string;
   readonly inputs: { readonly [name: string]: Json };
@@ -37,12 +39,13 @@ export interface NewRun {
 }
 
 export function registerWorkflowOf(store: Store, request: NewRun, now: number): Promise<RegisteredWorkflow> {
-  const { definition, hash, text, file } = request;
+  const { definition, hash, text, file, written } = request;
   return store.registerWorkflow({
     name: definition.name,
     hash,
     definition: text,
     file,
+    ...(written === undefined ? {} : { written }),
     at: now,
     failureHandlers: failureHandlersOf(definition),
   });

@@ -13,7 +13,7 @@ import { checkedInputs } from "../operations/runs/checked-inputs.js";
 import { causeOfKey } from "../operations/runs/run-cause.js";
 import type { StartOptions } from "../operations/runs/start-options.js";
 import { checkPackages } from "../operations/workflows/check-packages.js";
-import { checkSecrets } from "../operations/workflows/check-secrets.js";
+import { checkSecrets, keptText } from "../operations/workflows/check-secrets.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { noSuchStep } from "../report/lookup/choose-job.js";
 import { reusableJobs } from "../report/lookup/fork-run.js";
@@ -27,6 +27,7 @@ export function newRunOf(
   env: { readonly [name: string]: string | undefined },
 ): NewRun {
   const { definition, hash, text, file, folder } = workflow;
+  const written = keptText(workflow, env);
   const inputs = checkedInputs(definition, plainData(options.inputs ?? {}, "inputs"));
   const context = plainData(options.context ?? {}, "context");
   const labels = checkedLabels(definition, plainData(options.labels ?? {}, "labels"));
@@ -42,6 +43,7 @@ export function newRunOf(
     definition,
     hash,
     text,
+    ...(written === null ? {} : { written }),
     file,
     folder,
     inputs,

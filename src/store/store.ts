@@ -28,6 +28,8 @@ export interface Store extends ClusterStore, BookStore, CountStore, CampaignStor
    */
   registerWorkflow(workflow: NewWorkflow): Promise<RegisteredWorkflow>;
   readDefinition(hash: string): Promise<string | null>;
+  /** The text that a definition was first read from; null: none was kept. */
+  readWritten(hash: string): Promise<string | null>;
   readFailureHandler(id: number): Promise<FailureHandlerRow | null>;
   /** By id; of all workflows unless one is named. */
   listFailureHandlers(workflowId?: number): Promise<FailureHandlerRow[]>;
@@ -239,6 +241,8 @@ export interface NewWorkflow {
   readonly file: string | null;
   /** The text it is published from. Given for a hash that is there, it is kept where there was none. */
   readonly source?: string;
+  /** The text that the definition was read from, published or not. Kept with the definition, where there was none. */
+  readonly written?: string;
   readonly at: number;
   /** No two of one name. */
   readonly failureHandlers: readonly Pick<FailureHandlerRow, "name" | "rules">[];

@@ -87,6 +87,8 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
       ALTER TABLE attempt DROP COLUMN signature; ALTER TABLE attempt DROP COLUMN search_text;
       DROP INDEX job_unanswered; ALTER TABLE job DROP COLUMN unanswered; DROP INDEX run_recovered; DROP INDEX run_waiting;
       ALTER TABLE run DROP COLUMN recoveries; ALTER TABLE run DROP COLUMN waiting; ALTER TABLE run DROP COLUMN tally;
+      DROP INDEX run_wanted_at; ALTER TABLE run DROP COLUMN wanted_at;
+      ALTER TABLE definition DROP COLUMN written;
       UPDATE schema_version SET version = 4`);
     db.close();
     const again = await openSqliteStore({ file });
@@ -118,6 +120,8 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
       DROP FUNCTION commit_appends(bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], text[],
         json, json, json, json, json, text[]);
       ALTER TABLE job DROP COLUMN unanswered; ALTER TABLE run DROP COLUMN recoveries, DROP COLUMN waiting, DROP COLUMN tally;
+      DROP INDEX run_wanted_at; ALTER TABLE run DROP COLUMN wanted_at;
+      ALTER TABLE definition DROP COLUMN written;
       UPDATE schema_version SET version = 3`);
     await sql.end();
     expect(await rowsOf(await opened.reopen())).toEqual(EXPECTED);

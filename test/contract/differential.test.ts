@@ -174,10 +174,15 @@ const register = call(
     fc.constantFrom("h1", "h2", "h3"),
     fc.array(fc.record({ name: fc.constantFrom("f1", "f2", "f3", "f4"), rules: text }), { maxLength: 3 }),
     fc.option(anyText, { nil: undefined }),
+    fc.option(anyText, { nil: undefined }),
   ),
-  (store, name, hash, failureHandlers, source) => {
+  (store, name, hash, failureHandlers, source, written) => {
     const known = { name, hash, definition: `"${hash}"`, failureHandlers };
-    return store.registerWorkflow(newWorkflow(source === undefined ? known : { ...known, source }));
+    const texts = {
+      ...(source === undefined ? {} : { source }),
+      ...(written === undefined ? {} : { written }),
+    };
+    return store.registerWorkflow(newWorkflow({ ...known, ...texts }));
   },
 );
 const reserve = call("reserveRunId", fc.tuple(), (store) => store.reserveRunId());
@@ -327,10 +332,11 @@ async function everything(store: Store): Promise<unknown> {
   const ids = [1, 2, 3, 4, 5, 6, 7];
   const answers = await Promise.all(ids.map((id) => store.readAnswer(id)));
   const definitions = await Promise.all(["h1", "h2", "h3"].map((hash) => store.readDefinition(hash)));
+  const written = await Promise.all(["h1", "h2", "h3"].map((hash) => store.readWritten(hash)));
   const [inbox, list] = [await store.readInbox(ids), await store.listRuns({})];
   const [workflows, handlers] = [await store.listWorkflows({}), await store.listFailureHandlers()];
   const [drafts, tokens] = [await store.listDrafts(), await store.listTokens()];
-  return { runs, answers, definitions, inbox, list, workflows, handlers, drafts, tokens };
+  return { runs, answers, definitions, written, inbox, list, workflows, handlers, drafts, tokens };
 }
 
 /** So that most commits of a sequence have a lease to write under. */

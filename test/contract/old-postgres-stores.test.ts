@@ -26,6 +26,8 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   11: "sqlite-v12.sql",
   12: "sqlite-v13.sql",
   13: "sqlite-v14.sql",
+  14: "sqlite-v15.sql",
+  15: "sqlite-v16.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

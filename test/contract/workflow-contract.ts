@@ -100,6 +100,23 @@ function sources(under: StoreUnderTest, register: Register): void {
       expect(await sourceOf(id)).toBe(SOURCE);
     });
 
+    test("that it was read from is kept with its definition, once, whoever registers it", async () => {
+      const read = (hash: string) => under.store.readWritten(hash);
+      expect(await read("h1")).toBeNull();
+      await register({});
+      expect(await read("h1")).toBeNull();
+      await register({ written: `${SOURCE}\0` });
+      await register({ written: "other", name: "deploy" });
+      await register({ hash: "h2", written: "second" });
+      expect(await read("h1")).toBe(`${SOURCE}\uFFFD`);
+      // It is no text that somebody has published.
+      expect((await under.store.listWorkflows({ name: "release" })).map(({ source }) => source)).toEqual([
+        null,
+        null,
+      ]);
+      expect(await (await under.reopen()).readWritten("h2")).toBe("second");
+    });
+
     test("belongs to one version of one name", async () => {
       const ids = [await register({}), await register({ hash: "h2" }), await register({ name: "deploy" })];
       await register({ hash: "h2", source: SOURCE });

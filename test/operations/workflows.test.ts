@@ -47,8 +47,14 @@ describe("validate_workflow", () => {
     const { graph } = await bench.call("workflow_graph", { source: ROUTED, format: "json" });
     expect(graph).toEqual({
       nodes: [
-        { name: "n0", step: "build", label: "build", shape: "step", status: null, jobs: null },
-        { name: "n1", step: "fallback", label: "fallback", shape: "routed", status: null, jobs: null },
+        {
+          ...{ name: "n0", step: "build", label: "build", shape: "step", status: null, jobs: null },
+          lines: { first: 4, last: 4 },
+        },
+        {
+          ...{ name: "n1", step: "fallback", label: "fallback", shape: "routed", status: null, jobs: null },
+          lines: { first: 5, last: 5 },
+        },
       ],
       edges: [
         {
@@ -59,7 +65,7 @@ describe("validate_workflow", () => {
             kind: "transition_failure",
             label: "on failure 1",
           },
-          ...{ route: null, priority: 1, condition: null },
+          ...{ route: null, priority: 1, condition: null, lines: { first: 7, last: 7 } },
         },
       ],
     });
@@ -256,5 +262,32 @@ describe("two versions of a workflow", () => {
     const draft = await bench.call("compare_versions", { name: "compared" });
     expect(draft).toMatchObject({ from: 2, to: "draft", definition: null });
     expect(draft.lines!.filter(({ kind }) => kind !== "same")).toHaveLength(3);
+  });
+});
+
+describe("the text of a run", () => {
+  it("is kept, with the lines of its steps and edges, and is no version that somebody published", async () => {
+    const text = ROUTED.replace("routed", "kept");
+    const { run_id } = await bench.run(text);
+    expect((await bench.call("get_run_definition", { run_id })).text).toBe(text);
+    const stored = await bench.call("get_workflow", { name: "kept" });
+    expect([stored.source, stored.text, stored.published]).toEqual([null, text, false]);
+    for (const asked of [{ run_id }, { run_id, at: 1 }, { workflow: "kept" }]) {
+      const { graph } = await bench.call("workflow_graph", { ...asked, format: "json" });
+      expect(graph!.nodes.map(({ step, lines }) => [step, lines?.first])).toEqual([
+        ["build", 4],
+        ["fallback", 5],
+      ]);
+      expect(graph!.edges.map(({ id, lines }) => [id, lines?.first])).toEqual([["transitions[0]", 7]]);
+    }
+  });
+
+  it("gives way to the one that is published from the same definition", async () => {
+    const text = ROUTED.replace("routed", "twice");
+    const { run_id } = await bench.run(text);
+    await publish("twice", `# one line more\n${text}`);
+    expect((await bench.call("get_run_definition", { run_id })).text).toBe(`# one line more\n${text}`);
+    const { graph } = await bench.call("workflow_graph", { run_id, format: "json" });
+    expect(graph!.nodes[0]!.lines).toEqual({ first: 5, last: 5 });
   });
 });

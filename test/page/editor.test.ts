@@ -74,6 +74,24 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     expect(body.items.filter(({ type }) => type === "edge.taken")).toHaveLength(1);
   });
 
+  it("makes a draft of a workflow that is only known from a run", async () => {
+    const server = await servers.start();
+    const ship = SHIP.replace(/^secrets.*\n/m, "").replace("exit 3", "true");
+    await server.until(await server.run(ship, { inputs: { count: 1 } }), "completed");
+    const page = await browser.open(`${server.url}/#/workflows`);
+    await page.getByText("from a run").waitFor();
+    await page.getByRole("link", { name: "ship", exact: true }).click();
+    await page.getByText("# it always fails").waitFor();
+    await page.getByText("the text of v1, from a run").waitFor();
+    await checked(page);
+    await page.keyboard.press("Control+s");
+    await page.getByText("saved as revision 1").waitFor();
+    expect(await textOf(server, "ship")).toBe(ship);
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("version 1 is published").waitFor();
+    await page.getByRole("link", { name: /^Start run/ }).waitFor();
+  });
+
   it("edits an edge by keyboard alone, in the text, and undoes it", { tags: ["A36"] }, async () => {
     const server = await servers.start();
     await save(server, "ship", SHIP);

@@ -162,7 +162,12 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     await page.getByRole("link", { name: "Output none" }).click();
     await page.getByText("the step has none").waitFor();
     await page.getByRole("link", { name: "Definition" }).click();
-    await page.locator(".textlines").getByText("Make the test pass.").waitFor();
+    await page.locator(".textlines").getByText("prompt: Make the test pass.").waitFor();
+    // As in the file that the run was started with.
+    expect(await page.locator(".textlines .ln i").first().innerText()).toBe("9");
+    await page.getByRole("button", { name: "As read" }).click();
+    await page.locator(".textlines").getByText('"prompt":').waitFor();
+    await page.getByRole("link", { name: "Whole text" }).waitFor({ state: "detached" });
   });
 
   it("offers what can be done with the step, says why the rest cannot, and leads to its problem", {

@@ -4,7 +4,7 @@ import { withShownKeys } from "../../report/words/shown-keys.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { json, runReference } from "../schemas.js";
-import { storedDefinition } from "../workflows/stored-workflows.js";
+import { storedDefinition, textOfRun } from "../workflows/stored-workflows.js";
 
 export const getRunDefinition = operation({
   name: "get_run_definition",
@@ -22,6 +22,7 @@ export const getRunDefinition = operation({
     inputs: json,
     options: json,
     definition: z.looseObject({}),
+    text: z.string().nullable().describe("The workflow file as it was written; null if no text was kept."),
   }),
   rest: { method: "GET", path: "/runs/{run_id}/definition" },
   cli: [{ words: "definition", positional: ["run_id"], examples: ["daruma definition 3"] }],
@@ -40,5 +41,6 @@ async function runDefinition({ store }: Context, reference: RunReference) {
     inputs,
     options: withShownKeys(options),
     definition: { ...definition },
+    text: await textOfRun(store, run),
   };
 }

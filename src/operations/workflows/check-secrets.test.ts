@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Daruma } from "../../host/daruma.js";
+import { keptText } from "./check-secrets.js";
 import { defineWorkflow } from "./define-workflow.js";
+import { readWorkflowText } from "./workflow-source.js";
 
 let outputDir = "";
 beforeEach(() => {
@@ -49,5 +51,27 @@ describe("a workflow that holds the value of its own secret", () => {
     });
     expect(await daruma.store.listRuns({})).toEqual([]);
     await daruma.close();
+  });
+});
+
+describe("the text of a workflow", () => {
+  const kept = (note: string): boolean => {
+    const workflow = readWorkflowText(
+      `# ${note}\nname: noted\nsecrets: [API_KEY]\nsteps: { a: { type: noop } }\n`,
+      { file: "noted.yaml", folder: "/", customActions: [] },
+    );
+    return keptText(workflow, { API_KEY: SECRET }) === workflow.written;
+  };
+
+  it("is kept as it was written, unless it is very large, or a comment has a secret or what looks like one", () => {
+    expect(kept("what it is for")).toBe(true);
+    expect(kept("x".repeat(1_000_000))).toBe(false);
+    expect(kept(`the key is ${SECRET}`)).toBe(false);
+    expect(kept("Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789")).toBe(false);
+  });
+
+  it("is not there where a program has built it", () => {
+    const definition = defineWorkflow({ name: "built", steps: { a: { type: "noop" } } });
+    expect(keptText({ definition }, {})).toBeNull();
   });
 });

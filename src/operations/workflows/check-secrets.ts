@@ -1,6 +1,7 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { createRedactor, type Secret, unredactable } from "../../core/redaction/redaction.js";
 import type { Json } from "../../core/text/json.js";
+import type { Workflow } from "./workflow.js";
 
 /** Knows tokens by their form alone. */
 const SHAPES_ONLY = createRedactor([]);
@@ -62,6 +63,22 @@ export function refuseVisibleSecrets(given: { readonly [name: string]: Json }): 
       },
     );
   }
+}
+
+/** A larger text is not kept beside its definition. */
+const MAX_KEPT_CHARS = 1_000_000;
+
+/** The text that a workflow was read from, if it may be kept as it is: a comment, too, may have a secret in it. Null: it is not kept. */
+export function keptText(
+  { written, definition }: Pick<Workflow, "written" | "definition">,
+  env: { readonly [name: string]: string | undefined },
+): string | null {
+  if (written === undefined || written.length > MAX_KEPT_CHARS) return null;
+  const secrets = definition.secrets.flatMap((name) => {
+    const value = env[name] ?? "";
+    return value === "" ? [] : [{ name, value }];
+  });
+  return createRedactor(secrets).redact(written) === written ? written : null;
 }
 
 function shownIn(json: string, secrets: readonly Secret[]): string[] {

@@ -28,19 +28,23 @@ const edge = z.object({
   label: z.string().nullable(),
 });
 
+const lines = z
+  .object({ first: z.number(), last: z.number() })
+  .nullable()
+  .describe("The lines of the text that it stands in, from 1; null: no text was kept.");
+
 /** A workflow or a run as nodes and edges. */
 export const graph = z.object({
   nodes: z.array(
     node.extend({
+      lines,
       jobs: nodeJobs
         .nullable()
         .describe("The jobs of the step in this run; null: there is no run, or no job."),
     }),
   ),
-  edges: z.array(edge),
+  edges: z.array(edge.extend({ lines })),
 });
-
-const lines = z.object({ first: z.number(), last: z.number() }).nullable();
 
 /** A text that may have problems, as far as it can be read, with the lines that everything stands in. */
 export const survey = z.object({

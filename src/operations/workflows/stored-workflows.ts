@@ -1,5 +1,6 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
+import type { RunRow } from "../../core/model/rows.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 
@@ -57,6 +58,19 @@ function newestOf(versions: readonly WorkflowRow[]): WorkflowRow | undefined {
 
 function isPublished({ source }: WorkflowRow): boolean {
   return source !== null;
+}
+
+/** The text that a version was published from, or that the run that registered it was started with; null: none was kept. */
+export async function textOfWorkflow(
+  store: Store,
+  { source, definition_hash }: Pick<WorkflowRow, "source" | "definition_hash">,
+): Promise<string | null> {
+  return source ?? store.readWritten(definition_hash);
+}
+
+export async function textOfRun(store: Store, run: Pick<RunRow, "workflow_id" | "definition_hash">) {
+  const row = await store.readWorkflow(run.workflow_id);
+  return textOfWorkflow(store, { ...run, source: row?.source ?? null });
 }
 
 export async function storedDefinition(

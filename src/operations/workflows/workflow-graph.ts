@@ -6,13 +6,14 @@ import { draw } from "../../definition/draw/drawing.js";
 import { toDot, toMermaid } from "../../definition/draw/graph.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import type { Store } from "../../store/store.js";
+import type { WorkflowRow } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { at, fileName, name, runReference, source } from "../schemas.js";
 import { graph } from "./graph-shape.js";
 import { statusOf, summariseJobs } from "./node-jobs.js";
-import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
+import { keptLines, linesOf, NO_LINES, type SourceLines } from "./source-lines.js";
+import { storedDefinition, storedWorkflow, textOfRun, textOfWorkflow } from "./stored-workflows.js";
 import { readTextIn } from "./workflow-source.js";
 
 const FORMATS = ["mermaid", "dot", "json"] as const;
@@ -58,16 +59,23 @@ interface Picture {
   readonly definition: Definition;
   readonly statuses: { readonly [step: string]: JobStatus };
   readonly jobs?: ReturnType<typeof summariseJobs>;
+  readonly lines: () => Promise<SourceLines>;
 }
 
 async function drawWorkflow(context: Context, request: GraphRequest) {
   const { format } = request;
-  const { definition, statuses, jobs } = await pictureOf(context, request);
+  const picture = await pictureOf(context, request);
+  const { definition, statuses, jobs } = picture;
   if (format === "json") {
     const { nodes, edges } = draw(definition, statuses);
+    const lines = await picture.lines();
     const graph = {
-      nodes: nodes.map((node) => ({ ...node, jobs: (node.step && jobs?.get(node.step)) || null })),
-      edges: [...edges],
+      nodes: nodes.map((node) => ({
+        ...node,
+        lines: lines.ofStep(node.step),
+        jobs: (node.step && jobs?.get(node.step)) || null,
+      })),
+      edges: edges.map((edge) => ({ ...edge, lines: lines.ofEdge(edge.id) })),
     };
     return { format, text: `${JSON.stringify(graph, null, 2)}\n`, graph };
   }
@@ -85,21 +93,32 @@ async function pictureOf(context: Context, request: GraphRequest): Promise<Pictu
   if (run_id !== undefined) {
     const runId = await resolveRun(store, run_id);
     const shown = request.at === undefined ? store : (await pastRun(store, runId, request.at)).store;
-    return pictureOfRun(shown, runId);
+    return pictureOfRun({ ...context, store: shown }, runId);
   }
-  if (source !== undefined)
-    return {
-      definition: (await readTextIn(context, source, { file, folder: "/" })).definition,
-      statuses: {},
-    };
+  if (source !== undefined) {
+    const read = await readTextIn(context, source, { file, folder: "/", surveys: true });
+    return { definition: read.definition, statuses: {}, lines: async () => linesOf(read.survey ?? null) };
+  }
   const row = await storedWorkflow(store, workflow!, request.version);
-  return { definition: (await storedDefinition(store, row)).definition, statuses: {} };
+  const lines = async () => linesIn(context, row, await textOfWorkflow(store, row));
+  return { definition: (await storedDefinition(store, row)).definition, statuses: {}, lines };
 }
 
-async function pictureOfRun(store: Store, runId: number): Promise<Picture> {
+/** Without a text there are none. */
+async function linesIn(
+  context: Context,
+  { file }: Pick<WorkflowRow, "file">,
+  text: string | null,
+): Promise<SourceLines> {
+  return text === null ? NO_LINES : keptLines(context, text, file);
+}
+
+async function pictureOfRun(context: Context, runId: number): Promise<Picture> {
+  const { store } = context;
   const run = await requireRun(store, runId);
   const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
   const jobs = summariseJobs(await store.readJobs(run.id));
   const statuses = Object.fromEntries([...jobs].map(([step, node]) => [step, statusOf(node)]));
-  return { definition, statuses, jobs };
+  const lines = async () => linesIn(context, run, await textOfRun(store, run));
+  return { definition, statuses, jobs, lines };
 }

@@ -54,7 +54,8 @@ export class WorkflowReader implements TextReader {
     if ("error" in answer) throw errorOf(answer);
     const { text, hash, warnings, survey } = answer;
     const definition = parseStoredDefinition(text, hash);
-    const read = { definition, hash, text, warnings, file: null, folder: resolvePath(place.folder) };
+    const where = { file: null, folder: resolvePath(place.folder), written: source };
+    const read = { definition, hash, text, warnings, ...where };
     return survey === undefined ? read : { ...read, survey };
   }
 

@@ -44,7 +44,7 @@ export function readWorkflowText(
     },
   });
   if (!loaded.ok) throw new InvalidWorkflow(file, loaded.problems, survey);
-  const read = { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings };
+  const read = { ...fromDefinition(loaded.definition, folder), warnings: loaded.warnings, written: source };
   return surveys ? { ...read, survey } : read;
 }
 

@@ -8,6 +8,8 @@ export interface Workflow {
   readonly definition: Definition;
   readonly hash: string;
   readonly text: string;
+  /** What it was read from; missing: a program has built it. */
+  readonly written?: string;
   readonly file: string | null;
   /** Relative paths start here. */
   readonly folder: string;

@@ -4,7 +4,7 @@ import { iso } from "../../report/run-report.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 import { operation } from "../operation.js";
 import { limit, name } from "../schemas.js";
-import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
+import { storedDefinition, storedWorkflow, textOfWorkflow } from "./stored-workflows.js";
 
 const workflowShape = z.object({
   id: z.number(),
@@ -55,6 +55,10 @@ export const getWorkflow = operation({
     description: z.string().nullable(),
     user: z.string().nullable(),
     source: z.string().nullable(),
+    text: z
+      .string()
+      .nullable()
+      .describe("The same, or the file of the run that registered it; null if no text was kept."),
     definition: z.looseObject({}),
     graph: z.object({
       nodes: z.array(z.looseObject({ name: z.string(), label: z.string() })),
@@ -94,6 +98,7 @@ async function describeWorkflow(store: Store, name: number | string, version?: n
     description: definition.description ?? null,
     user: definition.user ?? null,
     source: row.source,
+    text: await textOfWorkflow(store, row),
     definition,
     graph: draw(definition),
     versions: versions.map(workflowItem),

@@ -68,6 +68,7 @@ export class MemoryTables {
   readonly workflows: WorkflowRow[] = [];
   readonly failureHandlers: FailureHandlerRow[] = [];
   readonly definitions = new Map<string, string>();
+  readonly written = new Map<string, string>();
   readonly drafts = new Map<string, DraftRow>();
   readonly runs = new Map<number, RunTables>();
   readonly leases = new Map<number, LeaseState>();

@@ -7,6 +7,7 @@ import type { MemoryTables, OpenTables } from "./memory-tables.js";
 type WorkflowVerb =
   | "registerWorkflow"
   | "readDefinition"
+  | "readWritten"
   | "readFailureHandler"
   | "listFailureHandlers"
   | "listWorkflows"
@@ -22,6 +23,7 @@ export function createWorkflowVerbs(open: OpenTables): Pick<Store, WorkflowVerb>
       return { workflowId, version, failureHandlers: handlers.map(({ id, name }) => ({ id, name })) };
     },
     readDefinition: async (hash) => open().definitions.get(hash) ?? null,
+    readWritten: async (hash) => open().written.get(hash) ?? null,
     async readFailureHandler(id) {
       const handler = open().failureHandlers[id - 1];
       return handler === undefined ? null : { ...handler };
@@ -43,6 +45,8 @@ function keepWorkflow(workflow: NewWorkflow, tables: MemoryTables): WorkflowRow 
   const { name, hash, definition, file, at } = workflow;
   const source = workflow.source === undefined ? null : toStorableText(workflow.source);
   if (!definitions.has(hash)) definitions.set(hash, definition);
+  if (workflow.written !== undefined && !tables.written.has(hash))
+    tables.written.set(hash, toStorableText(workflow.written));
   const versions = workflows.filter((each) => each.name === name);
   const known = versions.find(({ definition_hash }) => definition_hash === hash);
   if (known !== undefined) {

@@ -52,6 +52,8 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `ALTER TABLE run ADD COLUMN wanted_at bigint;
       CREATE INDEX run_wanted_at ON run (wanted_at) WHERE wanted_at IS NOT NULL;`,
   },
+  // The text that a definition was read from, so that somebody can look at it and go on from it.
+  { version: 16, sql: "ALTER TABLE definition ADD COLUMN written text;" },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

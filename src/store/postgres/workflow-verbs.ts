@@ -10,6 +10,7 @@ import { type Database, toArrayLiteral } from "./database.js";
 type WorkflowVerb =
   | "registerWorkflow"
   | "readDefinition"
+  | "readWritten"
   | "readFailureHandler"
   | "listFailureHandlers"
   | "listWorkflows"
@@ -25,6 +26,11 @@ export function createWorkflowVerbs(db: Database): Pick<Store, WorkflowVerb> {
     async readDefinition(hash) {
       const [found] = await db.rows<{ json: string }>("SELECT json FROM definition WHERE hash = $1", hash);
       return found?.json ?? null;
+    },
+    async readWritten(hash) {
+      const sql = "SELECT written FROM definition WHERE hash = $1";
+      const [found] = await db.rows<{ written: string | null }>(sql, hash);
+      return found?.written ?? null;
     },
     async readFailureHandler(id) {
       const sql = `SELECT ${failure_handler} FROM failure_handler WHERE id = $1`;
@@ -51,7 +57,7 @@ export function createWorkflowVerbs(db: Database): Pick<Store, WorkflowVerb> {
 }
 
 async function registerWorkflow(session: Session, workflow: NewWorkflow): Promise<RegisteredWorkflow> {
-  const { name, hash, definition, file, at, source, failureHandlers } = workflow;
+  const { name, hash, definition, file, at, source, written, failureHandlers } = workflow;
   const [registered] = await session.rows<{ id: number }>(
     "SELECT register_workflow($1, $2, $3, $4, $5, $6, $7, $8) AS id",
     ...[name, hash, definition, file, at, source ?? null],
@@ -59,6 +65,10 @@ async function registerWorkflow(session: Session, workflow: NewWorkflow): Promis
     toArrayLiteral(failureHandlers.map(({ rules }) => rules)),
   );
   const workflowId = registered?.id ?? 0;
+  if (written !== undefined) {
+    const sql = "UPDATE definition SET written = $2 WHERE hash = $1 AND written IS NULL";
+    await session.rows(sql, hash, written);
+  }
   const handlers = await session.rows<{ version: number; id: number | null; name: string | null }>(
     `SELECT workflow.version, failure_handler.id, failure_handler.name
      FROM workflow LEFT JOIN failure_handler ON failure_handler.workflow_id = workflow.id

@@ -58,7 +58,7 @@ test("failure handlers go with their workflow, and jobs that named them name non
   migrate(db, "f");
   db.exec(`
     PRAGMA foreign_keys = ON;
-    INSERT INTO definition VALUES ('h', '{}');
+    INSERT INTO definition (hash, json) VALUES ('h', '{}');
     INSERT INTO workflow VALUES (1, 'w', 1, 'h', NULL, 0, NULL);
     INSERT INTO failure_handler (workflow_id, name, rules) VALUES (1, 'recover', '[]');
     INSERT INTO job VALUES (5, 1, 's', 'root', 'ready', 0, 1, 0, NULL, NULL, NULL, 1, 0, 0);

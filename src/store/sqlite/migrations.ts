@@ -288,6 +288,8 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX run_wanted_at ON run (wanted_at) WHERE wanted_at IS NOT NULL;
     `,
   },
+  // The text that a definition was read from, so that somebody can look at it and go on from it.
+  { version: 17, sql: "ALTER TABLE definition ADD COLUMN written TEXT;" },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

@@ -30,6 +30,7 @@ import type { Cells, PackedAppend } from "./packed-rows.js";
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
 export interface ReadVerbs {
   readDefinition(hash: string): string | null;
+  readWritten(hash: string): string | null;
   readFailureHandler(id: number): Cells | null;
   listFailureHandlers(workflowId: number | null): Cells;
   listWorkflows(filter: WorkflowFilter): Cells;

@@ -31,6 +31,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
   const { row, rows } = statements;
   return {
     readDefinition: (hash) => textOf(row("SELECT json FROM definition WHERE hash = ?", hash)),
+    readWritten: (hash) => textOf(row("SELECT written FROM definition WHERE hash = ?", hash)),
     readFailureHandler: (id) =>
       row(`SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE id = ?`, id),
     listFailureHandlers: (workflowId) =>

@@ -37,10 +37,15 @@ function createStore(thread: ThreadClient): Store {
   return {
     async registerWorkflow(workflow) {
       refuseMalformedWorkflow(workflow);
-      const source = workflow.source === undefined ? {} : { source: toStorableText(workflow.source) };
-      return thread.call("registerWorkflow", { ...workflow, ...source });
+      const { source, written } = workflow;
+      return thread.call("registerWorkflow", {
+        ...workflow,
+        ...(source === undefined ? {} : { source: toStorableText(source) }),
+        ...(written === undefined ? {} : { written: toStorableText(written) }),
+      });
     },
     readDefinition: (hash) => thread.call("readDefinition", hash),
+    readWritten: (hash) => thread.call("readWritten", hash),
     reserveRunId: () => thread.call("reserveRunId"),
     async commit(appends) {
       for (const append of appends) refuseMalformedAppend(append);

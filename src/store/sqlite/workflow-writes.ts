@@ -3,7 +3,7 @@ import type { Statements } from "./statements.js";
 
 export function registerWorkflow(statements: Statements, workflow: NewWorkflow): RegisteredWorkflow {
   const { run, row, rows } = statements;
-  const { name, hash, source } = workflow;
+  const { name, hash, source, written } = workflow;
   const known = row<readonly [number, number]>(
     "SELECT id, version FROM workflow WHERE name = ? AND definition_hash = ?",
     name,
@@ -13,6 +13,8 @@ export function registerWorkflow(statements: Statements, workflow: NewWorkflow):
   if (known !== null && source !== undefined) {
     run("UPDATE workflow SET source = ? WHERE id = ? AND source IS NULL", source, workflowId);
   }
+  if (written !== undefined)
+    run("UPDATE definition SET written = ? WHERE hash = ? AND written IS NULL", written, hash);
   const handlers = rows<readonly [number, string]>(
     "SELECT id, name FROM failure_handler WHERE workflow_id = ? ORDER BY id",
     workflowId,

@@ -32,7 +32,7 @@ export function Editor({ name, version, mayAct, isAsked }: EditorProps): ReactNo
         </a>
       </Empty>
     );
-  const text = version === null ? (draft?.source ?? stored?.source) : stored?.source;
+  const text = version === null ? (draft?.source ?? stored?.text) : stored?.text;
   return (
     <Workbench
       key={String(version)}

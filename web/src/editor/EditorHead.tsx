@@ -33,6 +33,9 @@ export function EditorHead(props: HeadProps): ReactNode {
         {name}
       </h2>
       {isDraft && <DraftChip draft={draft} isDirty={isDirty} />}
+      {isDraft && draft.revision === 0 && newest?.published === false && (
+        <span className="dim small hide-n">the text of v{newest.version}, from a run</span>
+      )}
       <span className="end" />
       {versions.length > 0 && (
         <nav className="seg" aria-label="Versions">

@@ -22,7 +22,7 @@ import { type Asked, WorkbenchDialogs } from "./WorkbenchDialogs.js";
 interface WorkbenchProps {
   readonly name: string;
   readonly version: number | null;
-  /** Null: a run registered it, and its text is not known. */
+  /** Null: a run registered it, and its text was not kept. */
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly stored: Stored | null;
@@ -114,8 +114,9 @@ export function Workbench({
         <section className="yaml" aria-label="Text">
           {first === null ? (
             <p className="pad dim">
-              This version came from a run, which keeps the definition but not the text. Keep its file as a
-              draft: <code className="mono-s">daruma workflow save {name} FILE</code>
+              This version came from a run, and its text was not kept: a program built the workflow, or the
+              text is very large or contains what looks like a secret. Keep its file as a draft:{" "}
+              <code className="mono-s">daruma workflow save {name} FILE</code>
             </p>
           ) : (
             <TextPane

@@ -8,6 +8,10 @@ interface TextPaneProps {
   /** What everybody must know before they read it. */
   readonly warning?: string;
   readonly text: string;
+  /** What stands beside the copy button. */
+  readonly tools?: ReactNode;
+  /** The number of a line, where it is not its place; null: none. */
+  readonly numberOf?: (place: number) => number | null;
   readonly lookOf?: (line: string, place: number) => string;
 }
 
@@ -15,7 +19,7 @@ interface TextPaneProps {
 const MAX_LINES = 1_000;
 
 /** A text as data: numbered lines, never rendered. */
-export function TextPane({ title, about, warning, text, lookOf }: TextPaneProps): ReactNode {
+export function TextPane({ title, about, warning, text, tools, numberOf, lookOf }: TextPaneProps): ReactNode {
   const [copied, setCopied] = useState(false);
   const lines = text.replace(/\n$/, "").split("\n");
   const copy = async (): Promise<void> => {
@@ -28,6 +32,7 @@ export function TextPane({ title, about, warning, text, lookOf }: TextPaneProps)
         <b>{title}</b>
         {about !== undefined && <span className="dim small">{about}</span>}
         <span className="grow" />
+        {tools}
         <button type="button" className="btn" onClick={() => void copy()}>
           {copied ? "Copied" : "Copy"}
         </button>
@@ -37,7 +42,7 @@ export function TextPane({ title, about, warning, text, lookOf }: TextPaneProps)
         {lines.slice(0, MAX_LINES).map((line, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands at its place
           <div className={`ln ${lookOf?.(line, place) ?? ""}`} key={place}>
-            <i>{place + 1}</i>
+            <i>{numberOf === undefined ? place + 1 : numberOf(place)}</i>
             <span dir="ltr">
               <Segments segments={segmentsOf(line)} />
             </span>

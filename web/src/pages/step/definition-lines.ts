@@ -1,0 +1,33 @@
+import type { Drawing } from "../run/run-data.js";
+
+/** A line of the file with its number; null: lines between are left out. */
+export interface FileLine {
+  readonly number: number | null;
+  readonly text: string;
+}
+
+type Drawn = {
+  readonly nodes: readonly Pick<Drawing["nodes"][number], "name" | "step" | "lines">[];
+  readonly edges: readonly Pick<Drawing["edges"][number], "from" | "to" | "kind" | "lines">[];
+};
+
+/** The lines of a file that say what a step does: its own, and those of the transitions from it and to it. */
+export function linesOfStep(text: string, { nodes, edges }: Drawn, step: string): FileLine[] {
+  const node = nodes.find((each) => each.step === step);
+  if (node?.lines == null) return [];
+  const wanted = new Set<number>();
+  const want = (lines: { readonly first: number; readonly last: number } | null): void => {
+    for (let line = lines?.first ?? 1; line <= (lines?.last ?? 0); line += 1) wanted.add(line);
+  };
+  want(node.lines);
+  for (const { from, to, kind, lines } of edges)
+    if (kind.startsWith("transition") && (from === node.name || to === node.name)) want(lines);
+  const all = text.split(/\r?\n/);
+  const shown: FileLine[] = [];
+  for (const number of [...wanted].sort((a, b) => a - b)) {
+    const last = shown.at(-1)?.number;
+    if (last != null && number > last + 1) shown.push({ number: null, text: "…" });
+    shown.push({ number, text: all[number - 1] ?? "" });
+  }
+  return shown;
+}
