@@ -91,7 +91,6 @@ export const controlSchedule = operation({
     "Pauses a schedule, or resumes it. Runs that it has started go on. Ticks of the time in which it was paused are not made up for.",
   details: "A pause stays when the workflow is published again.",
   role: "operator",
-  onlyForPeople: true,
   effect: "changes",
   input: z.strictObject({
     ...schedule,
@@ -128,7 +127,6 @@ export const runSchedule = operation({
   details:
     "The run counts as one of the schedule: with `overlap: skip` the next tick is skipped until it is over.",
   role: "operator",
-  onlyForPeople: true,
   effect: "changes",
   makesRun: true,
   input: z.strictObject({
