@@ -84,6 +84,7 @@ function titleOf({ path: [first = "inbox", run, step] }: Place): string {
 }
 
 const Statistics = lazy(async () => ({ default: (await import("./pages/Statistics.js")).Statistics }));
+const Schedules = lazy(async () => ({ default: (await import("./pages/Schedules.js")).Schedules }));
 const Workers = lazy(async () => ({ default: (await import("./pages/Workers.js")).Workers }));
 
 /** Pages that are loaded when somebody goes there. */
@@ -116,6 +117,12 @@ function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
     return (
       <Later>
         <Workers mayAct={mayAct} />
+      </Later>
+    );
+  if (first === "schedules")
+    return (
+      <Later>
+        <Schedules mayAct={mayAct} />
       </Later>
     );
   if (first === "runs") return <Runs place={place} />;

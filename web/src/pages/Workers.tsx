@@ -1,5 +1,7 @@
-import { type ReactNode, useEffect, useState } from "react";
-import { api, dataOf, Problem } from "../api/client.js";
+import type { ReactNode } from "react";
+import { api, dataOf } from "../api/client.js";
+import { useAct } from "../api/use-act.js";
+import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
 import { Refused } from "../parts/Notice.js";
 import { count } from "../words/status.js";
@@ -11,9 +13,6 @@ import "../styles/stats.css";
 
 /** A worker's sign of life is no event of a run. */
 const READ_EVERY_MS = 5_000;
-
-/** Does something, and shows what was refused. */
-export type Act = (what: Promise<unknown>) => Promise<void>;
 
 async function readAll() {
   const [workers, waiting, allocations, breakers, campaigns] = await Promise.all([
@@ -36,20 +35,8 @@ async function readAll() {
 /** First what waits and what is done about it, then who works, then what all runs share. */
 export function Workers({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const { data, problem, reload } = useLive("workers", readAll, () => false);
-  const [refused, setRefused] = useState<Problem | null>(null);
-  useEffect(() => {
-    const timer = setInterval(reload, READ_EVERY_MS);
-    return () => clearInterval(timer);
-  }, [reload]);
-  const act: Act = async (what) => {
-    setRefused(null);
-    try {
-      await what;
-    } catch (error) {
-      setRefused(error instanceof Problem ? error : new Problem({ status: 0, title: String(error) }));
-    }
-    reload();
-  };
+  const { act, refused } = useAct(reload);
+  useEvery(READ_EVERY_MS, reload);
   if (data === null) return problem === null ? null : <Refused problem={problem} />;
   const { workers, waiting, allocations, breakers, campaigns, at } = data;
   const connected = workers.filter((worker) => worker.connected);

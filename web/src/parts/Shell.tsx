@@ -11,16 +11,18 @@ import { LiveDot, LostBanner } from "./Live.js";
 import { Palette } from "./Palette.js";
 import { switchTheme } from "./theme.js";
 
-/** The pages of the rail. `key`: after `g`, it goes there. */
+/** `key`: after `g`, it goes there. `beside`: it is reached from this page, and is not in the rail itself. */
 const PAGES: readonly {
   readonly path: string;
   readonly words: string;
   readonly icon: IconName;
   readonly key: string;
+  readonly beside?: string;
 }[] = [
   { path: "inbox", words: "Inbox", icon: "inbox", key: "i" },
   { path: "runs", words: "Runs", icon: "runs", key: "r" },
   { path: "workflows", words: "Workflows", icon: "workflows", key: "w" },
+  { path: "schedules", words: "Schedules", icon: "workflows", key: "t", beside: "workflows" },
   { path: "statistics", words: "Statistics", icon: "statistics", key: "s" },
   { path: "workers", words: "Workers", icon: "workers", key: "k" },
 ];
@@ -33,7 +35,8 @@ interface ShellProps {
 }
 
 export function Shell({ place, who, waiting, children }: ShellProps): ReactNode {
-  const current = place.path[0] ?? "inbox";
+  const first = place.path[0] ?? "inbox";
+  const current = PAGES.find(({ path }) => path === first)?.beside ?? first;
   const [showsKeys, setShowsKeys] = useState(false);
   const [showsPalette, setShowsPalette] = useState(false);
   useKeys("Everywhere", [
@@ -52,7 +55,7 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
       },
     })),
   ]);
-  const links = PAGES.map(({ path, words, icon }) => (
+  const links = PAGES.filter(({ beside }) => beside === undefined).map(({ path, words, icon }) => (
     <a
       key={path}
       className="nav"

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { api, dataOf } from "../../api/client.js";
+import type { Act } from "../../api/use-act.js";
 import { type AllocationItem, allocationState } from "../../words/workers.js";
-import type { Act } from "../Workers.js";
 import { AskButton } from "./AskButton.js";
 
 interface AllocationTableProps {

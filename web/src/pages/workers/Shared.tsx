@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { api, dataOf } from "../../api/client.js";
+import type { Act } from "../../api/use-act.js";
 import { type BreakerItem, breakerState, type CampaignItem } from "../../words/workers.js";
-import type { Act } from "../Workers.js";
 import { AskButton } from "./AskButton.js";
 
 interface Acting {

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { api, dataOf } from "../../api/client.js";
+import type { Act } from "../../api/use-act.js";
 import { addressOf } from "../../place.js";
 import { count } from "../../words/status.js";
 import { type Allocations, remedyText, type WaitingItem } from "../../words/workers.js";
-import type { Act } from "../Workers.js";
 
 interface WaitingProps {
   readonly waiting: readonly WaitingItem[];

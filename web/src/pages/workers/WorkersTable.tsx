@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
 import { aboutSize } from "../../../../src/core/text/amount-text.js";
 import { api, dataOf } from "../../api/client.js";
+import type { Act } from "../../api/use-act.js";
 import { addressOf } from "../../place.js";
 import { count } from "../../words/status.js";
 import { since } from "../../words/times.js";
 import { type WorkerItem, workerState } from "../../words/workers.js";
-import type { Act } from "../Workers.js";
 import { AskButton } from "./AskButton.js";
 
 interface WorkersTableProps {

@@ -5,6 +5,7 @@ import { Empty, Refused } from "../../parts/Notice.js";
 import { addressOf, type Place } from "../../place.js";
 import { clockTime, exactTime } from "../../words/times.js";
 import { LastRuns } from "./LastRuns.js";
+import { WorkflowTabs } from "./WorkflowTabs.js";
 
 interface Item {
   readonly name: string;
@@ -48,6 +49,7 @@ export function WorkflowList({
   return (
     <div className="runs">
       <div className="row wrap bar-of-filters">
+        <WorkflowTabs current="workflows" />
         {mayAct && <NewWorkflow />}
         <span className="end small dim">newest first, times in UTC</span>
       </div>

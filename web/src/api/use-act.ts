@@ -1,0 +1,20 @@
+import { useState } from "react";
+import { Problem } from "./client.js";
+
+/** Does something, and then reads anew what is shown. */
+export type Act = (what: Promise<unknown>) => Promise<void>;
+
+/** What was refused stays in sight until something else is done. */
+export function useAct(reload: () => void): { readonly act: Act; readonly refused: Problem | null } {
+  const [refused, setRefused] = useState<Problem | null>(null);
+  const act: Act = async (what) => {
+    setRefused(null);
+    try {
+      await what;
+    } catch (error) {
+      setRefused(error instanceof Problem ? error : new Problem({ status: 0, title: String(error) }));
+    }
+    reload();
+  };
+  return { act, refused };
+}

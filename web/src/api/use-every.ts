@@ -1,0 +1,9 @@
+import { useEffect } from "react";
+
+/** For what changes without an event of a run, such as a worker's sign of life. */
+export function useEvery(ms: number, reload: () => void): void {
+  useEffect(() => {
+    const timer = setInterval(reload, ms);
+    return () => clearInterval(timer);
+  }, [ms, reload]);
+}

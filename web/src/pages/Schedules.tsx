@@ -1,0 +1,194 @@
+import type { ReactNode } from "react";
+import { api, dataOf } from "../api/client.js";
+import { type Act, useAct } from "../api/use-act.js";
+import { useEvery } from "../api/use-every.js";
+import { useLive } from "../api/use-live.js";
+import { Empty, Refused } from "../parts/Notice.js";
+import { addressOf } from "../place.js";
+import { nextWords, ruleWords, type ScheduleItem, scheduleNotes } from "../words/schedules.js";
+import { exactTime } from "../words/times.js";
+import { AskButton } from "./workers/AskButton.js";
+import { WorkflowTabs } from "./workflows/WorkflowTabs.js";
+import "../styles/stats.css";
+import "../styles/clocks.css";
+
+/** A tick is no event of a run before it has started one. */
+const READ_EVERY_MS = 10_000;
+
+async function readSchedules() {
+  return { ...(await dataOf(api.GET("/api/v1/schedules"))), at: Date.now() };
+}
+
+/** What starts by itself: when next, what came of it, and who has stopped it. */
+export function Schedules({ mayAct }: { readonly mayAct: boolean }): ReactNode {
+  const { data, problem, reload } = useLive("schedules", readSchedules, () => true);
+  const { act, refused } = useAct(reload);
+  useEvery(READ_EVERY_MS, reload);
+  return (
+    <div className="page listing">
+      <WorkflowTabs current="schedules" />
+      {problem !== null && <Refused problem={problem} />}
+      {refused !== null && <Refused problem={refused} />}
+      {data !== null && data.items.length > 0 && data.owner === null && (
+        <div className="banner warn" role="status">
+          <span>
+            <b>No server starts them now.</b> A server takes this over within a minute.
+          </span>
+        </div>
+      )}
+      {data !== null &&
+        (data.items.length === 0 ? (
+          <NoSchedules />
+        ) : (
+          <Table items={data.items} now={data.at} mayAct={mayAct} act={act} />
+        ))}
+    </div>
+  );
+}
+
+function NoSchedules(): ReactNode {
+  return (
+    <Empty title="No schedules yet">
+      A published workflow with <code className="mono-s">schedule:</code> starts by itself, for example{" "}
+      <code className="mono-s">{'schedule: { cron: "0 3 * * *", timezone: Europe/Berlin }'}</code>
+    </Empty>
+  );
+}
+
+interface TableProps {
+  readonly items: readonly ScheduleItem[];
+  readonly now: number;
+  readonly mayAct: boolean;
+  readonly act: Act;
+}
+
+function Table({ items, now, mayAct, act }: TableProps): ReactNode {
+  return (
+    <section className="panel" aria-label="Schedules">
+      <div className="scroll">
+        <table className="t airy">
+          <thead>
+            <tr>
+              <th>Schedule</th>
+              <th>When</th>
+              <th>Next run</th>
+              <th>Last run</th>
+              <th className="wide">What else there is to know</th>
+              {mayAct && (
+                <th>
+                  <span className="sr">Actions</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((item) => (
+              <Row key={`${item.workflow} ${item.id}`} item={item} now={now} mayAct={mayAct} act={act} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Row({
+  item,
+  now,
+  mayAct,
+  act,
+}: Omit<TableProps, "items"> & { readonly item: ScheduleItem }): ReactNode {
+  const { workflow, id, cron, last, paused } = item;
+  const notes = scheduleNotes(item);
+  return (
+    <tr>
+      <td>
+        <a className="link mono" href={addressOf(["workflows", workflow])}>
+          {workflow}
+        </a>
+        <div className="small dim mono">{id}</div>
+      </td>
+      <td>
+        <span className="mono">{cron}</span>
+        <div className="small dim">{ruleWords(item)}</div>
+      </td>
+      <td>
+        <span className="only-s dim">Next run: </span>
+        {paused === null ? <span>{nextWords(item, now)}</span> : <span className="chip gold">paused</span>}
+      </td>
+      <td>
+        <span className="only-s dim">Last run: </span>
+        {last === null ? (
+          <span className="dim">none yet</span>
+        ) : (
+          <>
+            <a className="link num" href={addressOf(["runs", last.run_id])}>
+              #{last.run_id}
+            </a>
+            <div className="small dim">{exactTime(last.tick)}</div>
+          </>
+        )}
+      </td>
+      <td className="wide wrap-text small">
+        {notes.map(({ tone, text }) => (
+          <div key={text} className={tone}>
+            {text}
+          </div>
+        ))}
+      </td>
+      {mayAct && (
+        <td className="r">
+          <Buttons item={item} act={act} />
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Buttons({ item, act }: { readonly item: ScheduleItem; readonly act: Act }): ReactNode {
+  const { workflow, id, paused } = item;
+  const path = { workflow, id };
+  const control = (action: "pause" | "resume", reason: string): void =>
+    void act(
+      dataOf(
+        api.POST("/api/v1/schedules/{workflow}/{id}/control", {
+          params: { path },
+          body: { action, ...(reason === "" ? {} : { reason }) },
+        }),
+      ),
+    );
+  const start = async (): Promise<void> => {
+    const key = crypto.randomUUID();
+    const { run_id } = await dataOf(
+      api.POST("/api/v1/schedules/{workflow}/{id}/run", { params: { path }, body: { key } }),
+    );
+    location.hash = addressOf(["runs", run_id]);
+  };
+  return (
+    <span className="row g2">
+      <AskButton
+        short="Run now"
+        words={`Run now: ${workflow}/${id}`}
+        effect="A run starts with the inputs of the schedule, also if another one of it is not over."
+        onSend={() => void act(start())}
+      />
+      {paused === null ? (
+        <AskButton
+          short="Pause"
+          words={`Pause ${workflow}/${id}`}
+          effect="It starts nothing until somebody resumes it. Runs that it has started go on, and what it leaves out is not made up for."
+          asksReason
+          onSend={(reason) => control("pause", reason)}
+        />
+      ) : (
+        <button type="button" className="btn" onClick={() => control("resume", "")}>
+          Resume
+          <span className="sr">
+            {" "}
+            {workflow}/{id}
+          </span>
+        </button>
+      )}
+    </span>
+  );
+}
