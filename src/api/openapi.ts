@@ -97,6 +97,15 @@ function contentOf({ rest, stream }: Operation, output: Schema): object {
   };
 }
 
+const KEY_HEADER = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "The same as the field `key`: a repeated request with the same key is answered as the first one was.",
+  schema: { type: "string" },
+};
+
 function parametersOf(operation: Operation, input: Schema): object[] {
   const properties = propertiesOf(input);
   const required = new Set((input.required as readonly string[] | undefined) ?? []);
@@ -115,6 +124,7 @@ function parametersOf(operation: Operation, input: Schema): object[] {
     ...pathParameters(operation.rest.path).map(describe("path")),
     ...queryParameters(operation).map(describe("query")),
     ...(operation.stream === undefined ? [] : STREAM_PARAMETERS),
+    ...(operation.effect === "reads" || properties.key === undefined ? [] : [KEY_HEADER]),
   ];
 }
 

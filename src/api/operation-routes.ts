@@ -88,7 +88,20 @@ function readRequest(
   const { streamFrom } = operation;
   if (streams && streamFrom !== undefined && typeof last === "string" && last !== "")
     query[streamFrom] = last;
-  return read({ params: pathFields(operation.rest, request.params as Fields), query, body: request.body });
+  const params = pathFields(operation.rest, request.params as Fields);
+  return read({ params, query, body: request.body, key: keyOf(operation, request) });
+}
+
+/** A client that repeats a request believes that its key is heeded: where it would not be, it is told so. */
+function keyOf({ name, effect, input }: Operation, { headers }: FastifyRequest): string | undefined {
+  const given = headers["idempotency-key"];
+  if (given === undefined || effect === "reads") return undefined;
+  if (typeof given !== "string") throw new DarumaError("INVALID_INPUT", "Idempotency-Key: give one key");
+  if (!Object.hasOwn(input.shape, "key"))
+    throw new DarumaError("INVALID_INPUT", `${name} takes no Idempotency-Key`, {
+      hint: "Leave the header out: repeating this request may do it twice.",
+    });
+  return given;
 }
 
 /** Null: the answer is one JSON object. */

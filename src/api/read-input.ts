@@ -9,6 +9,8 @@ export interface RequestParts {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: unknown;
+  /** Of the header Idempotency-Key: another place for the field `key`. */
+  readonly key?: string | undefined;
 }
 
 export type Fields = { readonly [name: string]: unknown };
@@ -24,7 +26,7 @@ export function inputReader(operation: Operation): InputReader {
   const queryFields = new Set(queryParameters(operation));
   const takesBody = hasBody(operation);
   const hint = `See ${operation.name} at ${API_PREFIX}/docs, or in ${API_PREFIX}/openapi.json.`;
-  return ({ params, query, body }) => {
+  return ({ params, query, body, key }) => {
     const raw: { [name: string]: unknown } = Object.create(null);
     const errors: FieldError[] = [];
     if (takesBody) Object.assign(raw, underOwnNames(bodyFields(body), operation.rest.alsoCalled ?? {}));
@@ -38,6 +40,9 @@ export function inputReader(operation: Operation): InputReader {
         errors.push(misplaced(name, "body"));
       else raw[name] = fromText(value, fieldTypes.get(name));
     }
+    if (key !== undefined && (raw.key ?? key) !== key)
+      errors.push({ path: "key", message: "differs from the header Idempotency-Key" });
+    if (key !== undefined) raw.key = key;
     for (const name of pathFields) raw[name] = fromText(params[name], fieldTypes.get(name));
     const parsed = schema.safeParse({ ...raw });
     if (parsed.success && errors.length === 0) return parsed.data;

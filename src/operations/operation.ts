@@ -27,6 +27,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   readonly handler: (context: Context, input: z.output<Input>) => Promise<z.input<Output>>;
   /** The runs and jobs that it acts on: their run must be one of this store, not one that was imported. */
   readonly actsOn?: (input: z.output<Input>) => readonly Acted[];
+  /** What it answers under a key is kept, and answered again: no log of a run knows the key. */
+  readonly keepsAnswer?: true;
   /** A run comes into being: how many one token makes in a minute is limited. */
   readonly makesRun?: true;
   /** The same as it grows: server-sent events over REST, `--follow` on the command line. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { requireOwnRuns } from "../report/lookup/own-runs.js";
 import type { Context } from "./context.js";
+import { once } from "./once.js";
 import type { Operation } from "./operation.js";
 
 /** Every door does its operations by this. The input has been checked against its schema. */
@@ -9,7 +10,12 @@ export async function perform(
   context: Context,
   input: z.output<Operation["input"]>,
 ): Promise<unknown> {
-  if (operation.makesRun === true) context.admitRun?.();
   await requireOwnRuns(context.store, operation.actsOn?.(input) ?? []);
-  return operation.handler(context, input);
+  const act = (): Promise<unknown> => {
+    if (operation.makesRun === true) context.admitRun?.();
+    return operation.handler(context, input);
+  };
+  const { key, dry_run } = input as { readonly key?: string; readonly dry_run?: boolean };
+  if (operation.keepsAnswer !== true || key === undefined || dry_run === true) return act();
+  return once(operation, context, { ...input, key }, act);
 }

@@ -122,6 +122,8 @@ export interface Store extends ClusterStore, BookStore, CountStore, CampaignStor
   readInbox(runIds: readonly number[]): Promise<InboxCommand[]>;
   answerCommand(id: number, answer: string): Promise<void>;
   readAnswer(id: number): Promise<string | null>;
+  /** Those of this run that were sent before this time, answered or not. */
+  forgetCommands(runId: number, before: number): Promise<void>;
 
   /** Everything of a run that is over, in one transaction; the failure book keeps what it has counted. False: it is not over, or somebody holds its lease. */
   deleteRun(runId: number): Promise<boolean>;

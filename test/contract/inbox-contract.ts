@@ -48,6 +48,23 @@ export function inboxContract(under: StoreUnderTest): void {
       expect(await store.readAnswer(id + 1)).toBeNull();
     });
 
+    test("forgets what a run was sent before a time, answered or not", async () => {
+      const { store } = under;
+      const put = (runId: number, key: string, at: number) =>
+        store.sendCommand({ runId, key, command: "c", at });
+      const [old, answered, kept, other] = [
+        await put(0, "old", 4),
+        await put(0, "answered", 4),
+        await put(0, "kept", 5),
+        await put(1, "other", 4),
+      ];
+      await store.answerCommand(answered, "done");
+      await store.forgetCommands(0, 5);
+      expect((await store.readInbox([0, 1])).map(({ id }) => id)).toEqual([kept, other]);
+      expect(await store.readAnswer(answered)).toBeNull();
+      expect(await put(0, "old", 6)).not.toBe(old);
+    });
+
     test("does not mind an answer to a command that is not there", async () => {
       await under.store.answerCommand(404, "x");
       expect(await under.store.readAnswer(404)).toBeNull();

@@ -154,31 +154,39 @@ describe("a key that was taken for something else", () => {
   });
 });
 
-describe("every operation that changes a run", () => {
-  it("takes a key and a reason", () => {
-    const changes = OPERATIONS.filter(
-      ({ effect, rest, name }) =>
-        effect !== "reads" && /^\/(runs|jobs|holds)/.test(rest.path) && !OTHERS.has(name),
-    );
-    expect(changes.map(({ name }) => name)).toEqual([
-      "start_run",
-      "control_run",
-      "recover_run",
-      "classify_and_resolve_failures",
-      "redrive_job",
-      "answer_job",
-      "fork_run",
-      "update_job",
-      "retry_job",
-    ]);
-    for (const { name, input } of changes) {
-      expect(Object.keys(input.shape), name).toContain("key");
-      // Each decision about a hold has its own; a start needs none.
-      if (name !== "classify_and_resolve_failures" && name !== "start_run")
-        expect(Object.keys(input.shape), name).toContain("reason");
-    }
+describe("every operation that starts or decides something", () => {
+  /** And why these do without. */
+  const WITHOUT: { readonly [name: string]: string } = {
+    create_token: "its answer is a secret that is shown once and never kept",
+    revoke_token: "once revoked is revoked: the second answer says so",
+    prune_runs: "what is gone is gone: a second time removes nothing more",
+  };
+
+  it("takes a key, but for a few that need none", { tags: ["C6"] }, () => {
+    const changes = OPERATIONS.filter(({ effect }) => effect !== "reads");
+    const without = changes.filter(({ input }) => !Object.hasOwn(input.shape, "key"));
+    expect(without.map(({ name }) => name).sort()).toEqual(Object.keys(WITHOUT).sort());
   });
 
-  /** They leave runs as they are, or are about none that runs. */
-  const OTHERS: ReadonlySet<string> = new Set(["apply_run", "prune_runs", "import_run"]);
+  it("answers under it from the log of its run, or keeps its answer", () => {
+    const ofRuns = OPERATIONS.filter(
+      ({ input, keepsAnswer }) => Object.hasOwn(input.shape, "key") && keepsAnswer !== true,
+    );
+    expect(ofRuns.map(({ name }) => name).sort()).toEqual([
+      "answer_job",
+      "classify_and_resolve_failures",
+      "control_run",
+      "decide_problems",
+      "fork_run",
+      "recover_run",
+      "redrive_job",
+      "retry_job",
+      "start_run",
+      "update_job",
+    ]);
+    // Each decision about a hold has its own; a start needs none.
+    for (const { name, input } of ofRuns)
+      if (name !== "classify_and_resolve_failures" && name !== "start_run")
+        expect(Object.keys(input.shape), name).toContain("reason");
+  });
 });

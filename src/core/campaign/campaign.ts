@@ -36,6 +36,8 @@ export interface CampaignPlan {
   readonly wait_ms: number;
   readonly reason: string;
   readonly by: string;
+  /** Under which it was asked for, so that it is not begun twice; missing: under none. */
+  readonly key?: string;
 }
 
 export type CampaignState = "running" | "paused" | "stopped" | "done";

@@ -11,11 +11,13 @@ import { signaturePrefix, signatureReference } from "../failures/failure-item.js
 import { moment, momentBefore } from "../failures/moment.js";
 import { operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
-import { duration, flag, limit, listOf, name, owner, reason, runReference } from "../schemas.js";
+import { duration, flag, key, limit, listOf, name, owner, reason, runReference } from "../schemas.js";
 import { findItems, type ItemFilter } from "./find-items.js";
 
 const MAX_ITEMS = 10_000;
 const MAX_TRIES = 50;
+/** How many campaigns, newest first, are looked at for one that a key has begun. */
+const MAX_KEYS_READ = 200;
 const DEFAULT_WAIT_MS = 60 * 60_000;
 
 const counts = z.object({
@@ -99,6 +101,7 @@ const startInput = z.strictObject({
   wait: duration.default(DEFAULT_WAIT_MS).describe("A job that has not ended by then counts as failed."),
   reason,
   dry_run: flag.default(false).describe("Only lists the jobs."),
+  key,
 });
 
 export const startCampaign = operation({
@@ -110,6 +113,7 @@ export const startCampaign = operation({
     "Items are holds, failures that nothing handled, and dead letters, as they are when it begins. An item that somebody else decides before its turn is `overtaken`; one that cannot be retried is `refused` with its code; neither counts, and the next item takes its place. Good: the job completed, or its failure was handled. Bad: it failed or is held again, or has not ended within `wait`. Runs of `daruma run`, and child runs whose parent is over, are left out and listed. A job is in one unfinished campaign at a time (IN_CAMPAIGN); people may still decide it. `campaign` is null where nothing matches, and in a dry run. A server does the work; a crash repeats nothing.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input: startInput,
   output: z.object({
     campaign: z.number().nullable(),
@@ -139,16 +143,17 @@ async function start(context: Context, request: StartRequest) {
   const { store, now } = context;
   const { action, dry_run } = request;
   const at = now();
+  const begun = dry_run ? null : await begunBefore(context, request);
+  if (begun !== null) return begun;
   const found = await findItems(store, await filterOf(store, request, at), action);
   if (found.items.length > MAX_ITEMS)
     throw new DarumaError(
       "INVALID_INPUT",
       `${found.items.length} jobs match; a campaign has at most ${MAX_ITEMS}`,
     );
-  const server = await ownerOf(store, DUTY_LEASE.campaigns);
   const shown = {
     ...{ dry_run, items: found.items.map(toItem), left_out: [...found.leftOut] },
-    owner: server === null ? null : { host: server.host, pid: server.pid },
+    owner: await workingServer(store),
   };
   if (dry_run || found.items.length === 0) return { campaign: null, ...shown };
   const made = await store.createCampaign({
@@ -158,6 +163,7 @@ async function start(context: Context, request: StartRequest) {
       per_minute: request.rate === undefined ? null : Number.parseInt(request.rate, 10),
       stop_at: Number.parseInt(request.stop_at, 10) / 100,
       ...{ reason: request.reason, by: nameOfPrincipal(context.principal) },
+      ...(request.key === undefined ? {} : { key: request.key }),
     },
     items: found.items,
     left_out: found.leftOut,
@@ -165,6 +171,21 @@ async function start(context: Context, request: StartRequest) {
   if ("taken" in made)
     throw new DarumaError("IN_CAMPAIGN", `job ${made.taken} is in a campaign that is not over`);
   return { campaign: made.id, ...shown };
+}
+
+async function workingServer(store: Context["store"]) {
+  const server = await ownerOf(store, DUTY_LEASE.campaigns);
+  return server === null ? null : { host: server.host, pid: server.pid };
+}
+
+/** What this key began before the process that began it could write its answer down. */
+async function begunBefore({ store }: Context, { key: given }: StartRequest) {
+  const campaigns = given === undefined ? [] : await store.listCampaigns({ limit: MAX_KEYS_READ });
+  const begun = campaigns.find(({ plan }) => plan.key === given);
+  if (begun === undefined) return null;
+  const items = begun.items.map((each) => toItem({ ...each, state: "waiting", code: null, wave: null }));
+  const owner = await workingServer(store);
+  return { campaign: begun.id, dry_run: false, items, left_out: [...begun.left_out], owner };
 }
 
 async function filterOf(store: Context["store"], request: StartRequest, at: number): Promise<ItemFilter> {
@@ -237,9 +258,11 @@ export const controlCampaign = operation({
   details: "A stopped campaign stays stopped: what it has not begun is left as it is, and can be in another.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input: z.strictObject({
     action: z.enum(["pause", "resume", "stop"]).describe("What to do."),
     campaign: z.coerce.number().int().positive().describe("The campaign's number."),
+    key,
   }),
   output: record,
   rest: { method: "POST", path: "/campaigns/{campaign}/control" },

@@ -6,7 +6,7 @@ import { iso } from "../../report/run-report.js";
 import { changeAllocation, changeCluster } from "../../store/change-cluster.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { flag, limit, name } from "../schemas.js";
+import { flag, key, limit, name } from "../schemas.js";
 import { allocationItem, allocationReference, findAllocation, toItem } from "./allocation-item.js";
 
 const suspension = z.object({
@@ -121,9 +121,11 @@ export const controlAllocations = operation({
     "The server that looks after an allocation ends it within seconds; what its worker hands back is restarted elsewhere, at no cost to its retries. A cluster is suspended after three allocations in a row ended without a worker, after three whose workers could run none of the waiting jobs, after somebody else canceled one, and after the scheduler refused one for good. Resuming it also lets it use nodes again that were left out.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input: z.strictObject({
     action: z.enum(["drain", "cancel", "resume"]).describe("What to do."),
     target: allocationReference.describe("An allocation; for resume a cluster."),
+    key,
   }),
   output: z.object({ target: z.string(), state: z.string() }),
   rest: { method: "POST", path: "/allocations/control" },

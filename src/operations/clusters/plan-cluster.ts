@@ -15,7 +15,7 @@ import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { ClusterControl, Context } from "../context.js";
 import { operation } from "../operation.js";
-import { fileName, flag, runReference, source } from "../schemas.js";
+import { fileName, flag, key, runReference, source } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { readTextIn } from "../workflows/workflow-source.js";
 
@@ -24,6 +24,7 @@ const input = z.strictObject({
   file_name: fileName,
   run_id: runReference.optional(),
   dry_run: flag.default(false).describe("Only show what would be submitted."),
+  key,
 });
 type PlanRequest = z.output<typeof input>;
 
@@ -51,6 +52,7 @@ export const planCluster = operation({
     "Without `dry_run` a run must be named. What is submitted is what all ready jobs of that server need; it waits for no cooldown and no threshold.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input,
   output: z.object({
     dry_run: z.boolean(),

@@ -20,7 +20,7 @@ import { logFile, runFolder, streamOfEnding } from "../../worker/attempt-paths.j
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { removeFiles } from "../retention/remove-files.js";
-import { runStatus } from "../schemas.js";
+import { key, runStatus } from "../schemas.js";
 import type { Workflow } from "../workflows/workflow.js";
 import { fromDefinition } from "../workflows/workflow-source.js";
 import { withJobIds, withOutputPaths } from "./event-places.js";
@@ -36,8 +36,12 @@ export const importRun = operation({
   onlyForPeople: true,
   role: "admin",
   effect: "changes",
+  keepsAnswer: true,
   makesRun: true,
-  input: z.strictObject({ document: document.describe("The document that export_run returned.") }),
+  input: z.strictObject({
+    document: document.describe("The document that export_run returned."),
+    key,
+  }),
   output: z.object({
     run_id: z.number(),
     exported_run_id: z.number(),

@@ -7,7 +7,7 @@ import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
 import { nameOfPrincipal } from "../put-command.js";
-import { name } from "../schemas.js";
+import { key, name } from "../schemas.js";
 import { failureItem, signaturePrefix, signatureReference, toItems } from "./failure-item.js";
 import { rollUpHere } from "./list-failures.js";
 import { moment, momentAfter } from "./moment.js";
@@ -86,6 +86,7 @@ const triageInput = z.strictObject({
   link: z.string().max(2_000).optional().describe("Where more is said, such as an issue."),
   owner: z.string().max(200).optional().describe("Who looks after it."),
   until: moment.optional().describe("For mute: a duration such as 7d, or a date."),
+  key,
 });
 
 export const triageFailure = operation({
@@ -97,6 +98,7 @@ export const triageFailure = operation({
     "A failure is new until somebody says something of it. A mute that is over leaves it known. A resolved failure that a run meets which was started, or retried by an operator, later is regressed. Without `workflow` and `step` it holds for every step that has met the failure.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input: triageInput,
   output: z.object({ items: z.array(failureItem) }),
   rest: { method: "POST", path: "/failures/{signature}/triage" },

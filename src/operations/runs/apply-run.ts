@@ -11,7 +11,7 @@ import type { Workspace } from "../../workspace/workspace.js";
 import { openWorkspaces, type Workspaces } from "../../workspace/workspaces.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { runReference, runStatus } from "../schemas.js";
+import { key, runReference, runStatus } from "../schemas.js";
 import { loadWithWorkspace, presentWorkspace } from "./run-workspace.js";
 
 const MAX_BRANCH_CHARS = 200;
@@ -32,6 +32,7 @@ const input = z.strictObject({
     .max(MAX_MESSAGE_CHARS)
     .optional()
     .describe("The commit message; by default it names the workflow and the run."),
+  key,
 });
 type ApplyRequest = z.output<typeof input>;
 
@@ -44,6 +45,7 @@ export const applyRun = operation({
     "Nothing else in that repository is touched; an existing branch is refused with WORKSPACE_BRANCH_EXISTS. The patch is the artifact that the answer names; a short patch is also in the answer itself. `unfinished_files` counts the files changed since the last completed step: in a failed run, what the failed step left. Refused with WORKSPACE_BUSY while the run is working there.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input,
   output: z.object({
     run_id: z.number(),

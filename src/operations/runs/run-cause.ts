@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { RunCause } from "../../core/model/events.js";
+import { orderedJson } from "../../core/text/ordered-json.js";
 import { toStorableText } from "../../store/storable-text.js";
 import type { Store } from "../../store/store.js";
 
@@ -8,15 +9,6 @@ import type { Store } from "../../store/store.js";
 export function causeOfKey(key: string, asked: object): RunCause {
   const request = createHash("sha256").update(orderedJson(asked)).digest("hex");
   return { mark: `key/${toStorableText(key)}`, request };
-}
-
-/** The same text for the same value, in whatever order its fields were given. */
-function orderedJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }
 
 /** The run that this cause has made already, or null. A key that was given for something else is refused. */

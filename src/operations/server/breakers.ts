@@ -18,6 +18,7 @@ import { iso } from "../../report/run-report.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
+import { key } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 
 const MAX_NAME_CHARS = 400;
@@ -84,6 +85,7 @@ export const controlBreaker = operation({
   role: "operator",
   onlyForPeople: true,
   effect: "changes",
+  keepsAnswer: true,
   input: z.strictObject({
     name: z
       .string()
@@ -92,6 +94,7 @@ export const controlBreaker = operation({
       .describe("A breaker's name; WORKFLOW/NAME for a workflow's own."),
     action: z.enum(["open", "close"]).describe("What to do."),
     reason: z.string().trim().min(1).max(MAX_REASON_CHARS).describe("The reason; it is shown to others."),
+    key,
   }),
   output: z.object({ name: z.string(), was: state, state }),
   rest: { method: "POST", path: "/breakers/{name}", lastTakesSlashes: true },

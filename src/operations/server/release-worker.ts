@@ -6,6 +6,7 @@ import { openHealthRows } from "../../engine/health/health-rows.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
+import { key } from "../schemas.js";
 import { healthState } from "./worker-health.js";
 
 const MAX_NAME_CHARS = 400;
@@ -18,6 +19,7 @@ export const releaseWorker = operation({
   role: "operator",
   onlyForPeople: true,
   effect: "changes",
+  keepsAnswer: true,
   input: z.strictObject({
     name: z
       .string()
@@ -25,6 +27,7 @@ export const releaseWorker = operation({
       .max(MAX_NAME_CHARS)
       .describe("A worker's name, or CLUSTER/NODE for a node of a cluster."),
     reason: z.string().trim().min(1).max(MAX_REASON_CHARS).describe("The reason; it is shown to others."),
+    key,
   }),
   output: z.object({ name: z.string(), was: healthState, state: healthState }),
   rest: { method: "POST", path: "/workers/release/{name}", lastTakesSlashes: true },

@@ -4,7 +4,7 @@ import { iso } from "../../report/run-report.js";
 import type { DraftRow, Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { name, source } from "../schemas.js";
+import { key, name, source } from "../schemas.js";
 
 export const draftName = name.describe("The workflow's name.");
 
@@ -22,6 +22,7 @@ export const saveDraft = operation({
   details: "`based_on` is the revision you edited; 0 means that no draft may exist yet.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input: z.strictObject({
     name: draftName,
     source,
@@ -29,6 +30,7 @@ export const saveDraft = operation({
       .min(0)
       .optional()
       .describe("The revision you edited; by default the draft is replaced whatever its revision."),
+    key,
   }),
   output: draft,
   rest: { method: "PUT", path: "/workflows/{name}/draft" },
@@ -82,7 +84,8 @@ export const deleteDraft = operation({
   description: "Discards a draft. Versions published from it stay.",
   role: "operator",
   effect: "destroys",
-  input: byName,
+  keepsAnswer: true,
+  input: byName.extend({ key }),
   output: z.object({ name: z.string() }),
   rest: { method: "DELETE", path: "/workflows/{name}/draft" },
   cli: [{ words: "workflow discard", positional: ["name"], examples: ["daruma workflow discard release"] }],

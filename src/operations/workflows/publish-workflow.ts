@@ -7,7 +7,7 @@ import type { Store, WorkflowRow } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { scheduleRows, syncSchedules } from "../schedules/schedule-rows.js";
-import { problem } from "../schemas.js";
+import { key, problem } from "../schemas.js";
 import { draftName, requireDraft, revision } from "./drafts.js";
 import { storedDefinition } from "./stored-workflows.js";
 import { checkDraft, fileOf } from "./validate-draft.js";
@@ -21,9 +21,11 @@ export const publishWorkflow = operation({
     "Publishes the draft as the newest version of its workflow. Runs started by name use it from now on; current runs keep their version. A draft with problems is refused, with a list of them. The draft stays, for further editing.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input: z.strictObject({
     name: draftName,
     revision: revision.min(1).optional().describe("Only if the draft is still at this revision."),
+    key,
   }),
   output: z.object({
     name: z.string(),

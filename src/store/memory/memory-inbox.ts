@@ -3,7 +3,7 @@ import { toStorableText } from "../storable-text.js";
 import type { Store } from "../store.js";
 import type { OpenTables } from "./memory-tables.js";
 
-type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer";
+type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer" | "forgetCommands";
 
 export function createInboxVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, InboxVerb> {
   return {
@@ -30,5 +30,10 @@ export function createInboxVerbs(open: OpenTables, listeners: ChangeListeners): 
       listeners.tell("answer", entry.runId);
     },
     readAnswer: async (id) => open().inbox.get(id)?.answer ?? null,
+    async forgetCommands(runId, before) {
+      const { inbox } = open();
+      for (const entry of inbox.values())
+        if (entry.runId === runId && entry.at < before) inbox.delete(entry.id);
+    },
   };
 }

@@ -5,7 +5,7 @@ import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, toArrayLiteral } from "./database.js";
 
-type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer";
+type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer" | "forgetCommands";
 
 export function createInboxVerbs(
   db: Database,
@@ -36,6 +36,9 @@ export function createInboxVerbs(
     async readAnswer(id) {
       const [entry] = await db.rows<{ answer: string | null }>("SELECT answer FROM inbox WHERE id = $1", id);
       return entry?.answer ?? null;
+    },
+    async forgetCommands(runId, before) {
+      await db.rows("DELETE FROM inbox WHERE run_id = $1 AND at < $2", runId, before);
     },
   };
 }

@@ -115,6 +115,7 @@ export interface WriteVerbs {
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;
+  forgetCommands(runId: number, before: number): null;
   deleteRun(runId: number): boolean;
   putToken(token: NewToken): Cells;
   revokeToken(id: number, at: number): boolean;

@@ -143,7 +143,7 @@ function createLeaseVerbs(thread: ThreadClient, listeners: ChangeListeners): Pic
   };
 }
 
-type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer";
+type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer" | "forgetCommands";
 
 function createInboxVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, InboxVerb> {
   return {
@@ -158,6 +158,9 @@ function createInboxVerbs(thread: ThreadClient, listeners: ChangeListeners): Pic
       if (runId !== null) listeners.tell("answer", runId);
     },
     readAnswer: (id) => thread.call("readAnswer", id),
+    async forgetCommands(runId, before) {
+      await thread.call("forgetCommands", runId, before);
+    },
   };
 }
 

@@ -63,6 +63,10 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";
       return row<readonly [number]>(sql, answer, id)?.[0] ?? null;
     },
+    forgetCommands: (runId, before) => {
+      run("DELETE FROM inbox WHERE run_id = ? AND at < ?", runId, before);
+      return null;
+    },
     deleteRun: (runId) => deleteRun(statements, runId),
     putToken: (token) => putToken(statements, token),
     revokeToken: (id, at) =>
