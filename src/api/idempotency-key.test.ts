@@ -24,7 +24,7 @@ it("the header Idempotency-Key is the field `key`", async () => {
   expect((await save("k", { source, key: "k" })).json()).toMatchObject({ revision: 1 });
   expect((await save(null, { source })).json()).toMatchObject({ revision: 2 });
   const other = await save("k", { source: "steps: { a: { type: noop } }" });
-  expect([other.statusCode, other.json()]).toEqual([409, expect.objectContaining({ code: "KEY_REUSED" })]);
+  expect([other.statusCode, other.json()]).toEqual([422, expect.objectContaining({ code: "KEY_REUSED" })]);
 });
 
 it("a header and a field that differ are refused, and so is a header that would not be heeded", async () => {

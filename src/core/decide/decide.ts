@@ -9,7 +9,6 @@ import { drain } from "./agenda.js";
 import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending.js";
 import { finishEvaluation } from "./evaluations.js";
-import { expireHold, expireOverdue } from "./expiry.js";
 import { endStopped, finishAttempt } from "./finish-attempt.js";
 import { answerHuman, askHuman, expireQuestion } from "./human.js";
 import { unpark } from "./ladder/unpark.js";
@@ -25,7 +24,7 @@ import {
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { clearTheWay, finishSetAside, letGoOfTree, repeatSetAside } from "./set-aside.js";
 import { startAll } from "./start.js";
-import { keepTime, reachMoment } from "./time-limits.js";
+import { expireHold, expireOverdue, keepTime, reachMoment } from "./time-limits.js";
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
