@@ -181,6 +181,7 @@ describe("every operation that starts or decides something", () => {
       "recover_run",
       "redrive_job",
       "retry_job",
+      "run_schedule",
       "start_run",
       "update_job",
     ]);

@@ -92,10 +92,12 @@ export const controlSchedule = operation({
   details: "A pause stays when the workflow is published again.",
   role: "operator",
   effect: "changes",
+  keepsAnswer: true,
   input: z.strictObject({
     ...schedule,
     action: z.enum(["pause", "resume"]).describe("What to do."),
     reason,
+    key,
   }),
   output: item,
   rest: { method: "POST", path: "/schedules/{workflow}/{id}/control" },
