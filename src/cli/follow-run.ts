@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Run } from "../core/model/run.js";
 import type { Daruma } from "../host/daruma.js";
+import type { NoticeSender } from "../host/notices/notice-sender.js";
 import type { BegunRun } from "../host/run-handle.js";
 import type { Client } from "../operations/client.js";
 import { openReport } from "../report/run-report.js";
@@ -10,6 +11,7 @@ import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { commandLine } from "./declare/command-words.js";
 import { growHeapSlowlyForRun } from "./heap-growth.js";
 import { localLook } from "./look.js";
+import { namedSettings } from "./named-settings.js";
 import { noProgress, type Progress } from "./render/progress.js";
 import type { SummaryLook } from "./render/summary.js";
 import type { FollowFlags } from "./server/server-flags.js";
@@ -34,6 +36,7 @@ export async function followRun(
   daruma.onCommitted(growHeapSlowlyForRun);
   daruma.onShortage((text) => progress.say(text));
   const telemetry = await telemetryOf(daruma);
+  const sender = await senderOf(session, daruma, (text) => progress.say(text));
   let hasFailures = false;
   daruma.onCommitted(({ book }) => {
     hasFailures ||= book.rows > 0;
@@ -52,10 +55,12 @@ export async function followRun(
         ? await stopCleanly(session, daruma, runId)
         : await tellLocalEnd(session, daruma, outcome, verbose === true);
     if (hasFailures && outcome !== INTERRUPTED) await rollUp(daruma);
+    if (outcome !== INTERRUPTED) await sender?.notifier.finish(NOTICES_MS);
     if (runId === null) return exitCode;
     return await writeReports(session, daruma, { runId, reports: report, exitCode });
   } finally {
     progress.end();
+    await sender?.close();
     // What went wrong has been told; what fails while letting go must not hide it.
     await daruma.close().catch(() => {});
     await telemetry?.close();
@@ -68,6 +73,30 @@ const ROLL_UP_MS = 3_000;
 async function rollUp({ store }: Daruma): Promise<void> {
   const { rollUpFor } = await import("../engine/duties/book-duty.js");
   await rollUpFor(ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead }).catch(() => {});
+}
+
+/** What a run leaves to be told is waited for so long after its end. */
+const NOTICES_MS = 10_000;
+
+/** Null where no settings were named, or they have no channels. */
+async function senderOf(
+  { options }: Session,
+  daruma: Daruma,
+  tell: (text: string) => void,
+): Promise<NoticeSender | null> {
+  const { channels } = await namedSettings(options);
+  if (channels.length === 0) return null;
+  const { NoticeSender } = await import("../host/notices/notice-sender.js");
+  const runs = new Map<number, string>();
+  daruma.onCommitted(({ id, workflow }) => void runs.set(id, workflow));
+  const sender = new NoticeSender({
+    ...{ store: daruma.store, owner: currentOwner(randomUUID()), channels, env: process.env, tell },
+    page: () => "",
+    ownRuns: () => ({ runIds: [...runs.keys()], workflows: [...runs.values()] }),
+  });
+  daruma.onNotices(() => sender.notifier.wake());
+  sender.notifier.start();
+  return sender;
 }
 
 /** Null where nobody has asked for measurements or traces. */

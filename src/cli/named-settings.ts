@@ -6,3 +6,8 @@ export async function namedSettings({ config }: Pick<GlobalOptions, "config">): 
   if (config === undefined) return NO_SETTINGS;
   return (await import("../host/read-settings.js")).settingsOf(config, "only_named");
 }
+
+/** Those that runs of this process go by. */
+export function settingsOfRuns({ breakers, notify }: Settings): Pick<Settings, "breakers" | "notify"> {
+  return { breakers, notify };
+}

@@ -1,4 +1,5 @@
 import type { SharedBreakers } from "../core/breakers/breakers-of.js";
+import type { NotifyRule } from "../core/model/definition.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
@@ -26,6 +27,10 @@ export interface EngineOptions {
   readonly snapshotEvents?: number;
   /** Of the settings, by name; those of a workflow come with it. */
   readonly breakers?: SharedBreakers;
+  /** Who is told of what, by the settings; a workflow's own rules come with it. */
+  readonly notify?: readonly NotifyRule[];
+  /** Called when something was committed that people may have to hear. */
+  readonly onNotices?: () => void;
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;
   /** How long a silent owner on another host keeps its runs; by default 30 s. */

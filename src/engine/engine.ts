@@ -59,6 +59,7 @@ export class Engine {
     this.commits = new GroupCommit(options, {
       committed: (host, events) => this.committed(host, events),
       refused: (host, error) => this.discard(host, error),
+      noticed: () => options.onNotices?.(),
     });
     const { store, clock, owner, isDead, leaseMs, worker } = options;
     this.workspaces = options.workspaces ?? noWorkspaces;
@@ -92,7 +93,7 @@ export class Engine {
 
   /** Create a run and start it. The id is given out once the run is on record. */
   async start(request: NewRun): Promise<OwnedRun> {
-    const { store, clock } = this.options;
+    const { store, clock, notify } = this.options;
     const workflow = await registerWorkflowOf(store, request, clock.now());
     const runId = await store.reserveRunId();
     const fence = await this.acquire(runId);
@@ -105,7 +106,7 @@ export class Engine {
       await this.leases.release(runId);
       throw error;
     }
-    const host = createRun(request, workflow, { runId, fence, now: clock.now() });
+    const host = createRun(request, workflow, { runId, fence, now: clock.now(), notify });
     return this.adopt(host, () => {
       for (const command of firstCommands(request, prepared)) this.decide(host, command);
     });
@@ -162,9 +163,9 @@ export class Engine {
   }
 
   private async load(runId: number, fence: number, then: readonly Command[]): Promise<OwnedRun> {
-    const { store } = this.options;
+    const { store, notify } = this.options;
     const { run, nextSeq, snapshotSeq } = await loadRun(store, runId);
-    const host = new RunHost(run, fence, nextSeq, snapshotSeq);
+    const host = new RunHost(run, fence, nextSeq, snapshotSeq, notify);
     if (host.isOver) {
       await this.leases.release(runId);
       return { runId, run, ended: Promise.resolve(run) };

@@ -10,6 +10,8 @@ export type Effect = () => void;
 export interface CommitListener {
   committed(host: RunHost, events: readonly LoggedEvent[]): void;
   refused(host: RunHost, error: unknown): void;
+  /** Something of what was committed is for people. */
+  noticed(): void;
 }
 
 interface Waiting {
@@ -66,6 +68,8 @@ export class GroupCommit {
       for (const waiting of effects) this.run(waiting, written);
       for (const { host, drained } of batch)
         if (written.has(host)) this.listener.committed(host, drained.events);
+      if (batch.some(({ host, drained }) => written.has(host) && drained.append.outbox !== undefined))
+        this.listener.noticed();
       this.flush(hosts);
     });
   }

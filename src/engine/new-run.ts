@@ -1,7 +1,7 @@
 import { evolve } from "../core/evolve/evolve.js";
 import { failureHandlersOf } from "../core/evolve/projections.js";
 import type { Command } from "../core/model/commands.js";
-import type { Definition } from "../core/model/definition.js";
+import type { Definition, NotifyRule } from "../core/model/definition.js";
 import type { Event, ReusedJob, RunCause, RunOptions } from "../core/model/events.js";
 import { newRun } from "../core/model/new-run.js";
 import type { Json } from "../core/text/json.js";
@@ -66,7 +66,17 @@ export async function openWorkspaceOf(
 export function createRun(
   request: NewRun,
   { workflowId, failureHandlers }: RegisteredWorkflow,
-  { runId, fence, now }: { readonly runId: number; readonly fence: number; readonly now: number },
+  {
+    runId,
+    fence,
+    now,
+    notify,
+  }: {
+    readonly runId: number;
+    readonly fence: number;
+    readonly now: number;
+    readonly notify?: readonly NotifyRule[] | undefined;
+  },
 ): RunHost {
   const created: Extract<Event, { type: "run.created" }> = {
     type: "run.created",
@@ -86,7 +96,7 @@ export function createRun(
   };
   const run = newRun(runId, request.definition, created, now);
   evolve(run, created, now);
-  const host = new RunHost(run, fence, 1);
+  const host = new RunHost(run, fence, 1, 0, notify);
   host.keep([created], now);
   return host;
 }

@@ -4,9 +4,12 @@ import { checkpointRows } from "../core/evolve/checkpoint-rows.js";
 import { attemptRow, isWanted, jobRow, routeRow, runRow, wantedAt } from "../core/evolve/projections.js";
 import { waitingJobs } from "../core/evolve/run-tally.js";
 import type { Command } from "../core/model/commands.js";
+import type { NotifyRule } from "../core/model/definition.js";
 import type { Event, LoggedEvent } from "../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow } from "../core/model/rows.js";
 import { isOver, isSettled, type Run } from "../core/model/run.js";
+import type { Notice } from "../core/notify/notice.js";
+import { noticesOf } from "../core/notify/notices-of.js";
 import type { Append, SerialisedEvent } from "../store/store.js";
 import type { LaterOutputs } from "./later-outputs.js";
 
@@ -34,6 +37,7 @@ export class RunHost {
   private readonly lastAttemptOf = new Map<number, number>();
   private pendingRoutes: RouteRow[] = [];
   private pendingCheckpoints: CheckpointRow[] = [];
+  private pendingNotices: Notice[] = [];
   private readonly unread = new Set<LaterOutputs>();
   private writtenRow: string | null;
   private settledSinceRow = 0;
@@ -44,6 +48,8 @@ export class RunHost {
     private nextSeq: number,
     /** The event up to which a snapshot has the run, or was to have it; 0: there is none. */
     public snapshotSeq = 0,
+    /** Those of the settings; a workflow's own come with it. */
+    private readonly notify: readonly NotifyRule[] = [],
   ) {
     this.writtenRow = nextSeq === 1 ? null : rowMark(run);
     if (nextSeq > 1) {
@@ -113,6 +119,7 @@ export class RunHost {
       const route = routeRow(this.run, event, seq, now);
       if (route !== null) this.pendingRoutes.push(route);
       this.pendingCheckpoints.push(...checkpointRows(this.run, event));
+      this.pendingNotices.push(...noticesOf(this.run, event, { seq, at: now }, this.notify));
     }
   }
 
@@ -167,6 +174,7 @@ export class RunHost {
       routes: this.pendingRoutes,
       ...(this.pendingCheckpoints.length === 0 ? {} : { checkpoints: this.pendingCheckpoints }),
       ...(run.book.unwritten.length === 0 ? {} : { book: run.book.unwritten }),
+      ...(this.pendingNotices.length === 0 ? {} : { outbox: this.pendingNotices }),
     };
     run.book.unwritten = [];
     this.pending = [];
@@ -174,6 +182,7 @@ export class RunHost {
     this.lastAttemptOf.clear();
     this.pendingRoutes = [];
     this.pendingCheckpoints = [];
+    this.pendingNotices = [];
     return { append, events };
   }
 }

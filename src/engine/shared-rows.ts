@@ -1,3 +1,4 @@
+import type { BesideNotices } from "../store/outbox-rows.js";
 import type { SharedRow, SharedStore } from "../store/shared-rows.js";
 import type { Clock } from "./clock.js";
 
@@ -10,6 +11,16 @@ export type EditShared<Value> = (
   now: number,
 ) => ReadonlyMap<string, Value> | null;
 
+/** What is written with them, of what they were and are. */
+export type Beside<Value> = (
+  before: ReadonlyMap<string, Value>,
+  after: ReadonlyMap<string, Value>,
+  now: number,
+) => Omit<BesideNotices, "now">;
+
+/** What these rows need of a store. */
+export type ChangedShared = Pick<SharedStore, "readShared" | "writeShared">;
+
 /** Rows of one kind beside the runs, as this process last saw them, and how it changes them. */
 export class SharedRows<Value> {
   private readonly known = new Map<string, { readonly revision: number; readonly value: Value }>();
@@ -17,7 +28,7 @@ export class SharedRows<Value> {
 
   constructor(
     private readonly kind: string,
-    private readonly store: SharedStore,
+    private readonly store: ChangedShared,
     private readonly clock: Pick<Clock, "now">,
     /** Without a row: what it is before anybody has written it. */
     private readonly parse: (row: SharedRow | undefined, name: string) => Value,
@@ -66,7 +77,7 @@ export class SharedRows<Value> {
   }
 
   /** All of these at once, as they are at this moment. False: `edit` left them alone. */
-  async change(names: readonly string[], edit: EditShared<Value>): Promise<boolean> {
+  async change(names: readonly string[], edit: EditShared<Value>, beside?: Beside<Value>): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       await this.read(names);
       const before = new Map(names.map((name) => [name, this.get(name)!]));
@@ -78,7 +89,8 @@ export class SharedRows<Value> {
         revision: this.known.get(name)?.revision ?? 0,
         data: JSON.stringify(value),
       }));
-      if (!(await this.store.writeShared(rows))) continue;
+      const more = beside && { ...beside(before, after, this.now()), now: this.clock.now() };
+      if (!(await this.store.writeShared(rows, more))) continue;
       for (const { name, revision } of rows)
         this.known.set(name, { revision: revision + 1, value: after.get(name)! });
       return true;

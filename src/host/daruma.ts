@@ -144,6 +144,7 @@ export class Daruma {
       command: plain,
       owner: currentOwner(randomUUID()),
       isDead,
+      notify: this.parts.notify,
       endLeftovers: (token) => this.parts.worker.endLeftovers(token),
       onCommitted: (commit) => this.engine.listeners.tellBeside(commit),
     });
@@ -164,6 +165,11 @@ export class Daruma {
   /** Hears, in a sentence, what steps wait for that the machine lacks: room for logs, processes, memory. */
   onShortage(listener: (text: string) => void): void {
     this.parts.shortageListeners.add(listener);
+  }
+
+  /** For the parts of Daruma itself: called when something was committed that people may have to hear. */
+  onNotices(listener: () => void): void {
+    this.parts.noticeListeners.add(listener);
   }
 
   /** For the parts of Daruma itself: with the run as it stands after the events. */

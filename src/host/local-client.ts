@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
 import type { BreakerDefinition } from "../core/model/definition.js";
 import type { Client } from "../operations/client.js";
-import type { ClusterControl, Context } from "../operations/context.js";
+import type { ChannelControl, ClusterControl, Context } from "../operations/context.js";
 import { checkInput } from "../operations/invalid-input.js";
 import type { Operation, StreamItem } from "../operations/operation.js";
 import { operationOf } from "../operations/operations.js";
@@ -54,7 +54,7 @@ class LocalClient {
   private async context({ withoutStore }: Operation): Promise<Context> {
     const { outputDir } = this.options;
     const store = await this.openFor(withoutStore);
-    const { clusters, breakers } = await settingsOf(this.options.config);
+    const { clusters, breakers, channels } = await settingsOf(this.options.config);
     return {
       store,
       outputDir,
@@ -69,6 +69,7 @@ class LocalClient {
         (await import("./read-settings.js")).settingsOf(this.options.config, "beside").retention,
       breakers,
       sharedBreakers: breakers.map(({ name }) => name),
+      channels,
     };
   }
 
@@ -86,16 +87,20 @@ class LocalClient {
 }
 
 /** What a cluster could be asked for; nobody stays here to ask it. */
-async function settingsOf(
-  config: string | undefined,
-): Promise<{ readonly clusters: ClusterControl | null; readonly breakers: readonly BreakerDefinition[] }> {
-  if (config === undefined) return { clusters: null, breakers: [] };
-  const [{ readSettings }, { lookAtClusters }] = await Promise.all([
+async function settingsOf(config: string | undefined): Promise<{
+  readonly clusters: ClusterControl | null;
+  readonly breakers: readonly BreakerDefinition[];
+  readonly channels: ChannelControl | null;
+}> {
+  if (config === undefined) return { clusters: null, breakers: [], channels: null };
+  const [{ readSettings }, { lookAtClusters }, { controlChannels }] = await Promise.all([
     import("./read-settings.js"),
     import("./clusters/cluster-control.js"),
+    import("./notices/channel-control.js"),
   ]);
-  const { clusters, breakers } = readSettings(config);
-  return { clusters: lookAtClusters(clusters), breakers };
+  const { clusters, breakers, channels } = readSettings(config);
+  const places = { env: process.env, page: () => "" };
+  return { clusters: lookAtClusters(clusters), breakers, channels: controlChannels(channels, places) };
 }
 
 function noRuns(place: string): DarumaError {

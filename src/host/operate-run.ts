@@ -4,6 +4,7 @@ import { refusalOf } from "../core/decide/operator.js";
 import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
+import type { NotifyRule } from "../core/model/definition.js";
 import type { Run } from "../core/model/run.js";
 import { systemClock } from "../engine/clock.js";
 import { INBOX_POLL_MS } from "../engine/inbox.js";
@@ -21,6 +22,8 @@ export interface OperateRequest {
   readonly command: OperatorCommand;
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
+  /** Of the settings. */
+  readonly notify?: readonly NotifyRule[];
   readonly endLeftovers: (token: string) => Promise<void>;
   /** Called with what was committed here. */
   readonly onCommitted?: (commit: BesideCommit) => void;
@@ -96,7 +99,7 @@ async function operateOrphan(store: Store, request: OperateRequest, fence: numbe
   const isCancel = command.type === "run.cancel" && !isTakenBefore && refusalOf(run, command) === null;
   // First, so that a cancel that cannot reach a child can be asked for again.
   if (isCancel) await cancelChildren(store, request, run);
-  const host = new RunHost(run, fence, nextSeq);
+  const host = new RunHost(run, fence, nextSeq, 0, request.notify);
   const now = systemClock.now();
   const held = isCancel ? heldAttempts(run) : [];
   for (const { token } of held) await request.endLeftovers(token);

@@ -5,7 +5,7 @@ import { functionAction, type StepFunction } from "../action/function-action.js"
 import { createProcessHost } from "../action/process/create-process-host.js";
 import type { ChildRuns } from "../action/workflow.js";
 import { DarumaError } from "../core/errors/errors.js";
-import type { BreakerDefinition } from "../core/model/definition.js";
+import type { BreakerDefinition, NotifyRule } from "../core/model/definition.js";
 import { systemClock } from "../engine/clock.js";
 import { Engine } from "../engine/engine.js";
 import { Inbox } from "../engine/inbox.js";
@@ -36,6 +36,8 @@ export interface DarumaOptions {
   readonly leaseMs?: number;
   /** Breakers that steps of all workflows may use, as the settings have them. */
   readonly breakers?: readonly BreakerDefinition[];
+  /** Who is told of what, as the settings have it. What is to be told waits in the store for a process that has the channel. */
+  readonly notify?: readonly NotifyRule[];
   /** The address of the server that this is part of, for $DARUMA_API_URL. */
   readonly apiUrl?: () => string;
 }
@@ -59,6 +61,8 @@ export interface Parts {
   readonly engine: Engine;
   readonly worker: Worker;
   readonly owner: LeaseOwner;
+  /** Of the settings. */
+  readonly notify: readonly NotifyRule[];
   /** Types of steps that the program itself brings. */
   readonly customActions: readonly string[];
   /** Names of the breakers of the settings. */
@@ -66,6 +70,8 @@ export interface Parts {
   /** Hears what steps print in this process, redacted, as they print it. */
   readonly onOutput: LocalWorker["onOutput"];
   readonly shortageListeners: Set<(text: string) => void>;
+  /** Called when something was committed that people may have to hear. */
+  readonly noticeListeners: Set<() => void>;
   /** Ends what runs and leaves its runs resumable. */
   readonly close: () => Promise<void>;
 }
@@ -88,7 +94,8 @@ export async function openParts(
   const tell = (text: string): void => {
     for (const listener of shortageListeners) listener(text);
   };
-  const { breakers = [] } = options;
+  const { breakers = [], notify = [] } = options;
+  const noticeListeners = new Set<() => void>();
   const local = new LocalWorker({
     actions: [...builtInActions({ processes, sandbox, children }), ...own],
     outputDir,
@@ -112,6 +119,10 @@ export async function openParts(
     readArtifact: readOutputArtifact,
     failures: new FailureFiles(outputDir),
     breakers: new Map(breakers.map((each) => [each.name, each])),
+    notify,
+    onNotices: () => {
+      for (const listener of noticeListeners) listener();
+    },
     tell,
     // Of these Node makes many at a time; bytes it asks the system for each time.
     newToken: () => randomUUID().replaceAll("-", ""),
@@ -128,10 +139,12 @@ export async function openParts(
     engine,
     worker,
     owner,
+    notify,
     customActions: own.map(({ type }) => type),
     sharedBreakers: breakers.map(({ name }) => name),
     onOutput: (listener) => local.onOutput(listener),
     shortageListeners,
+    noticeListeners,
     close: async () => {
       inbox.stop();
       await engine.stop();

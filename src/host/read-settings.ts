@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Problem } from "../definition/read/problem.js";
 import { readSource } from "../operations/workflows/workflow-source.js";
+import { checkExpression } from "../sandbox/check-expression.js";
+import { nameFinder } from "../sandbox/names/find-names.js";
 import { loadSettings } from "../settings/load-settings.js";
 import { NO_SETTINGS, type Settings } from "../settings/settings.js";
 
@@ -24,7 +26,7 @@ class InvalidSettings extends DarumaError {
 
 /** Throws FILE_NOT_FOUND, or an error with every problem. */
 export function readSettings(file: string): Settings {
-  const loaded = loadSettings(readSource(file), file);
+  const loaded = loadSettings(readSource(file), file, { checkExpression, findNames: nameFinder });
   if (!loaded.ok) throw new InvalidSettings(file, loaded.problems);
   return loaded.value;
 }

@@ -15,6 +15,7 @@ import { RunClaimer } from "../engine/run-claimer.js";
 import { findWaitingJobs } from "../engine/waiting-runs.js";
 import { workOnCampaigns } from "../operations/campaigns/run-campaigns.js";
 import type {
+  ChannelControl,
   ClusterControl,
   Context,
   PlacedJob,
@@ -31,6 +32,7 @@ import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { LiveControls } from "../report/live-control.js";
+import type { ChannelSettings } from "../settings/channels.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
 import { NO_RETENTION, type RetentionSettings } from "../settings/retention.js";
 import { type ClusterSettings, clusterFor } from "../settings/settings.js";
@@ -43,6 +45,8 @@ import type { NoPlace } from "../worker/pool/why-no-place.js";
 import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
+import { controlChannels } from "./notices/channel-control.js";
+import { NoticeSender } from "./notices/notice-sender.js";
 import type { DarumaOptions, WorkerOf } from "./parts.js";
 import { RetentionKeeper } from "./retention-keeper.js";
 import { SettingsBeat } from "./settings-beat.js";
@@ -60,6 +64,8 @@ export interface ServerPartsOptions extends DarumaOptions {
   readonly clusters?: readonly ClusterSettings[];
   /** How long runs that are over, and their files, are kept; by default for ever. */
   readonly retention?: RetentionSettings;
+  /** Ways to reach people. */
+  readonly channels?: readonly ChannelSettings[];
   /** Called with a sentence for the log. */
   readonly onCluster?: (text: string) => void;
 }
@@ -80,6 +86,7 @@ export class ServerParts {
     private readonly health: HealthBoard,
     private readonly settings: SettingsBeat,
     private readonly retention: RetentionKeeper,
+    private readonly sender: NoticeSender,
     private readonly options: ServerPartsOptions,
   ) {
     const { clusters = [] } = options;
@@ -117,7 +124,10 @@ export class ServerParts {
     let health: HealthBoard | null = null;
     const controls = new LiveControls();
     const workerOf: WorkerOf = (local, { store, outputDir, tell }) => {
-      health = new HealthBoard({ store, clock: systemClock, wake: () => pool?.tellRoom(), tell });
+      health = new HealthBoard({
+        ...{ store, clock: systemClock, wake: () => pool?.tellRoom(), tell },
+        notify: options.notify ?? [],
+      });
       pool = new WorkerPool({
         standings: health,
         local,
@@ -156,8 +166,8 @@ export class ServerParts {
       ...{ ...shared, ...lease, lease: DUTY_LEASE.campaigns, restMs: CAMPAIGN_REST_MS },
       work: () => workOnCampaigns({ store: daruma.store, operate, now: Date.now }),
     });
-    const { clusters = [], breakers = [], apiUrl = () => "", onCluster = () => {} } = options;
-    const { retention = NO_RETENTION } = options;
+    const { clusters = [], breakers = [], channels = [], notify = [], retention = NO_RETENTION } = options;
+    const { apiUrl = () => "", onCluster = () => {} } = options;
     const ticks = new ScheduleKeeper({
       ...shared,
       start: (asked) => startScheduled({ store: daruma.store, start: startOn(daruma, clusters) }, asked),
@@ -170,22 +180,18 @@ export class ServerParts {
     const keeper = new RetentionKeeper({
       ...{ ...shared, ...lease, outputDir: daruma.outputDir, rules: retention, tell: onCluster },
     });
+    const sender = new NoticeSender({
+      ...{ store: daruma.store, owner, channels, page: apiUrl, ownRuns: null, tell: onCluster },
+      env: options.env ?? process.env,
+    });
+    daruma.onNotices(() => sender.notifier.wake());
     const settings = new SettingsBeat({
       ...{ store: daruma.store, clock: systemClock, owner, url: apiUrl, tell: onCluster },
-      settings: hashSettings({ clusters, breakers, retention }),
+      settings: hashSettings({ clusters, breakers, channels, notify, retention }),
     });
     return new ServerParts(
-      daruma,
-      engine,
-      pool!,
-      claimer,
-      count,
-      duty,
-      duties,
-      health!,
-      settings,
-      keeper,
-      options,
+      ...([daruma, engine, pool!, claimer, count, duty, duties, health!] as const),
+      ...([settings, keeper, sender, options] as const),
     );
   }
 
@@ -194,12 +200,18 @@ export class ServerParts {
     return this.duty === null ? null : controlClusters(clusters, this.duty, apiUrl);
   }
 
+  private get channels(): ChannelControl {
+    const { channels = [], env = process.env, apiUrl = () => "" } = this.options;
+    return controlChannels(channels, { env, page: apiUrl });
+  }
+
   /** Goes on, from now, with every run that wants an engine and has none. The answer is how many there were. */
   async takeUpRuns(): Promise<number> {
     await this.claimer.start();
     // Runs first: their attempts are waited for by the time that the end of an allocation is heard of.
     await this.duty?.start();
     for (const each of this.duties) each.start();
+    this.sender.notifier.start();
     await this.settings.start();
     this.retention.start();
     return this.count.taken;
@@ -253,6 +265,7 @@ export class ServerParts {
       customActions: [],
       breakers: this.options.breakers ?? [],
       sharedBreakers: (this.options.breakers ?? []).map(({ name }) => name),
+      channels: this.channels,
       workflowReader: this.workflowReader,
     };
   }
@@ -262,6 +275,7 @@ export class ServerParts {
     await this.workflowReader.close();
     await this.settings.stop();
     await this.retention.stop();
+    await this.sender.close();
     await this.duty?.stop();
     await Promise.all(this.duties.map((each) => each.stop()));
     await this.claimer.stop();

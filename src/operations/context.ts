@@ -4,6 +4,7 @@ import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { BreakerDefinition, Definition } from "../core/model/definition.js";
 import type { Job } from "../core/model/run.js";
+import type { ChannelSettings } from "../settings/channels.js";
 import type { RetentionSettings } from "../settings/retention.js";
 import type { ClusterSettings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
@@ -29,8 +30,17 @@ export interface Context extends Reading {
   readonly retention?: () => RetentionSettings | Promise<RetentionSettings>;
   /** The breakers of the settings. */
   readonly breakers?: readonly BreakerDefinition[];
+  /** The channels of the settings; null where there are no settings. */
+  readonly channels?: ChannelControl | null;
   /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */
   readonly admitRun?: () => void;
+}
+
+/** What operations may do with channels. */
+export interface ChannelControl {
+  readonly settings: readonly ChannelSettings[];
+  /** Null: the message has arrived; else why not. */
+  test(channel: ChannelSettings): Promise<string | null>;
 }
 
 /** What operations may do with clusters. */

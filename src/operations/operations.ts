@@ -19,6 +19,7 @@ import { listPendingFailedJobs } from "./jobs/list-pending-failed-jobs.js";
 import { redriveJob } from "./jobs/redrive-job.js";
 import { retryJob } from "./jobs/retry-job.js";
 import { updateJob } from "./jobs/update-job.js";
+import { listNotifications, testChannel } from "./notifications/notifications.js";
 import type { Operation } from "./operation.js";
 import { decideProblems } from "./problems/decide-problems.js";
 import { listProblems } from "./problems/list-problems.js";
@@ -123,6 +124,8 @@ export const TABLE = {
   run_schedule: runSchedule,
   list_breakers: listBreakers,
   control_breaker: controlBreaker,
+  list_notifications: listNotifications,
+  test_channel: testChannel,
   list_workers: listWorkers,
   list_waiting: listWaiting,
   release_worker: releaseWorker,

@@ -23,6 +23,8 @@ describe("a settings file", () => {
         breakers: [],
         limits: {},
         retention: { runs: null, logs: null, artifacts: null },
+        channels: [],
+        notify: [],
         clusters: [
           {
             ...{
@@ -115,12 +117,6 @@ clusters:
     ]);
   });
 
-  it.each(["channels", "notify"])("refuses %s, which this version does not honour", (key) => {
-    expect(problemsOf(`${key}: {}\n`)).toEqual([
-      `1:1 UNKNOWN_KEY ${key}: the key \`${key}\` is not supported yet | Remove it; this version of Daruma does not support it.`,
-    ]);
-  });
-
   it("has breakers with their defaults", () => {
     const loaded = load("breakers: { payments-api: { failures: 3, release: 30/min }, db: {} }\n");
     const rest = {
@@ -202,7 +198,9 @@ clusters:
 
   it("describes itself as JSON Schema with the same keys", () => {
     const schema = settingsJsonSchema() as { properties: object; $defs: { cluster: { properties: object } } };
-    expect(Object.keys(schema.properties)).toEqual(["clusters", "breakers", "limits", "retention"]);
+    expect(Object.keys(schema.properties)).toEqual([
+      ...["clusters", "breakers", "limits", "retention", "channels", "notify"],
+    ]);
     expect(Object.keys(schema.$defs.cluster.properties)).toContain("auto_schedule_on_ready_jobs");
   });
 });

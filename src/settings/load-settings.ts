@@ -1,54 +1,66 @@
 import { breakers } from "../definition/fields/breaker-fields.js";
+import { placedNotify, toRules } from "../definition/fields/notify-fields.js";
 import { jsonDocument } from "../definition/read/json-document.js";
 import { ROOT } from "../definition/read/path.js";
 import type { Findings } from "../definition/read/problem.js";
 import { readText, type TextRead } from "../definition/read/read-text.js";
 import { type Fields, mapOf, object, type ReadContext } from "../definition/read/schema.js";
+import { channels, checkChannels, toChannels } from "./channel-fields.js";
 import { clusterProfile } from "./cluster-fields.js";
 import { limits } from "./limit-fields.js";
 import { NO_RETENTION } from "./retention.js";
 import { retention } from "./retention-fields.js";
 import type { Settings } from "./settings.js";
 
-/** What the settings will hold one day: known, so that nobody thinks that they are honoured. */
-const LATER = ["channels", "notify"];
-
 const CLUSTER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
 
-const settings = object(
-  {
-    clusters: {
-      schema: mapOf(clusterProfile, {
-        keyPattern: CLUSTER_NAME,
-        keyRule: "A name begins with a letter and has at most 40 letters, digits, - and _.",
-      }),
-      doc: "Batch systems on which the server may run steps, by name.",
-    },
-    breakers: { schema: breakers, doc: "Breakers that steps of all workflows may use, by name." },
-    limits: { schema: limits, doc: "What a server takes." },
-    retention: {
-      schema: retention,
-      doc: "How long runs that are over, their logs and their artifacts are kept.",
-    },
-  } as const satisfies Fields,
-  { later: LATER },
-);
+const settings = object({
+  clusters: {
+    schema: mapOf(clusterProfile, {
+      keyPattern: CLUSTER_NAME,
+      keyRule: "A name begins with a letter and has at most 40 letters, digits, - and _.",
+    }),
+    doc: "Batch systems on which the server may run steps, by name.",
+  },
+  breakers: { schema: breakers, doc: "Breakers that steps of all workflows may use, by name." },
+  limits: { schema: limits, doc: "What a server takes." },
+  retention: {
+    schema: retention,
+    doc: "How long runs that are over, their logs and their artifacts are kept.",
+  },
+  channels: { schema: channels, doc: "Ways to reach people, by name." },
+  notify: { schema: placedNotify, doc: "Who is told of what, in all workflows." },
+} as const satisfies Fields);
+
+/** What looks at the expressions of `notify`. */
+export type ExpressionChecks = Pick<ReadContext, "checkExpression" | "findNames">;
 
 /** The text of a settings file, or every problem in it at once. */
-export function loadSettings(source: string, file: string): TextRead<Settings> {
+export function loadSettings(
+  source: string,
+  file: string,
+  checks: ExpressionChecks = { checkExpression: () => null, findNames: null },
+): TextRead<Settings> {
   return readText(source, file, (root, findings): Settings | null => {
-    const keys = settings.read(root, ROOT, plainContext(findings));
+    const context = contextOf(findings, checks);
+    const keys = settings.read(root, ROOT, context);
     if (keys === undefined) return null;
     const clusters = [...(keys.clusters ?? [])].map(([name, profile]) => ({
       ...profile,
       name,
       tags: profile.tags.length === 0 ? [name] : profile.tags,
     }));
+    const known = toChannels(keys.channels);
+    const rules = keys.notify ?? [];
+    // A channel that is wrong itself is told already.
+    if (findings.errors.length === 0) checkChannels(rules, known, context);
     return {
       clusters,
       breakers: keys.breakers ?? [],
       limits: keys.limits ?? {},
       retention: keys.retention ?? NO_RETENTION,
+      channels: known,
+      notify: toRules(rules),
     };
   });
 }
@@ -57,16 +69,15 @@ export function settingsJsonSchema(): object {
   return jsonDocument("Daruma settings", settings);
 }
 
-/** Settings hold no expressions and no templates. */
-function plainContext(findings: Findings): ReadContext {
+/** Settings hold no templates. */
+function contextOf(findings: Findings, checks: ExpressionChecks): ReadContext {
   return {
+    ...checks,
     findings,
-    checkExpression: () => null,
     checkTemplate: () => null,
     compilePattern: () => ({ message: "there are none in settings" }),
     customActions: new Set(),
     sharedBreakers: [],
-    findNames: null,
     texts: [],
   };
 }

@@ -1,4 +1,5 @@
-import type { BreakerDefinition } from "../core/model/definition.js";
+import type { BreakerDefinition, NotifyRule } from "../core/model/definition.js";
+import type { ChannelSettings } from "./channels.js";
 import type { LimitSettings } from "./limits.js";
 import { NO_RETENTION, type RetentionSettings } from "./retention.js";
 
@@ -9,10 +10,17 @@ export interface Settings {
   readonly breakers: readonly BreakerDefinition[];
   readonly limits: LimitSettings;
   readonly retention: RetentionSettings;
+  /** Ways to reach people. */
+  readonly channels: readonly ChannelSettings[];
+  /** Who is told of what in all workflows. */
+  readonly notify: readonly NotifyRule[];
 }
 
 /** Where there is no settings file. */
-export const NO_SETTINGS: Settings = { clusters: [], breakers: [], limits: {}, retention: NO_RETENTION };
+export const NO_SETTINGS: Settings = {
+  ...{ clusters: [], breakers: [], limits: {}, retention: NO_RETENTION },
+  ...{ channels: [], notify: [] },
+};
 
 export const CLUSTER_TYPES = ["slurm", "gridengine"] as const;
 export type ClusterType = (typeof CLUSTER_TYPES)[number];

@@ -44,6 +44,7 @@ export function refuseMalformedAppend(append: Append): void {
     append.attempts.some((attempt) => attempt.run_id !== runId) ||
     append.routes.some((route) => route.run_id !== runId) ||
     append.checkpoints?.some((checkpoint) => checkpoint.run_id !== runId) === true ||
-    append.book?.some((row) => row.run_id !== runId) === true;
+    append.book?.some((row) => row.run_id !== runId) === true ||
+    append.outbox?.some((notice) => notice.run_id !== runId) === true;
   if (strangers) throw new DarumaError("STORE_FAILED", `an append of run ${runId} has rows of another run`);
 }

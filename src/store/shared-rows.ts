@@ -1,3 +1,5 @@
+import type { BesideNotices } from "./outbox-rows.js";
+
 /** Something that runs share and no log holds, such as a breaker: a name, and JSON that only its users understand. */
 export interface SharedRow {
   /** What it is of. */
@@ -23,5 +25,7 @@ export interface SharedStore {
    * All of these in one transaction, if each still has the revision that is given; each then has the next one. False:
    * somebody was faster, and nothing is written. No two of one kind and name.
    */
-  writeShared(rows: readonly SharedRow[]): Promise<boolean>;
+  writeShared(rows: readonly SharedRow[], beside?: BesideNotices): Promise<boolean>;
+  /** Those of these that still have the revision that is given go. */
+  dropShared(rows: readonly Omit<SharedRow, "data">[]): Promise<void>;
 }

@@ -8,11 +8,13 @@ import type {
   RouteRow,
   RunRow,
 } from "../core/model/rows.js";
+import type { Notice } from "../core/notify/notice.js";
 import type { BookStore } from "./book-rows.js";
 import type { CampaignStore } from "./campaign-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
 import type { CountStore } from "./counts.js";
 import type { JobFilter, RunFilter } from "./filters.js";
+import type { OutboxStore } from "./outbox-rows.js";
 import type { SharedStore } from "./shared-rows.js";
 import type { UnansweredJob } from "./unanswered.js";
 
@@ -21,7 +23,7 @@ import type { UnansweredJob } from "./unanswered.js";
  * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
  * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
-export interface Store extends ClusterStore, BookStore, CountStore, CampaignStore, SharedStore {
+export interface Store extends ClusterStore, BookStore, CountStore, CampaignStore, SharedStore, OutboxStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.
@@ -274,6 +276,8 @@ export interface Append {
   readonly checkpoints?: readonly CheckpointRow[];
   /** What the failure book learns of it; one that is there already is left as it is. */
   readonly book?: readonly BookRow[];
+  /** What people may have to hear of it; one that is there already is left as it is. */
+  readonly outbox?: readonly Notice[];
 }
 
 /** What a checkpoint changed, compressed. The hash is of what it holds, so two who write it write the same. */

@@ -14,8 +14,10 @@ import {
   RUN_COLUMNS,
   type RunRow,
 } from "../core/model/rows.js";
+import type { Notice } from "../core/notify/notice.js";
 import { BOOK_COLUMNS, BOOK_ROW_COLUMNS, TRIAGE_FIELDS } from "./book-rows.js";
 import { ALLOCATION_COLUMNS, type AllocationRow, CLUSTER_COLUMNS, type ClusterRow } from "./cluster-rows.js";
+import { OUTBOX_COLUMNS } from "./outbox-rows.js";
 import type { DraftRow, TokenRow, WorkflowRow } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
 
@@ -134,6 +136,7 @@ export const TABLES = {
     kept: TRIAGE_FIELDS,
     nameOf: ({ signature }) => `failure ${signature}`,
   }),
+  outbox: table<Notice>("outbox", OUTBOX_COLUMNS, { key: ["id"], nameOf: ({ id }) => `notice ${id}` }),
 } as const;
 
 /** The columns as SQL names them. */

@@ -23,6 +23,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "15 0baa0d8fd51df69a2dad74c34040c781ccb7d6e3b384fe736e248af109ee7058",
   "16 9d45846a6c706ec4cf213e2ce47251ea0e5b0f40774b097c2b6d808d9ca623a9",
   "17 06e214946a335cf7a5737f9b6db8ba4f49604d6f242e06dd2a43c394c189ec30",
+  "18 d47369a18a6b22bc484dd90a6bad9401ac1fb1d2d92ba0e342b05dd7b64718b3",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -41,10 +42,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "14 20979a6d31b7f3622de85ec20318fff1850fe50b6c65bcb20f63442bd0fd8fd4",
   "15 931ea3e8ca8d1ef9a093036a8537d2db60a76695d392242d6c02df521d0f422d",
   "16 723198868bb6640d6cd784c8f40665fa4226018d9bd6875aa6d2d07a2956e764",
+  "17 0ca499368425f5a2a7ed07837984b837b24523cad2e429be339037be53055d4e",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "16 5826ed50fe0fe8cb2339a6bb0d2fedd0e6348d41b3c55cde241c141a2237718b";
+const FUNCTIONS_CHECKSUM = "17 6fd4030eaca20087e16768380da3021e908424c11ac77a0d974ef66586798bc2";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

@@ -28,6 +28,7 @@ const RECORDED_BY: { readonly [version: number]: string } = {
   13: "sqlite-v14.sql",
   14: "sqlite-v15.sql",
   15: "sqlite-v16.sql",
+  16: "sqlite-v17.sql",
 };
 const TABLES = ["definition", "workflow", "run", "event", "job", "attempt", "route", "lease"];
 

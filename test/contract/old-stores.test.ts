@@ -9,7 +9,7 @@ import { expectKilledRunToGoOn } from "../support/killed-run.js";
 
 /**
  * Each dump was made by a build of its time: run 1 had ended, run 2 was at its step `long` when the process was killed.
- * `sqlite-v8` to `sqlite-v16` are the dump of version 7 with what came with these versions. `sqlite-v3-from-first` is of the first form of version 1, marked as version 3 by a build that could not use it then.
+ * `sqlite-v8` to `sqlite-v17` are the dump of version 7 with what came with these versions. `sqlite-v3-from-first` is of the first form of version 1, marked as version 3 by a build that could not use it then.
  */
 const DUMPS = new URL("../fixtures/stores/", import.meta.url).pathname;
 const TABLES = ["workflow", "run", "event", "job", "attempt", "route", "lease", "inbox"];

@@ -15,6 +15,7 @@ import { failureHandlerContract } from "./failure-handler-contract.js";
 import { inboxContract } from "./inbox-contract.js";
 import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
+import { outboxContract } from "./outbox-contract.js";
 import { readContract } from "./read-contract.js";
 import { searchContract } from "./search-contract.js";
 import { sharedContract } from "./shared-contract.js";
@@ -66,6 +67,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     leaseContract(underTest);
     claimContract(underTest);
     sharedContract(underTest);
+    outboxContract(underTest);
     waitingContract(underTest);
     checkpointContract(underTest);
     snapshotContract(underTest);

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
 import { CliFolder } from "../support/cli-folder.js";
 
 const cli = new CliFolder();
@@ -10,13 +12,13 @@ describe("daruma config check", () => {
   it("tells every problem with its place, and exits with 2", async () => {
     const file = cli.write(
       "bad.config.yaml",
-      "clusters:\n  hpc:\n    type: slurm\n    partion: main\nnotify: []\n",
+      "clusters:\n  hpc:\n    type: slurm\n    partion: main\nchanels: {}\n",
     );
     const { exitCode, stderr } = await cli.daruma("config", "check", file);
     expect(stderr).toBe(`${file}:4:5 UNKNOWN_KEY unknown key \`partion\`, did you mean \`partition\`?
   hint: Rename it to \`partition\`.
-${file}:5:1 UNKNOWN_KEY the key \`notify\` is not supported yet
-  hint: Remove it; this version of Daruma does not support it.
+${file}:5:1 UNKNOWN_KEY unknown key \`chanels\`, did you mean \`channels\`?
+  hint: Rename it to \`channels\`.
 2 errors
 `);
     expect(exitCode).toBe(2);
@@ -30,7 +32,7 @@ ${file}:5:1 UNKNOWN_KEY the key \`notify\` is not supported yet
     });
     const { stdout } = await cli.daruma("config", "check", "--config", file, "--json");
     expect(JSON.parse(stdout)).toEqual({
-      ...{ ok: true, file, clusters: ["hpc"], breakers: [], differs: [] },
+      ...{ ok: true, file, clusters: ["hpc"], breakers: [], channels: [], missing_secrets: [], differs: [] },
       ...{ limits: {}, retention: { runs: null, logs: null, artifacts: null } },
     });
   });
@@ -44,6 +46,46 @@ ${file}:5:1 UNKNOWN_KEY the key \`notify\` is not supported yet
   runs are kept for 90 d, for the last 500 runs of each workflow (completed)
   logs are kept up to 20 GiB
 `);
+  });
+
+  it("says where messages go and which secrets are missing, and never shows one", {
+    tags: ["N13"],
+  }, async () => {
+    const file = cli.write(
+      "channels.config.yaml",
+      `channels:
+  ops: { type: webhook, url: "https://example.com/hooks/x?y=z", secret: OPS_KEY }
+  chat: { type: slack, secret: { file: ${join(cli.path, "slack-url")} } }
+  mail: { type: email, host: mail.example.com, from: daruma@example.com, to: [a@example.com, b@example.com] }
+notify:
+  - { on: [held, failed], to: [ops, chat], when: notice.workflow === 'ci' }
+`,
+    );
+    const checked = await cli.daruma("config", "check", file);
+    expect(checked).toMatchObject({
+      exitCode: 2,
+      stdout: `${file}: valid, 3 channels, 1 rule
+  ops (webhook), to example.com
+  chat (slack), to Slack
+  mail (email), to a@example.com, b@example.com
+  tells ops, chat of held, failed
+  secret missing: channel ops: the variable OPS_KEY is empty or missing
+  secret missing: channel chat: the file ${join(cli.path, "slack-url")} is empty or missing
+`,
+    });
+    const check = (env: { [name: string]: string }, ...args: string[]) =>
+      runCli(["config", "check", ...args, "--output-dir", cli.outputDir], env);
+    const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    cli.write("slack-url", "https://hooks.slack.com/services/T/B/very-secret\n");
+    const right = await check({ OPS_KEY: key }, file, "--json");
+    expect(JSON.parse(right.stdout)).toMatchObject({ ok: true, missing_secrets: [] });
+    expect(right.exitCode).toBe(0);
+    const wrong = await check({ OPS_KEY: "hunter2-hunter2" }, file);
+    expect(wrong.stdout).toContain("channel ops: the variable OPS_KEY is no key of Standard Webhooks\n");
+    expect([wrong.exitCode, right.stdout + wrong.stdout + wrong.stderr]).toEqual([
+      2,
+      expect.not.stringMatching(/hunter2|very-secret/),
+    ]);
   });
 
   it("says that an empty file sets nothing, and whoami who asks", async () => {

@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["core"],
   ["definition"],
   ["settings"],
-  ["store", "action", "sandbox", "workspace", "telemetry", "cluster"],
+  ["store", "action", "sandbox", "workspace", "telemetry", "cluster", "notify"],
   ["engine", "worker"],
   ["report"],
   ["operations"],

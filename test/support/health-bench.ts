@@ -161,6 +161,7 @@ export class HealthServer {
     this.board = new HealthBoard({
       ...{ store: mortal, clock, wake: () => this.pool.tellRoom() },
       tell: (text) => this.told.push(text),
+      notify: [{ on: ["quarantined", "recovered"], to: ["ops"], when: null }],
     });
     this.pool = new WorkerPool({
       ...{ local: localPart(slots), outputDir, clock, recorded: mortal, standings: this.board },
@@ -210,8 +211,8 @@ export class HealthBench {
 
   constructor() {
     const write = this.store.writeShared.bind(this.store);
-    this.store.writeShared = async (rows) => {
-      const isWritten = await write(rows);
+    this.store.writeShared = async (rows, beside) => {
+      const isWritten = await write(rows, beside);
       if (isWritten)
         for (const row of rows)
           if (row.kind === WORKERS) this.written.push({ name: row.name, health: readHealth(row) });

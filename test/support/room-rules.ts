@@ -10,12 +10,12 @@ export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] 
     ["text"],
     ["redaction", "errors", "book", "campaign", "tally", "schedule"],
     ["model"],
-    ["failure", "breakers", "workers"],
+    ["failure", "breakers", "workers", "notify"],
     ["evolve"],
     ["decide", "snapshot"],
   ],
   definition: [["read"], ["fields"], ["batch", "normalise"], ["check"], ["lint", "draw", "edit"], [TOP]],
-  report: [["lookup", "resources", "timeline"], ["words"], [TOP], ["formats", "problems"]],
+  report: [["lookup", "resources", "timeline"], ["words"], [TOP], ["formats", "problems", "notices"]],
 };
 
 /** So many can be seen at a glance. */

@@ -8,11 +8,12 @@ import { DEFAULT_HOST, DEFAULT_PORT } from "../../api/limits.js";
 import { runAdmission } from "../../api/run-admission.js";
 import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../../api/server.js";
 import { DarumaError } from "../../core/errors/errors.js";
-import type { BreakerDefinition } from "../../core/model/definition.js";
+import type { BreakerDefinition, NotifyRule } from "../../core/model/definition.js";
 import { isOver, type Run } from "../../core/model/run.js";
 import { openStore } from "../../host/open-store.js";
 import { ServerParts } from "../../host/server-parts.js";
 import type { Context, Principal } from "../../operations/context.js";
+import type { ChannelSettings } from "../../settings/channels.js";
 import type { RetentionSettings } from "../../settings/retention.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { Store } from "../../store/store.js";
@@ -39,6 +40,8 @@ export interface StartServerOptions extends ServerOptions {
   readonly breakers?: readonly BreakerDefinition[];
   /** How long runs that are over, and their files, are kept; by default for ever. */
   readonly retention?: RetentionSettings;
+  readonly channels?: readonly ChannelSettings[];
+  readonly notify?: readonly NotifyRule[];
   /** Called with a sentence about allocations, for the log. */
   readonly onCluster?: (text: string) => void;
   readonly version?: string;
@@ -110,11 +113,12 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
 }
 
 function openParts(
-  { maxParallel, env, leaseMs, clusters, breakers, retention, onCluster }: StartServerOptions,
+  options: StartServerOptions,
   store: Store,
   outputDir: string,
   apiUrl: () => string,
 ): Promise<ServerParts> {
+  const { maxParallel, env, leaseMs, clusters, breakers, retention, channels, notify, onCluster } = options;
   return ServerParts.open({
     store,
     outputDir,
@@ -124,6 +128,8 @@ function openParts(
     ...(clusters === undefined ? {} : { clusters }),
     ...(breakers === undefined ? {} : { breakers }),
     ...(retention === undefined ? {} : { retention }),
+    ...(channels === undefined ? {} : { channels }),
+    ...(notify === undefined ? {} : { notify }),
     ...(onCluster === undefined ? {} : { onCluster }),
     ...(leaseMs === undefined ? {} : { leaseMs, attemptLeaseMs: leaseMs }),
   });

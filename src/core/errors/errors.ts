@@ -56,6 +56,21 @@ export const WORKFLOW_FILE_ERRORS = {
     asked:
       "Fix the name, or define it under `breakers` of the workflow; the server's settings may define it too.",
   },
+  UNKNOWN_CHANNEL: {
+    means: "A rule of `notify`, or a command, names a channel that the settings do not define.",
+    next: "Fix the name, or define it under `channels` of the settings; `daruma config check` lists them.",
+    asked: "Fix the name; the channels are in the server's settings.",
+  },
+  CHANNEL_FAILED: {
+    means: "A message could not be sent to a channel.",
+    next: "Look at what the receiver said; `daruma config check` says whether the channel's secret is there.",
+    asked: "Look at what the receiver said, or ask whoever runs the server.",
+  },
+  CHANNEL_SECRET: {
+    means: "The secret of a channel is missing or cannot be used.",
+    next: "Set the variable, or write the file, that the channel's `secret` names; `daruma config check` says which are missing.",
+    asked: "Ask whoever runs the server to set the secret that the channel names.",
+  },
   CYCLE: {
     means: "Steps depend on each other in a circle.",
     next: "Remove one of the dependencies in the printed circle.",

@@ -58,6 +58,8 @@ export interface Definition {
   readonly timeLimits?: TimeLimits;
   /** When it starts by itself once it is published; missing: never. */
   readonly schedules?: readonly ScheduleDefinition[];
+  /** Who is told of what; the settings may have more. Missing: nobody. */
+  readonly notify?: readonly NotifyRule[];
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;
@@ -150,6 +152,20 @@ export interface BreakerDefinition {
   readonly maxOpenMs: number;
   /** Jobs a second that each engine lets go on once it is closed. */
   readonly releasePerSecond: number;
+}
+
+export const NOTICE_KINDS = [
+  ...(["held", "failed", "dead_letter", "question"] as const),
+  ...(["recovered", "deadline", "breaker", "quarantined"] as const),
+] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+export interface NotifyRule {
+  readonly on: readonly NoticeKind[];
+  /** Names of channels of the settings. */
+  readonly to: readonly string[];
+  /** An expression over `notice`; null: always. */
+  readonly when: string | null;
 }
 
 export type FailurePolicy = "finish_independent" | "fail_fast";

@@ -73,7 +73,7 @@ function noteNames(given: PlacedText, names: NamesInText | null | undefined, { t
   if (reads.length + prints.length + literals.length > 0) texts.push({ ...given, names });
 }
 
-function reportSyntax(
+export function reportSyntax(
   code: "EXPRESSION_SYNTAX" | "TEMPLATE_SYNTAX",
   { message, line, column = 1 }: SyntaxProblem,
   given: PlacedText,

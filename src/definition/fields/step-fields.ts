@@ -267,6 +267,7 @@ export const STEP_FIELDS = {
 const TOP_KEYS: readonly string[] = [
   "breakers",
   "failure_handlers",
+  "notify",
   "queue",
   "self_heal",
   "transitions",

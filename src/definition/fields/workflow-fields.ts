@@ -28,6 +28,7 @@ import { jobs } from "./job-fields.js";
 import { parameters } from "./job-parameters.js";
 import { labels } from "./label-fields.js";
 import { resourceMonitor } from "./monitor-fields.js";
+import { notify } from "./notify-fields.js";
 import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
@@ -240,6 +241,10 @@ export const WORKFLOW_FIELDS = {
   schedule: {
     schema: schedules,
     doc: "When a server starts it by itself, once it is published; one schedule, or a list of them.",
+  },
+  notify: {
+    schema: notify,
+    doc: "Who is told when a run needs somebody: a list of what to tell `on`, and `to` which channels of the settings.",
   },
   failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
   breakers: {

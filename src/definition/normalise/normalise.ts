@@ -88,6 +88,7 @@ export function normalise(
       "schedules",
       keys.schedule?.length ? keys.schedule.map(({ definition }) => definition) : undefined,
     ),
+    ...given("notify", keys.notify?.length === 0 ? undefined : keys.notify),
     ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
     workspace: keys.workspace ?? null,
     selfHeal: keys.self_heal ?? null,

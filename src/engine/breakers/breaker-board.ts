@@ -11,12 +11,12 @@ import type { Command, OpenBreaker } from "../../core/model/commands.js";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { findJob, isOver, type Job, type Run } from "../../core/model/run.js";
 import { hasTurn } from "../../core/model/workspace-turn.js";
-import type { LeaseOwner, Store } from "../../store/store.js";
-import type { Clock } from "../clock.js";
+import type { EngineOptions } from "../engine-options.js";
 import type { RunHost } from "../run-host.js";
 import { isFailureOf, type Noted, notedOf, withNotes } from "./breaker-notes.js";
 import { BreakerRows } from "./breaker-rows.js";
 import { breakerText } from "./breaker-text.js";
+import { openingNotices, rulesFor } from "./opening-notices.js";
 import { isSpentGrant, Probes } from "./probes.js";
 import { ReleaseQueue } from "./release-queue.js";
 
@@ -26,19 +26,13 @@ const MIN_POLL_MS = 200;
 /** A probe is never later than this part of its interval because nobody looked. */
 const POLLS_PER_PROBE = 4;
 
-export interface BreakerPorts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly owner: LeaseOwner;
-  /** Of the settings. */
-  readonly breakers?: SharedBreakers;
+export interface BreakerPorts
+  extends Pick<EngineOptions, "store" | "clock" | "owner" | "breakers" | "notify" | "tell"> {
   readonly post: (host: RunHost, command: Command) => void;
   /** Look again at what may start. */
   readonly wake: () => void;
   /** A worker has room for the job now. */
   readonly hasPlace: (host: RunHost, job: Job) => boolean;
-  /** Called with a sentence for people. */
-  readonly tell?: (text: string) => void;
 }
 
 /** What this engine knows of the breakers that its runs use: whom they keep back, and what its runs have to say to them. */
@@ -230,11 +224,16 @@ export class BreakerBoard {
     const keys = new Set(notes.flatMap(({ used }) => used.map(({ key }) => key)));
     for (const key of keys) {
       const { policy } = this.used.get(key)!;
-      await this.rows.change(new Map([[key, policy]]), (breakers, now) => {
-        const before = breakers.get(key)!;
-        const breaker = withNotes(before, { key, policy }, notes, now, now - this.ports.clock.now());
-        return breaker === before ? null : new Map([[key, breaker]]);
-      });
+      const rules = rulesFor(key, this.hosts, this.shared, this.ports.notify);
+      await this.rows.change(
+        new Map([[key, policy]]),
+        (breakers, now) => {
+          const before = breakers.get(key)!;
+          const breaker = withNotes(before, { key, policy }, notes, now, now - this.ports.clock.now());
+          return breaker === before ? null : new Map([[key, breaker]]);
+        },
+        (before, after) => openingNotices(key, { before, after, notes, rules }),
+      );
     }
     this.unwritten = this.unwritten.slice(notes.length);
   }

@@ -6,6 +6,7 @@ import { jobById, type Run } from "../../core/model/run.js";
 /** What an event means to the breakers of its step. */
 export interface Noted {
   readonly used: readonly UsedBreaker[];
+  readonly runId: number;
   /** When the attempt that succeeded began; null: it failed. */
   readonly begunAt: number | null;
   readonly reason: string;
@@ -17,11 +18,11 @@ export function notedOf(run: Run, event: Event, shared: SharedBreakers): Noted |
   const job = jobById(run, event.job);
   const used = breakersOf(run, job, shared);
   if (event.type === "attempt.succeeded")
-    return used.length === 0 ? null : { used, begunAt: job.attemptStartedAt, reason: "" };
+    return used.length === 0 ? null : { used, runId: run.id, begunAt: job.attemptStartedAt, reason: "" };
   const { code, class: failureClass } = event.error;
   const counting = used.filter(({ policy }) => policy.classes.includes(failureClass));
   const reason = `${code} of ${job.step.definition.id} in run ${run.id}`;
-  return counting.length === 0 ? null : { used: counting, begunAt: null, reason };
+  return counting.length === 0 ? null : { used: counting, runId: run.id, begunAt: null, reason };
 }
 
 export function isFailureOf({ used, begunAt }: Noted, key: string): boolean {

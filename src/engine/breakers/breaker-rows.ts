@@ -1,7 +1,7 @@
 import { type Breaker, type BreakerPolicy, newBreaker } from "../../core/breakers/breaker.js";
-import type { SharedRow, SharedStore } from "../../store/shared-rows.js";
+import type { SharedRow } from "../../store/shared-rows.js";
 import type { Clock } from "../clock.js";
-import { type EditShared, SharedRows } from "../shared-rows.js";
+import { type Beside, type ChangedShared, type EditShared, SharedRows } from "../shared-rows.js";
 
 export const BREAKERS = "breaker";
 
@@ -12,7 +12,7 @@ export class BreakerRows {
   private readonly rows: SharedRows<Breaker>;
   private policies: Policies = new Map();
 
-  constructor(store: SharedStore, clock: Pick<Clock, "now">) {
+  constructor(store: ChangedShared, clock: Pick<Clock, "now">) {
     this.rows = new SharedRows(BREAKERS, store, clock, (row, key) =>
       readBreaker(row, this.policies.get(key)!),
     );
@@ -38,9 +38,9 @@ export class BreakerRows {
   }
 
   /** All of these at once, as they are at this moment. False: `edit` left them alone. */
-  change(policies: Policies, edit: EditShared<Breaker>): Promise<boolean> {
+  change(policies: Policies, edit: EditShared<Breaker>, beside?: Beside<Breaker>): Promise<boolean> {
     this.learn(policies);
-    return this.rows.change([...policies.keys()], edit);
+    return this.rows.change([...policies.keys()], edit, beside);
   }
 
   private learn(policies: Policies): void {

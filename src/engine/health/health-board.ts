@@ -1,3 +1,4 @@
+import type { NotifyRule } from "../../core/model/definition.js";
 import type { LoggedEvent } from "../../core/model/events.js";
 import { isOver, type Run } from "../../core/model/run.js";
 import { Contrast } from "../../core/workers/contrast.js";
@@ -20,6 +21,7 @@ import type { SharedRows } from "../shared-rows.js";
 import { AttemptsSeen, type Ending, type SeenAttempt } from "./attempts-seen.js";
 import { openHealthRows } from "./health-rows.js";
 import { healthText } from "./health-text.js";
+import { quarantineNotices } from "./quarantine-notices.js";
 
 /** How often it is looked whether others have changed something, where nobody tells. */
 const POLL_MS = 10_000;
@@ -29,6 +31,8 @@ export interface HealthPorts {
   readonly clock: Clock;
   /** Somebody may get work who did not before. */
   readonly wake: () => void;
+  /** Of the settings. */
+  readonly notify?: readonly NotifyRule[];
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;
 }
@@ -220,11 +224,15 @@ export class HealthBoard implements Standings {
   }
 
   private edit(name: string, changes: readonly Change[]): Promise<boolean> {
-    return this.rows.change([name], (found, now) => {
-      const before = found.get(name)!;
-      const after = changes.reduce((health, change) => change(health, now), before);
-      return after === before ? null : new Map([[name, after]]);
-    });
+    return this.rows.change(
+      [name],
+      (found, now) => {
+        const before = found.get(name)!;
+        const after = changes.reduce((health, change) => change(health, now), before);
+        return after === before ? null : new Map([[name, after]]);
+      },
+      (before, after) => quarantineNotices(name, before, after, this.ports.notify ?? []),
+    );
   }
 
   private notice(): void {

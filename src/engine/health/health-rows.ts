@@ -1,12 +1,12 @@
 import { HEALTHY, type WorkerHealth } from "../../core/workers/quarantine.js";
-import type { SharedRow, SharedStore } from "../../store/shared-rows.js";
+import type { SharedRow } from "../../store/shared-rows.js";
 import type { Clock } from "../clock.js";
-import { SharedRows } from "../shared-rows.js";
+import { type ChangedShared, SharedRows } from "../shared-rows.js";
 
 export const WORKERS = "worker";
 
 /** The workers and nodes that were in quarantine, by the name that answers for their attempts. */
-export function openHealthRows(store: SharedStore, clock: Pick<Clock, "now">): SharedRows<WorkerHealth> {
+export function openHealthRows(store: ChangedShared, clock: Pick<Clock, "now">): SharedRows<WorkerHealth> {
   return new SharedRows(WORKERS, store, clock, readHealth);
 }
 

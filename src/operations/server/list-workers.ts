@@ -34,7 +34,7 @@ const server = z.object({
   url: z.string(),
   seen_at: z.string(),
   settings: z
-    .object({ breakers: z.string(), clusters: z.string(), retention: z.string().optional() })
+    .record(z.string(), z.string())
     .describe("A hash of each part of its settings: servers of one store should have the same."),
 });
 

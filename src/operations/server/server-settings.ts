@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import type { BreakerDefinition } from "../../core/model/definition.js";
-import type { RetentionSettings } from "../../settings/retention.js";
-import type { ClusterSettings } from "../../settings/settings.js";
+import type { Settings } from "../../settings/settings.js";
 import type { SharedStore } from "../../store/shared-rows.js";
 
 const KIND = "server";
@@ -12,12 +10,12 @@ export const SETTINGS_BEAT_MS = 60_000;
 /** Who has not been heard of for so long is gone. */
 const GONE_MS = 3 * SETTINGS_BEAT_MS;
 
-const PARTS = ["breakers", "clusters", "retention"] as const;
+const PARTS = ["breakers", "channels", "clusters", "notify", "retention"] as const;
 export type SettingsPart = (typeof PARTS)[number];
 /** What servers of one store should have alike, each as a hash: the settings themselves are nobody else's business. */
-export type SettingsHashes = { readonly [part in "breakers" | "clusters"]: string } & {
-  readonly retention?: string | undefined;
-};
+export type SettingsHashes = { readonly [part in SettingsPart]: string };
+/** Servers of other versions may know fewer parts. */
+type KnownHashes = Partial<SettingsHashes>;
 
 export interface KnownServer {
   readonly engine: string;
@@ -26,22 +24,21 @@ export interface KnownServer {
   readonly url: string;
   /** On the store's clock. */
   readonly seen_at: number;
-  readonly settings: SettingsHashes;
+  readonly settings: KnownHashes;
 }
 
-export function hashSettings(settings: {
-  readonly breakers: readonly BreakerDefinition[];
-  readonly clusters: readonly ClusterSettings[];
-  readonly retention: RetentionSettings;
-}): SettingsHashes {
-  const hashOf = (value: unknown): string =>
+export function hashSettings(settings: Pick<Settings, SettingsPart>): SettingsHashes {
+  const digest = (value: unknown): string =>
     createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
-  const byName = (named: readonly { readonly name: string }[]) =>
-    [...named].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const hashOf = (named: readonly { readonly name: string }[]): string =>
+    digest([...named].sort((a, b) => (a.name < b.name ? -1 : 1)));
+  const { breakers, channels, clusters, notify, retention } = settings;
   return {
-    breakers: hashOf(byName(settings.breakers)),
-    clusters: hashOf(byName(settings.clusters)),
-    retention: hashOf(settings.retention),
+    breakers: hashOf(breakers),
+    channels: hashOf(channels),
+    clusters: hashOf(clusters),
+    notify: digest(notify),
+    retention: digest(retention),
   };
 }
 
@@ -74,7 +71,7 @@ export async function keepKnownServer(
   return [];
 }
 
-export function differingParts(one: SettingsHashes, other: SettingsHashes): SettingsPart[] {
+export function differingParts(one: KnownHashes, other: KnownHashes): SettingsPart[] {
   // A server of an earlier version says nothing of what it does not know.
   return PARTS.filter(
     (part) => one[part] !== undefined && other[part] !== undefined && one[part] !== other[part],

@@ -8,6 +8,7 @@ import { createClusterVerbs } from "./memory-clusters.js";
 import { createCountVerbs } from "./memory-counts.js";
 import { createInboxVerbs } from "./memory-inbox.js";
 import { createLeaseVerbs } from "./memory-leases.js";
+import { createOutboxVerbs } from "./memory-outbox.js";
 import { createRunVerbs } from "./memory-runs.js";
 import { createSharedVerbs } from "./memory-shared.js";
 import { MemoryTables } from "./memory-tables.js";
@@ -61,6 +62,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createCountVerbs(open),
     ...createCampaignVerbs(open),
     ...createSharedVerbs(open, listeners),
+    ...createOutboxVerbs(open),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       open();

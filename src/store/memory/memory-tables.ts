@@ -1,6 +1,7 @@
 import type { BookRow } from "../../core/book/book-row.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { FailureHandlerRow, JobRow, RunRow } from "../../core/model/rows.js";
+import type { Notice } from "../../core/notify/notice.js";
 import { type RunPosition, refuseTakenCause } from "../append-rules.js";
 import type { StoredCampaign } from "../campaign-rows.js";
 import type { ServerRow } from "../cluster-rows.js";
@@ -61,6 +62,12 @@ interface LeaseState {
 
 type InboxEntry = NewInboxCommand & { readonly id: number; answer: string | null };
 
+interface KeptNotice {
+  readonly text: string;
+  readonly lease: string | null;
+  readonly leasedUntil: number;
+}
+
 /** The data of a memory store, shared by all handles on it. */
 export class MemoryTables {
   lastRunId = 0;
@@ -77,6 +84,7 @@ export class MemoryTables {
   readonly clusters = new Map<string, string>();
   readonly allocations = new Map<string, string>();
   readonly shared = new Map<string, SharedRow>();
+  readonly outbox = new Map<string, KeptNotice>();
   readonly servers = new Map<string, ServerRow>();
   readonly book = new Map<string, string>();
   readonly bookRows = new Map<string, { readonly text: string; readonly rolled: boolean }>();
@@ -136,6 +144,13 @@ export class MemoryTables {
       tables.routes.push(JSON.stringify({ ...route, reason: toStorableText(route.reason) }));
     }
     this.putBookRows(append.book ?? []);
+    this.putNotices(append.outbox ?? []);
+  }
+
+  putNotices(notices: readonly Notice[]): void {
+    for (const notice of notices)
+      if (!this.outbox.has(notice.id))
+        this.outbox.set(notice.id, { text: JSON.stringify(notice), lease: null, leasedUntil: 0 });
   }
 
   putBookRows(rows: readonly BookRow[]): void {

@@ -1,4 +1,5 @@
 import { COLUMNS, TABLES } from "../tables.js";
+import { writeSharedFunction } from "./outbox/outbox-verbs.js";
 import { REFUSED_STATE } from "./postgres-errors.js";
 
 /** What a commit replaces in rows that are there (`SET` of an upsert), and the columns of routes, which are only added. */
@@ -27,6 +28,8 @@ export function commitFunctions(): string {
     commitFunction(define, columns),
     commitFunctionWithCheckpoints(define, setEach(checkpoint.replaced)),
     commitFunctionWithBook(define),
+    commitFunctionWithOutbox(define),
+    writeSharedFunction(define),
   ].join("\n");
 }
 
@@ -117,6 +120,24 @@ function commitFunctionWithBook(define: string): string {
     IF book IS NOT NULL THEN
       INSERT INTO book_row (${COLUMNS.book_row})
         SELECT ${COLUMNS.book_row} FROM json_populate_recordset(NULL::book_row, book) ON CONFLICT DO NOTHING;
+    END IF;
+  END $$;`;
+}
+
+/** Writes what people may have to hear after all that. What became of one that is there already is left as it is. */
+function commitFunctionWithOutbox(define: string): string {
+  return `
+  ${define} commit_appends(
+    append_run bigint[], append_fence bigint[], append_first bigint[], append_known bigint[],
+    event_run bigint[], event_seq bigint[], event_at bigint[], event_type text[], event_data text[],
+    runs json, jobs json, attempts json, routes json, checkpoints json, book json, notices json, changes text[])
+    RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM commit_appends(append_run, append_fence, append_first, append_known, event_run, event_seq, event_at,
+      event_type, event_data, runs, jobs, attempts, routes, checkpoints, book, changes);
+    IF notices IS NOT NULL THEN
+      INSERT INTO outbox (${COLUMNS.outbox})
+        SELECT ${COLUMNS.outbox} FROM json_populate_recordset(NULL::outbox, notices) ON CONFLICT DO NOTHING;
     END IF;
   END $$;`;
 }

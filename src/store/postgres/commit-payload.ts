@@ -7,7 +7,8 @@ import { storedRow } from "./stored-rows.js";
 
 /** By way of `text`: the driver would make JSON of a JSON parameter once more. */
 export const COMMIT_CALL = `SELECT commit_appends($1, $2, $3, $4, $5, $6, $7, $8, $9,
-  $10::text::json, $11::text::json, $12::text::json, $13::text::json, $14::text::json, $15::text::json, $16)`;
+  $10::text::json, $11::text::json, $12::text::json, $13::text::json, $14::text::json, $15::text::json, $16::text::json,
+  $17)`;
 
 /** A NUL or half a character in JSON, which PostgreSQL does not turn into text. */
 const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
@@ -40,6 +41,10 @@ export function toCommitParameters(appends: readonly Append[], changes: readonly
     toJsonRows(
       TABLES.book_row,
       appends.flatMap(({ book = [] }) => book),
+    ),
+    toJsonRows(
+      TABLES.outbox,
+      appends.flatMap(({ outbox = [] }) => outbox),
     ),
     toArrayLiteral(changes),
   ];

@@ -15,6 +15,7 @@ import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { createInboxVerbs } from "./inbox-verbs.js";
 import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
 import { migrate } from "./migrations.js";
+import { createOutboxVerbs } from "./outbox/outbox-verbs.js";
 import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
 import { createSharedVerbs } from "./shared-verbs.js";
@@ -82,6 +83,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createCountVerbs(db),
     ...createCampaignVerbs(db),
     ...createSharedVerbs(db, listeners, { sender, clock }),
+    ...createOutboxVerbs(db, clock),
     ...createInboxVerbs(db, listeners, sender),
     ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),

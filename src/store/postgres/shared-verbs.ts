@@ -1,33 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { ChangeListeners } from "../change-listeners.js";
+import type { BesideNotices, NoticeChange } from "../outbox-rows.js";
 import type { SharedRow, SharedStore } from "../shared-rows.js";
-import { nameChange } from "./commit-payload.js";
+import { toStorableText } from "../storable-text.js";
+import { TABLES } from "../tables.js";
+import { nameChange, toJsonRows } from "./commit-payload.js";
 import { type Database, toArrayLiteral } from "./database.js";
 import type { LeaseClock } from "./lease-verbs.js";
 
 const NOW = "coalesce($1::bigint, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
-/**
- * One statement, so all of it or nothing: rows that are there are locked before their revisions are compared. The stamp
- * tells a call that is repeated that it was the one that wrote.
- */
-const WRITE = `
-  WITH given AS MATERIALIZED (
-    SELECT kind, name, revision, data FROM json_to_recordset($1::text::json)
-      AS each (kind text, name text, revision bigint, data text)),
-  locked AS MATERIALIZED (
-    SELECT shared.kind, shared.name, shared.revision FROM shared
-      WHERE (shared.kind, shared.name) IN (SELECT given.kind, given.name FROM given)
-      ORDER BY shared.kind, shared.name FOR UPDATE),
-  stale AS (
-    SELECT FROM given LEFT JOIN locked USING (kind, name) WHERE coalesce(locked.revision, 0) <> given.revision),
-  written AS (
-    INSERT INTO shared (kind, name, revision, data, stamp)
-      SELECT kind, name, revision + 1, data, $2 FROM given WHERE NOT EXISTS (SELECT FROM stale)
-      ON CONFLICT (kind, name) DO UPDATE SET revision = excluded.revision, data = excluded.data, stamp = excluded.stamp
-      WHERE shared.revision = excluded.revision - 1
-      RETURNING name)
-  SELECT pg_notify(current_schema(), $3) FROM written LIMIT 1`;
+const WRITE = `SELECT write_shared($1::text::json, $2::text::json, $3::text::json, $4, $5, $6::bigint) AS is_written`;
 
 export function createSharedVerbs(
   db: Database,
@@ -47,21 +30,49 @@ export function createSharedVerbs(
       );
       return { rows, at: found[0]?.at ?? now };
     },
-    async writeShared(rows) {
-      const isWritten = await write(db, rows, `${nameChange("shared", 0)}:${sender}`);
-      if (isWritten) listeners.tell("shared", 0);
+    async writeShared(rows, beside) {
+      const change = `${nameChange("shared", 0)}:${sender}`;
+      const isWritten = await write(db, rows, { change, clock, ...(beside === undefined ? {} : { beside }) });
+      if (isWritten && rows.length > 0) listeners.tell("shared", 0);
       return isWritten;
+    },
+    async dropShared(rows) {
+      await db.rows(
+        `DELETE FROM shared USING json_to_recordset($1::text::json) AS each (kind text, name text, revision bigint)
+         WHERE shared.kind = each.kind AND shared.name = each.name AND shared.revision = each.revision`,
+        JSON.stringify(rows),
+      );
     },
   };
 }
 
-function write(db: Database, rows: readonly SharedRow[], change: string): Promise<boolean> {
+/** The stamp tells a call that is repeated that it was the one that wrote. */
+function write(
+  db: Database,
+  rows: readonly SharedRow[],
+  how: { readonly change: string; readonly clock: LeaseClock; readonly beside?: BesideNotices },
+): Promise<boolean> {
   const stamp = randomUUID();
+  const { now = 0, notices = [], settled = [] } = how.beside ?? {};
+  const cells = [
+    JSON.stringify(rows),
+    toJsonRows(TABLES.outbox, notices),
+    settled.length === 0 ? null : JSON.stringify(settled.map(storedChange)),
+    ...[stamp, how.change, how.clock === "caller" ? now : null],
+  ];
   return db.work(async (session, isRepeated) => {
-    const written = await session.rows(WRITE, JSON.stringify(rows), stamp, change);
-    if (written.length === 1 || !isRepeated) return written.length === 1;
-    return (await session.rows("SELECT 1 FROM shared WHERE stamp = $1", stamp)).length === rows.length;
+    const [written] = await session.rows<{ is_written: boolean }>(WRITE, ...cells);
+    if (written?.is_written === true || !isRepeated) return written?.is_written ?? false;
+    const stamped = "SELECT 1 FROM shared WHERE stamp = $1 UNION ALL SELECT 1 FROM outbox WHERE stamp = $1";
+    return (await session.rows(stamped, stamp)).length === rows.length + settled.length;
   });
+}
+
+function storedChange({ delayMs, told, error, ...change }: NoticeChange) {
+  return {
+    ...{ ...change, delay_ms: delayMs, told: told === null ? null : JSON.stringify(told) },
+    error: error === null ? null : toStorableText(error),
+  };
 }
 
 export const SHARED = `

@@ -17,6 +17,7 @@ export class CommitWriter {
   readonly #routes: RowWriter;
   readonly #checkpoints: RowWriter;
   readonly #book: RowWriter;
+  readonly #outbox: RowWriter;
 
   constructor(db: Database) {
     this.#position = db.prepare(
@@ -33,6 +34,7 @@ export class CommitWriter {
     this.#routes = writerOf(db, TABLES.route);
     this.#checkpoints = writerOf(db, TABLES.checkpoint);
     this.#book = bookWriter(db);
+    this.#outbox = outboxWriter(db);
   }
 
   /** All of them, or an error after which nothing of them may stay. */
@@ -65,6 +67,7 @@ export class CommitWriter {
     // They need the row of their run.
     if (!isTaken) this.#checkpoints.write(append.checkpoints);
     this.#book.write(append.book);
+    this.#outbox.write(append.outbox);
   }
 }
 
@@ -79,6 +82,11 @@ function writerOf<Row>(db: Database, table: Table<Row>): RowWriter {
 /** A row that is there already says the same. */
 export function bookWriter(db: Database): RowWriter {
   return new RowWriter(db, "book_row", namesOf(TABLES.book_row), " ON CONFLICT DO NOTHING");
+}
+
+/** What became of one that is there already is left as it is. */
+export function outboxWriter(db: Database): RowWriter {
+  return new RowWriter(db, "outbox", namesOf(TABLES.outbox), " ON CONFLICT DO NOTHING");
 }
 
 /** Inserts a flat list of rows, many at a time. */

@@ -290,6 +290,21 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   // The text that a definition was read from, so that somebody can look at it and go on from it.
   { version: 17, sql: "ALTER TABLE definition ADD COLUMN written TEXT;" },
+  {
+    version: 18,
+    // What is done with stands in no index but that of its time. Whether a step works again is looked for among the runs
+    // of its workflow that were not over at some time.
+    sql: `
+      CREATE TABLE outbox (
+        id TEXT PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, channel TEXT NOT NULL, thing TEXT NOT NULL,
+        run_id INTEGER, workflow TEXT, step TEXT, signature TEXT, condition TEXT, facts TEXT NOT NULL,
+        state TEXT NOT NULL, told TEXT, tries INTEGER NOT NULL, error TEXT, next_at INTEGER NOT NULL,
+        settled_at INTEGER, lease TEXT, leased_until INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+      CREATE INDEX outbox_open ON outbox (at, id) WHERE state IN ('new', 'due');
+      CREATE INDEX outbox_by_time ON outbox (at, id);
+      CREATE INDEX run_by_end ON run (workflow, finished_at);
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

@@ -24,6 +24,7 @@ export interface PackedAppend {
   readonly routes: Cell[];
   readonly checkpoints: Cell[];
   readonly book: Cell[];
+  readonly outbox: Cell[];
 }
 
 export function packAppend(append: Append): PackedAppend {
@@ -43,6 +44,7 @@ export function packAppend(append: Append): PackedAppend {
     routes: packRows(TABLES.route, append.routes),
     checkpoints: packRows(TABLES.checkpoint, append.checkpoints ?? []),
     book: packRows(TABLES.book_row, append.book ?? []),
+    outbox: packRows(TABLES.outbox, append.outbox ?? []),
   };
 }
 

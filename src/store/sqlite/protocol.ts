@@ -5,6 +5,7 @@ import type { StoredCampaign } from "../campaign-rows.js";
 import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { CountFilter, CountKind } from "../counts.js";
 import type { JobFilter, RunFilter } from "../filters.js";
+import type { CompletedStep, NoticeClaim, NoticeFilter } from "../outbox-rows.js";
 import type { SharedRow } from "../shared-rows.js";
 import type {
   ClaimRequest,
@@ -25,6 +26,7 @@ import type {
 } from "../store.js";
 import type { UnansweredJob } from "../unanswered.js";
 import type { JsonPiece } from "./json-pieces.js";
+import type { PackedBeside } from "./outbox-verbs.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
@@ -77,6 +79,9 @@ export interface ReadVerbs {
   readCampaign(id: number): StoredCampaign | null;
   listCampaigns(unfinished: boolean, limit: number): StoredCampaign[];
   readShared(kind: string, names: readonly string[] | null): SharedRow[];
+  listNotices(filter: NoticeFilter): Cells;
+  listNoticeLeases(): string[];
+  findCompletion(step: CompletedStep): number | null;
   findToken(hash: string): Cells | null;
   listTokens(): Cells;
 }
@@ -111,7 +116,10 @@ export interface WriteVerbs {
   /** The id, or with a minus a job that is in another. */
   createCampaign(data: string, jobIds: readonly number[]): number;
   writeCampaign(campaign: StoredCampaign, unfinished: boolean): boolean;
-  writeShared(rows: readonly SharedRow[]): boolean;
+  writeShared(rows: readonly SharedRow[], beside: PackedBeside | null): boolean;
+  dropShared(rows: readonly Omit<SharedRow, "data">[]): null;
+  claimNotices(claim: NoticeClaim): Cells;
+  pruneNotices(before: number): number;
   sendCommand(command: NewInboxCommand): number;
   /** The run whose command it was; null: nothing was there to answer. */
   answerCommand(id: number, answer: string): number | null;

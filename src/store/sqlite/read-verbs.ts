@@ -7,6 +7,7 @@ import { createClusterReads } from "./cluster-verbs.js";
 import { createCountReads } from "./count-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
 import { EVENT_JOB } from "./migrations.js";
+import { createOutboxReads } from "./outbox-verbs.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
 import type { ReadVerbs } from "./protocol.js";
 import { findJobs, findRuns, listUnanswered } from "./search-queries.js";
@@ -56,6 +57,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
     ...createCountReads(statements),
     ...createCampaignReads(statements),
     ...createSharedReads(statements),
+    ...createOutboxReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
     readInbox: (runIds) =>
       rows(

@@ -1,6 +1,8 @@
 import type { ChangeListeners } from "../change-listeners.js";
 import type { SharedRow, SharedStore } from "../shared-rows.js";
+import { packBeside, settle } from "./outbox-verbs.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
+import type { Database } from "./sqlite-driver.js";
 import type { Statements } from "./statements.js";
 import type { ThreadClient } from "./thread-client.js";
 
@@ -18,13 +20,17 @@ export function createSharedReads({ rows }: Statements): Pick<ReadVerbs, "readSh
   };
 }
 
-export function createSharedWrites({ run, row }: Statements): Pick<WriteVerbs, "writeShared"> {
+type SharedWrite = "writeShared" | "dropShared";
+
+export function createSharedWrites(statements: Statements, db: Database): Pick<WriteVerbs, SharedWrite> {
+  const { run, row } = statements;
   return {
-    writeShared: (given) => {
+    writeShared: (given, beside) => {
       for (const { kind, name, revision } of given) {
         const sql = "SELECT revision FROM shared WHERE kind = ? AND name = ?";
         if ((row<readonly [number]>(sql, kind, name)?.[0] ?? 0) !== revision) return false;
       }
+      if (beside !== null && !settle(statements, db, beside)) return false;
       for (const { kind, name, revision, data } of given)
         run(
           "INSERT OR REPLACE INTO shared (kind, name, revision, data) VALUES (?, ?, ?, ?)",
@@ -32,16 +38,28 @@ export function createSharedWrites({ run, row }: Statements): Pick<WriteVerbs, "
         );
       return true;
     },
+    dropShared: (given) => {
+      for (const { kind, name, revision } of given)
+        run("DELETE FROM shared WHERE kind = ? AND name = ? AND revision = ?", kind, name, revision);
+      return null;
+    },
   };
 }
 
 export function createSharedVerbs(thread: ThreadClient, listeners: ChangeListeners): SharedStore {
   return {
     readShared: async (kind, names, now) => ({ rows: await thread.call("readShared", kind, names), at: now }),
-    async writeShared(rows) {
-      const isWritten = await thread.call("writeShared", rows);
-      if (isWritten) listeners.tell("shared", 0);
+    async writeShared(rows, beside) {
+      const isWritten = await thread.call(
+        "writeShared",
+        rows,
+        beside === undefined ? null : packBeside(beside),
+      );
+      if (isWritten && rows.length > 0) listeners.tell("shared", 0);
       return isWritten;
+    },
+    async dropShared(rows) {
+      await thread.call("dropShared", rows);
     },
   };
 }

@@ -13,6 +13,7 @@ import { createCampaignVerbs } from "./campaign-verbs.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
 import { createCountVerbs } from "./count-verbs.js";
 import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
+import { createOutboxVerbs } from "./outbox-verbs.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
 import { createRowReaders } from "./row-readers.js";
 import { createSharedVerbs } from "./shared-verbs.js";
@@ -72,6 +73,7 @@ function createStore(thread: ThreadClient): Store {
     ...createCountVerbs(thread),
     ...createCampaignVerbs(thread),
     ...createSharedVerbs(thread, listeners),
+    ...createOutboxVerbs(thread),
     onChange: (listener) => listeners.add(listener),
     async ping() {
       await thread.call("ping");

@@ -9,6 +9,7 @@ import { createCampaignWrites } from "./campaign-verbs.js";
 import { createClusterWrites } from "./cluster-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
+import { createOutboxWrites } from "./outbox-verbs.js";
 import { unpackRow } from "./packed-rows.js";
 import type { WriteVerbs } from "./protocol.js";
 import { createSharedWrites } from "./shared-verbs.js";
@@ -57,7 +58,8 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createClusterWrites(statements),
     ...createBookWrites(statements, db),
     ...createCampaignWrites(statements),
-    ...createSharedWrites(statements),
+    ...createSharedWrites(statements, db),
+    ...createOutboxWrites(statements),
     sendCommand: (command) => sendCommand(statements, command),
     answerCommand: (id, answer) => {
       const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";

@@ -5,7 +5,7 @@ import { ownerOf } from "../../../report/lookup/run-owner.js";
 import type { Present } from "../../declare/presenter.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
-import { namedSettings } from "../../named-settings.js";
+import { namedSettings, settingsOfRuns } from "../../named-settings.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
@@ -42,7 +42,7 @@ export const recover: Present = async ({ input, flags: given }, session, client)
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
     store: await existingStore(session.options),
-    breakers: (await namedSettings(session.options)).breakers,
+    ...settingsOfRuns(await namedSettings(session.options)),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
   return getUpHere(session, daruma, reference, { flags, plan, first: "recover" });

@@ -5,7 +5,7 @@ import type { Client } from "../../../operations/client.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
-import { namedSettings } from "../../named-settings.js";
+import { namedSettings, settingsOfRuns } from "../../named-settings.js";
 import { ServerRun } from "../../remote/follow-server-run.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeLines } from "../../terminal/channel.js";
@@ -48,7 +48,7 @@ export async function watchRun(
   if (flags.recover !== true) return look(session, client, reference, flags);
   if (!(await untilNobodyRunsIt(session, client, reference, flags))) return EXIT.interrupted;
   const daruma = await Daruma.open({
-    breakers: (await namedSettings(options)).breakers,
+    ...settingsOfRuns(await namedSettings(options)),
     outputDir: options.outputDir,
     store: await existingStore(options),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),

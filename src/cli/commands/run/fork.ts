@@ -44,11 +44,12 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
   refuseServerFlags(flags);
   const inputs = readInputs(flags.input ?? []);
   const labels = readLabels(flags.label ?? []);
-  const { breakers } = await namedSettings(session.options);
+  const { breakers, notify } = await namedSettings(session.options);
   const reading = { customActions: [], sharedBreakers: breakers.map(({ name }) => name) };
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
     breakers,
+    notify,
     store: await existingStore(session.options),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });

@@ -8,7 +8,7 @@ import type { LeaseOwner, Store } from "../../../store/store.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
-import { namedSettings } from "../../named-settings.js";
+import { namedSettings, settingsOfRuns } from "../../named-settings.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
@@ -33,7 +33,7 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
     store,
-    breakers: (await namedSettings(session.options)).breakers,
+    ...settingsOfRuns(await namedSettings(session.options)),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
   return followRun(session, daruma, flags, async () => {

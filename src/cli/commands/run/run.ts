@@ -32,7 +32,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   const early = openEarly(session.options);
   prepareProcessHost();
   growHeapSlowlyForFile(file);
-  const { clusters, breakers } = await namedSettings(session.options);
+  const { clusters, breakers, notify } = await namedSettings(session.options);
   const sharedBreakers = breakers.map(({ name }) => name);
   const workflow = flags.stored === true ? null : await readChecked(file, session, sharedBreakers);
   if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
@@ -42,6 +42,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   const daruma = await Daruma.open({
     outputDir,
     breakers,
+    notify,
     ...(store === null ? {} : { store }),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });

@@ -1,7 +1,9 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import { counted, durationAmount } from "../../../core/text/amount-text.js";
 import { readSettings, SETTINGS_FILE } from "../../../host/read-settings.js";
+import { secretProblem } from "../../../notify/secrets.js";
 import { differingParts, hashSettings } from "../../../operations/server/server-settings.js";
+import { channelTarget } from "../../../settings/channels.js";
 import { settingsJsonSchema } from "../../../settings/load-settings.js";
 import type { Settings } from "../../../settings/settings.js";
 import { openClient } from "../../remote/open-client.js";
@@ -13,8 +15,16 @@ import { limitLines, retentionLines, shownLimits, shownRetention } from "./setti
 export async function checkConfig(file: string | undefined, { out, options }: Session): Promise<number> {
   const name = file ?? options.config ?? SETTINGS_FILE;
   const settings = readSettings(name);
-  const { clusters, breakers } = settings;
-  const names = { clusters: clusters.map((each) => each.name), breakers: breakers.map((each) => each.name) };
+  const { clusters, breakers, channels, notify } = settings;
+  const names = {
+    clusters: clusters.map((each) => each.name),
+    breakers: breakers.map((each) => each.name),
+    channels: channels.map((each) => each.name),
+  };
+  const missing = channels.flatMap((channel) => {
+    const problem = secretProblem(channel, process.env);
+    return problem === null ? [] : [{ channel: channel.name, problem }];
+  });
   const parts = [
     ...(clusters.length === 0 ? [] : [counted(clusters.length, "cluster")]),
     ...(breakers.length === 0 ? [] : [counted(breakers.length, "breaker")]),
@@ -24,16 +34,19 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
     ...retentionLines(settings.retention)
       .slice(0, 1)
       .map(() => "retention"),
+    ...(channels.length === 0 ? [] : [counted(channels.length, "channel")]),
+    ...(notify.length === 0 ? [] : [counted(notify.length, "rule")]),
   ];
   const what = parts.length === 0 ? "nothing is set" : parts.join(", ");
   const differs = await differingServers(options, settings);
   if (options.json)
     writeJson(out, {
-      ok: true,
+      ok: missing.length === 0,
       file: name,
       ...names,
       limits: shownLimits(settings.limits),
       retention: shownRetention(settings.retention),
+      missing_secrets: missing,
       differs,
     });
   else
@@ -46,9 +59,14 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
       ),
       ...limitLines(settings.limits),
       ...retentionLines(settings.retention),
+      ...channels.map((channel) => `  ${channel.name} (${channel.type}), to ${channelTarget(channel)}`),
+      ...notify.map(({ on, to }) => `  tells ${to.join(", ")} of ${on.join(", ")}`),
+      ...missing.map(
+        ({ channel, problem }) => `  ${out.paint("red", "secret missing")}: channel ${channel}: ${problem}`,
+      ),
       ...differs.map(({ url, parts: other }) => `  the server at ${url} has other ${other.join(" and ")}`),
     ]);
-  return EXIT.completed;
+  return missing.length === 0 ? EXIT.completed : EXIT.usage;
 }
 
 /** Servers of the store, or beside the one that is named, which have other settings. Nobody there, or no answer: none. */

@@ -59,7 +59,7 @@ async function openHere(principal: Principal, { options }: Session): Promise<Doo
   const { outputDir, store } = options;
   const parts = await ServerParts.open({
     outputDir: resolve(outputDir),
-    breakers: (await namedSettings(options)).breakers,
+    ...(await namedSettings(options)),
     ...(store === undefined ? {} : { store }),
   });
   await parts.takeUpRuns();

@@ -31,7 +31,8 @@ export interface ServeFlags {
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
   refuseServer(session);
   outlivePipes();
-  const { clusters, breakers, limits, retention } = settingsOf(session.options.config, "beside");
+  const settings = settingsOf(session.options.config, "beside");
+  const { clusters, breakers, limits, retention, channels, notify } = settings;
   const stopped = firstSignal();
   const server = await startServer({
     outputDir: session.options.outputDir,
@@ -44,6 +45,8 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     clusters,
     breakers,
     retention,
+    channels,
+    notify,
     onCluster: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
     allowedOrigins: flags.allowOrigin ?? [],
     ...limits,

@@ -1,0 +1,186 @@
+import type { NoticeKind, NotifyRule } from "../model/definition.js";
+import type { Event } from "../model/events.js";
+import type { Failure } from "../model/failure.js";
+import { type Job, jobById, type Run } from "../model/run.js";
+import { looksLikeError } from "../text/error-lines.js";
+import { firstChars } from "../text/head-tail.js";
+import { plainLines, plainText } from "../text/plain-text.js";
+import { sha256Hex } from "../text/sha256.js";
+import type { Notice, NoticeCause, NoticeFacts } from "./notice.js";
+
+const ID_CHARS = 32;
+const MAX_MESSAGE_CHARS = 1_000;
+const MAX_READ_CHARS = 8_000;
+const MAX_LINES = 12;
+const MAX_LINE_CHARS = 300;
+const MAX_ERROR_LINES = 4;
+const MAX_OTHERS = 10;
+const MAX_RUNGS = 12;
+const NONE: readonly Notice[] = [];
+
+/** What an event of a run that was just decided is worth to those whom its workflow or the settings name. */
+export function noticesOf(
+  run: Run,
+  event: Event,
+  { seq, at }: { readonly seq: number; readonly at: number },
+  shared: readonly NotifyRule[],
+): readonly Notice[] {
+  const own = run.definition.notify;
+  if (own === undefined && shared.length === 0) return NONE;
+  // It happened elsewhere, and was told there.
+  if (run.options.imported === true) return NONE;
+  const cause = causeOf(run, event);
+  if (cause === null) return NONE;
+  const mark = `${run.workflow}\n${run.createdAt}\n${run.id}\n${seq}`;
+  return noticesFor(cause, [...(own ?? []), ...shared], { at, mark });
+}
+
+/** One for each rule and channel; `mark` names the cause, so that the same one never gives others. */
+export function noticesFor(
+  cause: NoticeCause,
+  rules: readonly NotifyRule[],
+  { at, mark }: { readonly at: number; readonly mark: string },
+): Notice[] {
+  const notices: Notice[] = [];
+  for (const { on, to, when } of rules) {
+    if (!on.includes(cause.kind)) continue;
+    for (const channel of to) {
+      if (notices.some((other) => other.channel === channel && other.condition === when)) continue;
+      notices.push({
+        ...cause,
+        facts: { ...cause.facts, recovery: recoveryFor(channel, rules) },
+        id: `msg_${sha256Hex(`${mark}\n${notices.length}\n${channel}`).slice(0, ID_CHARS)}`,
+        ...{ at, channel, condition: when, state: "new", told: null, tries: 0, error: null },
+        ...{ next_at: 0, settled_at: null },
+      });
+    }
+  }
+  return notices;
+}
+
+function recoveryFor(channel: string, rules: readonly NotifyRule[]): NoticeFacts["recovery"] {
+  const rule = rules.find(({ on, to }) => on.includes("recovered") && to.includes(channel));
+  return rule === undefined ? null : { when: rule.when };
+}
+
+function causeOf(run: Run, event: Event): NoticeCause | null {
+  switch (event.type) {
+    case "job.held":
+      return ofJob(run, "held", jobById(run, event.job));
+    case "job.dead_lettered":
+      return ofJob(run, "dead_letter", jobById(run, event.job));
+    case "run.failed":
+      // A child's failure is its parent's.
+      return run.parent === null ? ofFailedRun(run, event) : null;
+    case "human.asked": {
+      const { prompt, choices, dueAt } = event;
+      const asked = { prompt: cut(prompt), choices, due_at: dueAt };
+      const job = jobById(run, event.job);
+      const cause = ofRun(run, "question", ["question", job.id, event.attempt], {
+        ...asked,
+        ...placeOf(job),
+      });
+      return { ...cause, step: job.step.definition.id };
+    }
+    case "time.warned":
+      return ofRun(run, "deadline", ["run", run.id, "long"], { limit_ms: event.afterMs });
+    case "run.canceled": {
+      const limit = run.definition.timeLimits?.deadlineMs ?? null;
+      const limits = limit === null ? {} : { limit_ms: limit };
+      const facts = { code: "DEADLINE", message: cut(event.reason), ...limits };
+      return event.code === "DEADLINE" ? ofRun(run, "deadline", ["run", run.id, "over"], facts) : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function ofFailedRun(run: Run, event: Extract<Event, { type: "run.failed" }>): NoticeCause {
+  const [job, ...others] = event.unhandled.map((id) => jobById(run, id));
+  if (job === undefined) {
+    const facts = { code: event.code, message: cut(event.message) };
+    return ofRun(run, "failed", ["run", run.id, "failed"], facts);
+  }
+  const cause = ofJob(run, "failed", job);
+  const names = others.slice(0, MAX_OTHERS).map(nameOf);
+  return others.length === 0 ? cause : { ...cause, facts: { ...cause.facts, others: names } };
+}
+
+function ofRun(
+  run: Run,
+  kind: NoticeKind,
+  thing: readonly (string | number)[],
+  facts: NoticeCause["facts"],
+): NoticeCause {
+  const { id, workflow, file, labels, managed, held, asking } = run;
+  return {
+    kind,
+    thing: JSON.stringify(thing),
+    ...{ run_id: id, workflow, step: null, signature: null },
+    facts: { file, labels, managed, held: held.size, questions: asking.size, ...facts },
+  };
+}
+
+function ofJob(run: Run, kind: NoticeKind, job: Job): NoticeCause {
+  const failure = job.failure ?? job.error;
+  const step = job.step.definition.id;
+  const signature = failure?.signature ?? null;
+  const cause = ofRun(
+    run,
+    kind,
+    signature === null ? ["job", job.id] : stepThing(run.workflow, step, signature),
+    {
+      ...placeOf(job),
+      ...(failure === null ? {} : factsOf(failure)),
+      tried: triedOf(job),
+    },
+  );
+  return { ...cause, step, signature };
+}
+
+/** What a failure is about, in whatever run it is met. */
+export function stepThing(workflow: string, step: string, signature: string): readonly string[] {
+  return ["step", workflow, step, signature];
+}
+
+function placeOf({ id, scope, attempt }: Job): NoticeCause["facts"] {
+  return { job_id: id, scope: scope.id, attempt };
+}
+
+function factsOf(failure: Failure): NoticeCause["facts"] {
+  return {
+    code: failure.code,
+    class: failure.class,
+    message: cut(failure.message),
+    lines: failingLines(failure.cause ?? failure),
+  };
+}
+
+/** The end of what it wrote to stderr, after what looks like errors on stdout; else the end of stdout. */
+export function failingLines({
+  stderr_tail,
+  stdout_tail,
+}: Pick<Failure, "stderr_tail" | "stdout_tail">): string[] {
+  const [errors, printed] = [stderr_tail, stdout_tail].map((tail) =>
+    plainLines(plainText(tail.slice(-MAX_READ_CHARS))).map((line) => firstChars(line, MAX_LINE_CHARS)),
+  ) as [string[], string[]];
+  if (errors.length === 0) return printed.slice(-MAX_LINES);
+  const telling = printed.filter(looksLikeError).slice(-MAX_ERROR_LINES);
+  return [...telling, ...errors.slice(-(MAX_LINES - telling.length))];
+}
+
+/** What the file does not ask for was not tried. */
+function triedOf({ climbed }: Job): NonNullable<NoticeFacts["tried"]> {
+  return climbed
+    .filter(({ kind, rung }) => kind !== "not_configured" && kind !== "does_not_concern" && rung !== "hold")
+    .slice(0, MAX_RUNGS)
+    .map(({ rung, reason }) => ({ rung, reason: firstChars(reason, MAX_LINE_CHARS) }));
+}
+
+function nameOf({ step, scope }: Job): string {
+  return scope.id === "root" ? step.definition.id : `${step.definition.id}@${scope.id}`;
+}
+
+function cut(text: string): string {
+  return firstChars(plainText(text), MAX_MESSAGE_CHARS);
+}

@@ -1,0 +1,52 @@
+import type { Breaker } from "../../core/breakers/breaker.js";
+import { breakersOf, type SharedBreakers } from "../../core/breakers/breakers-of.js";
+import type { NotifyRule } from "../../core/model/definition.js";
+import type { Notice } from "../../core/notify/notice.js";
+import { noticesFor } from "../../core/notify/notices-of.js";
+import type { RunHost } from "../run-host.js";
+import { isFailureOf, type Noted } from "./breaker-notes.js";
+
+/** Those of the settings, and of the workflows here that use the breaker. */
+export function rulesFor(
+  key: string,
+  hosts: Iterable<Pick<RunHost, "run">>,
+  shared: SharedBreakers,
+  notify: readonly NotifyRule[] = [],
+): NotifyRule[] {
+  const own = new Set<NotifyRule>();
+  for (const { run } of hosts) {
+    const { notify: rules = [], steps } = run.definition;
+    const uses = (definition: (typeof steps)[number]) =>
+      breakersOf(run, { step: { definition } }, shared).some((used) => used.key === key);
+    if (rules.length > 0 && steps.some(uses)) for (const rule of rules) own.add(rule);
+  }
+  return [...own, ...notify];
+}
+
+/** What people may have to hear of a breaker that failures have just opened. */
+export function openingNotices(
+  key: string,
+  {
+    before,
+    after,
+    notes,
+    rules,
+  }: {
+    readonly before: ReadonlyMap<string, Breaker>;
+    readonly after: ReadonlyMap<string, Breaker>;
+    readonly notes: readonly Noted[];
+    readonly rules: readonly NotifyRule[];
+  },
+): { readonly notices: readonly Notice[] } {
+  const opened = after.get(key)?.opened ?? null;
+  if (opened === null || before.get(key)?.opened != null || rules.length === 0) return { notices: [] };
+  const runId = notes.filter((noted) => isFailureOf(noted, key)).at(-1)?.runId ?? null;
+  const { at, reason } = opened;
+  const cause = {
+    ...({ kind: "breaker", thing: JSON.stringify(["breaker", key]), run_id: runId } as const),
+    ...{ workflow: null, step: null, signature: null },
+    facts: { name: key, reason },
+  };
+  const mark = `breaker\n${key}\n${at}\n${after.get(key)!.openings}`;
+  return { notices: noticesFor(cause, rules, { at, mark }) };
+}

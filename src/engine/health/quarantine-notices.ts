@@ -1,0 +1,23 @@
+import type { NotifyRule } from "../../core/model/definition.js";
+import type { Notice } from "../../core/notify/notice.js";
+import { noticesFor } from "../../core/notify/notices-of.js";
+import type { WorkerHealth } from "../../core/workers/quarantine.js";
+import { healthText } from "./health-text.js";
+
+/** What people may have to hear of a worker that has just been quarantined. */
+export function quarantineNotices(
+  name: string,
+  before: ReadonlyMap<string, WorkerHealth>,
+  after: ReadonlyMap<string, WorkerHealth>,
+  rules: readonly NotifyRule[],
+): { readonly notices: readonly Notice[] } {
+  const health = after.get(name);
+  const found = health?.quarantine ?? null;
+  if (found === null || before.get(name)?.quarantine != null || rules.length === 0) return { notices: [] };
+  const cause = {
+    ...({ kind: "quarantined", thing: JSON.stringify(["worker", name]), run_id: null } as const),
+    ...{ workflow: null, step: null, signature: null },
+    facts: { name, reason: healthText(name, health!, "quarantined") },
+  };
+  return { notices: noticesFor(cause, rules, { at: found.since, mark: `worker\n${name}\n${found.since}` }) };
+}

@@ -1,0 +1,19 @@
+import type { Episode } from "../../core/notify/episode.js";
+import type { SharedRow } from "../../store/shared-rows.js";
+import type { Clock } from "../clock.js";
+import { type ChangedShared, SharedRows } from "../shared-rows.js";
+
+export const EPISODES = "episode";
+
+export function episodeName({ channel, thing }: Pick<Episode, "channel" | "thing">): string {
+  return JSON.stringify([channel, thing]);
+}
+
+/** For one piece of work: there may be very many, and none is needed for long. */
+export function openEpisodes(store: ChangedShared, clock: Pick<Clock, "now">): SharedRows<Episode | null> {
+  return new SharedRows(EPISODES, store, clock, readEpisode);
+}
+
+export function readEpisode(row: SharedRow | undefined): Episode | null {
+  return row === undefined ? null : (JSON.parse(row.data) as Episode);
+}

@@ -1,0 +1,16 @@
+import { randomUUID } from "node:crypto";
+import type { Environment } from "../../notify/secrets.js";
+import type { ChannelControl } from "../../operations/context.js";
+import type { ChannelSettings } from "../../settings/channels.js";
+import { sendTest } from "./send-test.js";
+
+export function controlChannels(
+  settings: readonly ChannelSettings[],
+  { env, page }: { readonly env: Environment; readonly page: () => string },
+): ChannelControl {
+  return {
+    settings,
+    test: (channel) =>
+      sendTest(channel, { id: `msg_${randomUUID().replaceAll("-", "")}`, env, page: page() }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { Clock } from "../../engine/clock.js";
+import { systemClock } from "../../engine/clock.js";
+import type { NoticePorts } from "../../engine/notices/notice-ports.js";
+import { Notifier } from "../../engine/notices/notifier.js";
+import type { Environment } from "../../notify/secrets.js";
+import { sendMessage } from "../../notify/send-message.js";
+import { composeMessage } from "../../report/notices/compose-message.js";
+import { createSandbox } from "../../sandbox/quickjs-sandbox.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { ChannelSettings } from "../../settings/channels.js";
+import { isDead } from "../../store/lease-owner.js";
+import type { LeaseOwner } from "../../store/store.js";
+
+export interface NotifierOptions extends Pick<NoticePorts, "store" | "ownRuns"> {
+  readonly owner: LeaseOwner;
+  readonly channels: readonly ChannelSettings[];
+  readonly env: Environment;
+  /** Where people reach the page; empty: nobody knows. */
+  readonly page: () => string;
+  readonly tell?: (text: string) => void;
+  readonly clock?: Clock;
+}
+
+/** A process that sends what is in the outbox. Stopped in good order, it leaves nothing under way. */
+export class NoticeSender {
+  readonly notifier: Notifier;
+  private sandbox: Sandbox | null = null;
+
+  constructor(options: NotifierOptions) {
+    const { owner, channels, env, page, store, ownRuns, tell, clock = systemClock } = options;
+    const channelOf = new Map(channels.map((channel) => [channel.name, channel]));
+    this.notifier = new Notifier({
+      ...{ store, ownRuns, clock, owner, isDead },
+      channels: channels.map(({ name }) => name),
+      // Most rules have no expression, and its thread is not for nothing.
+      evaluate: (evaluation) => {
+        this.sandbox ??= createSandbox();
+        return this.sandbox.evaluate(evaluation);
+      },
+      deliver: (notice, signal) => {
+        const message = composeMessage(notice, { page: page() === "" ? null : page() });
+        return sendMessage(channelOf.get(notice.channel)!, message, { env, now: clock.now, signal });
+      },
+      ...(tell === undefined ? {} : { tell }),
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.notifier.stop();
+    await this.sandbox?.close();
+  }
+}

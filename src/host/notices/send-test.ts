@@ -1,0 +1,18 @@
+import type { Message } from "../../core/notify/message.js";
+import type { Environment } from "../../notify/secrets.js";
+import { sendMessage } from "../../notify/send-message.js";
+import type { ChannelSettings } from "../../settings/channels.js";
+
+/** Sends a message that says only that it arrives. Null: it did; else why not. */
+export function sendTest(
+  channel: ChannelSettings,
+  { id, env, page }: { readonly id: string; readonly env: Environment; readonly page: string },
+): Promise<string | null> {
+  const message: Message = {
+    ...{ id, at: Date.now(), kind: "test", subject: `Test of the channel ${channel.name}` },
+    text: `This message was sent by \`daruma notifications test ${channel.name}\`. If you can read it, the channel works.`,
+    link: page === "" ? null : page,
+    data: { id, kind: "test", channel: channel.name },
+  };
+  return sendMessage(channel, message, { env, now: Date.now });
+}

@@ -1,0 +1,66 @@
+import { request as requestPlain } from "node:http";
+import { request as requestSecure } from "node:https";
+import { firstChars } from "../core/text/head-tail.js";
+import { oneLine } from "../core/text/plain-text.js";
+
+const MAX_ANSWER_BYTES = 2_000;
+const MAX_ANSWER_CHARS = 200;
+
+export interface Post {
+  readonly url: URL;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+  /** Ends it; whoever gives it has set a time limit. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Null: the receiver has it (2xx); else why not. A redirect is not followed: the message is for this address and no other. Each
+ * has its own connection, which is gone when it is over, and of the answer no more is read than a person would.
+ */
+export function post({ url, headers, body, signal }: Post): Promise<string | null> {
+  return new Promise((resolve) => {
+    const send = url.protocol === "https:" ? requestSecure : requestPlain;
+    const bytes = Buffer.from(body);
+    const fixed = { "content-type": "application/json", "user-agent": "daruma", connection: "close" };
+    const sent = send(url, {
+      method: "POST",
+      agent: false,
+      headers: { ...fixed, "content-length": bytes.length, ...headers },
+    });
+    const stop = (): void => void sent.destroy(new Error("aborted"));
+    const end = (failure: string | null): void => {
+      signal.removeEventListener("abort", stop);
+      resolve(failure);
+      sent.destroy();
+    };
+    sent.on("error", (error: NodeJS.ErrnoException) => end(reasonOf(error, signal)));
+    sent.on("response", (response) => {
+      const { statusCode: status = 0 } = response;
+      if (status >= 200 && status < 300) return end(null);
+      if (status >= 300 && status < 400)
+        return end(`it answered ${status} with a redirect, which is not followed`);
+      const read: Buffer[] = [];
+      let size = 0;
+      const tell = (): void => {
+        const said = oneLine(firstChars(Buffer.concat(read).toString("utf8"), MAX_ANSWER_CHARS));
+        end(`it answered ${status}${said === "" ? "" : `: ${said}`}`);
+      };
+      response.on("data", (chunk: Buffer) => {
+        read.push(chunk.subarray(0, MAX_ANSWER_BYTES));
+        size += chunk.length;
+        if (size >= MAX_ANSWER_BYTES) tell();
+      });
+      response.on("end", tell);
+      response.on("error", tell);
+    });
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    sent.end(bytes);
+  });
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException, signal: AbortSignal): string {
+  if (signal.aborted) return "it gave no answer in time";
+  return code === undefined ? oneLine(message, MAX_ANSWER_CHARS) : code;
+}

@@ -1,0 +1,29 @@
+import { createHmac } from "node:crypto";
+import type { Message } from "../core/notify/message.js";
+import type { WebhookChannel } from "../settings/channels.js";
+import { post } from "./post.js";
+import { type Environment, webhookKey } from "./secrets.js";
+
+const SECOND_MS = 1_000;
+
+/** As Standard Webhooks has it: the receiver can tell who sent it, when, and whether it has it already. */
+export function sendWebhook(
+  { url, secret }: WebhookChannel,
+  { id, at, kind, subject, text, data }: Message,
+  { env, now, signal }: { readonly env: Environment; readonly now: number; readonly signal: AbortSignal },
+): Promise<string | null> {
+  const key = webhookKey(secret, env);
+  const body = JSON.stringify({
+    type: `daruma.${kind}`,
+    timestamp: new Date(at).toISOString(),
+    data: { ...data, subject, text },
+  });
+  const sentAt = String(Math.floor(now / SECOND_MS));
+  const signature = createHmac("sha256", key).update(`${id}.${sentAt}.${body}`).digest("base64");
+  const headers = {
+    "webhook-id": id,
+    "webhook-timestamp": sentAt,
+    "webhook-signature": `v1,${signature}`,
+  };
+  return post({ url: new URL(url), headers, body, signal });
+}

@@ -1,0 +1,68 @@
+import type { Notice } from "../../core/notify/notice.js";
+import { nameOf } from "../lookup/job-name.js";
+import { shellWord } from "../words/shell-word.js";
+
+export interface ToldCommand {
+  /** As it is typed. */
+  readonly command: string;
+  readonly does: string;
+}
+
+const MAX_CHOICES = 8;
+const SIGNATURE_CHARS = 12;
+
+/** How to decide, or to find out more. */
+export function commandsFor({ kind, run_id, step, signature, facts }: Notice): ToldCommand[] {
+  const run = String(run_id);
+  const job = step === null ? null : nameOf(step, facts.scope ?? "root");
+  const goOn = facts.managed === false ? [told("then continue the run", "resume", run)] : [];
+  switch (kind) {
+    case "held":
+      return [
+        told("run it again, once the cause is fixed", "resolve", run, job ?? "", "--retry"),
+        told("continue without it", "resolve", run, job ?? "", "--skip"),
+        told("let it fail", "resolve", run, job ?? "", "--fail"),
+        ...goOn,
+        ...toMute(signature),
+      ];
+    case "dead_letter":
+      return [
+        told("put it back into the queue", "redrive", run, job ?? ""),
+        told("see why", "explain", run, job ?? ""),
+        ...toMute(signature),
+      ];
+    case "failed":
+      return [
+        told("see why", "explain", run, ...(job === null ? [] : [job])),
+        ...(job === null ? [] : [told("read its log", "logs", run, job)]),
+        told("try again what failed", "reset", run, "--failed-only"),
+        told("then continue the run", "resume", run),
+        ...toMute(signature),
+      ];
+    case "question":
+      return (facts.choices ?? [])
+        .slice(0, MAX_CHOICES)
+        .map((choice) => told(`answer ${choice}`, "answer", run, job ?? "", "--choose", choice));
+    case "deadline":
+      return [told("see what took how long", "timeline", run)];
+    case "breaker":
+      return [told("see what waits for it", "breakers")];
+    case "quarantined":
+      return [
+        told("see why, and until when", "workers"),
+        told("let it work again", "workers", "release", facts.name ?? "", "--reason", "REASON"),
+      ];
+    case "recovered":
+      return [];
+  }
+}
+
+function toMute(signature: string | null): ToldCommand[] {
+  if (signature === null) return [];
+  const short = signature.replace(/^v\d+:/, "").slice(0, SIGNATURE_CHARS);
+  return [told("hear nothing of this failure for a week", "failures", "mute", short, "--until", "7d")];
+}
+
+function told(does: string, ...words: readonly string[]): ToldCommand {
+  return { command: ["daruma", ...words.filter((word) => word !== "").map(shellWord)].join(" "), does };
+}

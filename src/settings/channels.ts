@@ -1,0 +1,78 @@
+export const CHANNEL_TYPES = ["webhook", "slack", "email", "command"] as const;
+export type ChannelType = (typeof CHANNEL_TYPES)[number];
+
+/** Where a secret is found when it is needed; never the secret itself. */
+export type SecretSource = { readonly variable: string } | { readonly file: string };
+
+export interface ChannelLimits {
+  readonly name: string;
+  /** How long one try may take. */
+  readonly timeoutMs: number;
+}
+
+export interface WebhookChannel extends ChannelLimits {
+  readonly type: "webhook";
+  readonly url: string;
+  /** The key of the signature. */
+  readonly secret: SecretSource;
+}
+
+export interface SlackChannel extends ChannelLimits {
+  readonly type: "slack";
+  /** The address of the incoming webhook: who knows it can write there. */
+  readonly secret: SecretSource;
+}
+
+export const TLS_MODES = ["starttls", "implicit", "none"] as const;
+
+export interface EmailChannel extends ChannelLimits {
+  readonly type: "email";
+  readonly host: string;
+  readonly port: number;
+  readonly tls: (typeof TLS_MODES)[number];
+  /** Null: the server wants none. */
+  readonly user: string | null;
+  /** The password. */
+  readonly secret: SecretSource | null;
+  readonly from: string;
+  readonly to: readonly string[];
+}
+
+export interface CommandChannel extends ChannelLimits {
+  readonly type: "command";
+  readonly command: readonly string[];
+  /** Names of variables that it gets beside those that every program needs. */
+  readonly env: readonly string[];
+}
+
+export type ChannelSettings = WebhookChannel | SlackChannel | EmailChannel | CommandChannel;
+
+export function secretOf(channel: ChannelSettings): SecretSource | null {
+  return channel.type === "command" ? null : channel.secret;
+}
+
+/** For people: where it is to be found. */
+export function secretName(source: SecretSource): string {
+  return "variable" in source ? `the variable ${source.variable}` : `the file ${source.file}`;
+}
+
+/** What of a channel may be shown: where it goes, without what is secret. */
+export function channelTarget(channel: ChannelSettings): string {
+  switch (channel.type) {
+    case "webhook":
+      return new URL(channel.url).host;
+    case "slack":
+      return "Slack";
+    case "email":
+      return channel.to.join(", ");
+    case "command":
+      return channel.command[0]!;
+  }
+}
+
+/** A channel as its file has it, whose name stands before it. */
+export type NamelessChannel = ChannelSettings extends infer Channel
+  ? Channel extends ChannelSettings
+    ? Omit<Channel, "name">
+    : never
+  : never;
