@@ -108,13 +108,25 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await inspector.getByLabel("Value").fill("application");
     await inspector.getByLabel("Value").press("Enter");
     await inspector.getByText('if error.class == "application"').first().waitFor();
+    await inspector.getByRole("button", { name: "and", exact: true }).press("Enter");
+    await inspector.getByLabel("Field").nth(1).fill("error.exit_code");
+    await inspector.getByLabel("Value").nth(1).fill("3");
+    await inspector.getByRole("button", { name: "not", exact: true }).nth(1).press("Enter");
+    await inspector.getByLabel("Value").nth(1).press("Enter");
+    await inspector
+      .getByText('if (error.class == "application") and (not (error.exit_code == 3))')
+      .first()
+      .waitFor();
     await inspector.getByLabel(/^Priority/).fill("7");
     await inspector.getByLabel(/^Priority/).press("Enter");
     await page.getByText("7 · any end").waitFor();
     await page.keyboard.press("Control+s");
     await page.getByText("saved as revision 2").waitFor();
-    const edge =
-      '{ from: build, to: cheer, on: any, when: { type: comparison, left: error.class, operator: "==", right: application }, priority: 7 }';
+    const compared = (left: string, right: string | number) =>
+      `{ type: comparison, left: ${left}, operator: "==", right: ${right} }`;
+    const not = `{ type: not, condition: ${compared("error.exit_code", 3)} }`;
+    const when = `{ type: and, conditions: [${compared("error.class", "application")}, ${not}] }`;
+    const edge = `{ from: build, to: cheer, on: any, when: ${when}, priority: 7 }`;
     expect(await textOf(server, "ship")).toBe(`${SHIP}transitions:\n  - ${edge}\n`);
     await inspector.getByRole("button", { name: "Delete edge" }).press("Enter");
     await page.getByText("7 · any end").waitFor({ state: "detached" });

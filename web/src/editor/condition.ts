@@ -1,38 +1,51 @@
+import type { Condition, Operand } from "../../../src/core/model/definition.js";
+import { renderCondition } from "../../../src/definition/draw/render-condition.js";
+
 /** A condition as the inspector edits it. */
-export type ConditionForm =
-  | { readonly kind: "none" }
+export type ConditionForm = { readonly kind: "none" } | ConditionPart;
+
+/** One that says something, alone or within others. */
+export type ConditionPart =
   | { readonly kind: "comparison"; readonly field: string; readonly operator: string; readonly value: string }
   | { readonly kind: "code"; readonly code: string }
-  /** One that only the text can change, such as `and`. */
-  | { readonly kind: "other" };
+  | { readonly kind: "and" | "or"; readonly parts: readonly ConditionPart[] }
+  | { readonly kind: "not"; readonly part: ConditionPart }
+  /** One that stays as the text has it, such as `in_set`. */
+  | { readonly kind: "kept"; readonly words: string; readonly written: unknown };
 
 export const OPERATORS = ["==", "!=", "<", "<=", ">", ">="] as const;
 
-interface Operand {
-  readonly type: string;
-  readonly path?: string;
-  readonly value?: unknown;
-}
+export const NEW_COMPARISON: ConditionPart = {
+  kind: "comparison",
+  field: "error.class",
+  operator: "==",
+  value: "",
+};
 
 /** From the condition as the server has read it. */
 export function formOf(when: unknown): ConditionForm {
-  if (when === null || when === undefined) return { kind: "none" };
-  const { type, code, operator, left, right } = when as {
-    readonly type: string;
-    readonly code?: string;
-    readonly operator?: string;
-    readonly left?: Operand;
-    readonly right?: Operand;
-  };
-  if (type === "expression") return { kind: "code", code: code ?? "" };
-  if (type === "comparison" && left?.type === "field" && right?.type === "literal")
-    return {
-      kind: "comparison",
-      field: left.path ?? "",
-      operator: operator ?? "==",
-      value: textOf(right.value),
-    };
-  return { kind: "other" };
+  return when === null || when === undefined ? { kind: "none" } : partOf(when as Condition);
+}
+
+function partOf(when: Condition): ConditionPart {
+  switch (when.type) {
+    case "expression":
+      return { kind: "code", code: when.code };
+    case "and":
+    case "or":
+      return { kind: when.type, parts: when.conditions.map(partOf) };
+    case "not":
+      return { kind: "not", part: partOf(when.condition) };
+    case "comparison": {
+      const { left, operator, right } = when;
+      if (left.type === "field" && right.type === "literal" && isPlain(right.value))
+        return { kind: "comparison", field: left.path, operator, value: textOf(right.value) };
+      const written = { type: "comparison", left: operandOf(left), operator, right: operandOf(right) };
+      return { kind: "kept", words: renderCondition(when), written };
+    }
+    default:
+      return { kind: "kept", words: renderCondition(when), written: when };
+  }
 }
 
 /** As the text has it; undefined: it is not whole yet. */
@@ -51,11 +64,48 @@ export function writtenOf(form: ConditionForm): unknown {
             operator: form.operator,
             right: literal(form.value),
           };
-    case "other":
-      return undefined;
+    case "and":
+    case "or": {
+      const conditions = form.parts.map(writtenOf);
+      return conditions.includes(undefined) ? undefined : { type: form.kind, conditions };
+    }
+    case "not": {
+      const condition = writtenOf(form.part);
+      return condition === undefined ? undefined : { type: "not", condition };
+    }
+    case "kept":
+      return form.written;
     default:
       return form satisfies never;
   }
+}
+
+/** With another condition beside it; one that is a group of this kind already becomes longer. */
+export function joined(form: ConditionPart, kind: "and" | "or"): ConditionPart {
+  const parts = form.kind === kind ? form.parts : [form];
+  return { kind, parts: [...parts, NEW_COMPARISON] };
+}
+
+export function negated(form: ConditionPart): ConditionPart {
+  return form.kind === "not" ? form.part : { kind: "not", part: form };
+}
+
+/** One part alone is no group. */
+export function withoutPart(
+  { kind, parts }: Extract<ConditionPart, { kind: "and" | "or" }>,
+  place: number,
+): ConditionPart {
+  const left = parts.filter((_, each) => each !== place);
+  return left.length === 1 ? left[0]! : { kind, parts: left };
+}
+
+/** What a field of a form can hold. */
+function isPlain(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+function operandOf(operand: Operand): unknown {
+  return operand.type === "field" ? operand.path : { type: "literal", value: operand.value };
 }
 
 /** A text that reads as a field must not become one. */
