@@ -62,7 +62,7 @@ function changeLines(change: Change, sentence: string, place: Place): string[] {
   return [sentence, ...told, ...goingOn(change, place)];
 }
 
-function changeText({ step, scope, from, to }: JobChange): string {
+export function changeText({ step, scope, from, to }: JobChange): string {
   const before = from === null ? "" : `${jobStatusWord(from)} -> `;
   return `${nameOf(step, scope)}: ${before}${jobStatusWord(to)}`;
 }

@@ -1,16 +1,9 @@
 import type { CountedStep, Counts, RunCount, ScriptCount, UsageCount } from "../store/counts.js";
+import { outcomeOf, type RunOutcome } from "./run-outcome.js";
 import { costsOf, type Effort, type WorkerEffort, type WorkflowEffort } from "./statistics-cost.js";
 
-/** How runs ended, or stand. */
-export interface Outcomes {
-  readonly at_once: number;
-  readonly rescued: number;
-  readonly handled: number;
-  readonly held: number;
-  readonly failed: number;
-  readonly canceled: number;
-  readonly active: number;
-}
+/** How many runs ended, or stand, in each way. */
+export type Outcomes = { readonly [outcome in RunOutcome]: number };
 
 /** What somebody did about failures: how many jobs it rescued, and how many it did not. */
 interface Helper {
@@ -69,24 +62,6 @@ export function statisticsOf(
 function emptyOf(workflow: string): WorkflowEffort {
   const none = { attempts: 0, running_ms: 0, lost_ms: 0, retry_waiting_ms: 0 };
   return { workflow, ...none, attempts_until_success: null };
-}
-
-/** A run that fell and stood up is not the same as one that never fell. */
-export function outcomeOf({
-  status,
-  fell,
-  handled,
-}: Pick<RunCount, "status" | "fell" | "handled">): keyof Outcomes {
-  switch (status) {
-    case "completed":
-      return handled ? "handled" : fell ? "rescued" : "at_once";
-    case "held":
-    case "failed":
-    case "canceled":
-      return status;
-    default:
-      return "active";
-  }
 }
 
 function outcomesOf(runs: readonly RunCount[]): Outcomes {

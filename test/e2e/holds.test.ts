@@ -269,6 +269,20 @@ steps:
     const jobs = report.jobs.filter(({ step }) => step === "each").map(({ id }) => String(id));
     const inbox = await cli.daruma("inbox", "--workflow", "inbox-items");
     expect(inbox.stdout).toMatch(new RegExp(`daruma resolve ${report.run_id} (${jobs.join("|")}) --retry`));
+    const [first, second] = jobs as [string, string];
+    const dry = await cli.daruma("decide", first, "--action", "skip", "--dry-run");
+    expect([dry.exitCode, dry.stdout]).toEqual([
+      0,
+      `dry run; nothing changed. 1 job would be skipped:\n  run ${report.run_id}: each@list[0]: held -> skipped\n`,
+    ]);
+    const refused = await cli.daruma("decide", first, "--action", "redrive", "--dry-run");
+    expect(refused.stdout).toMatch(
+      /^dry run; nothing would change: 1 of 1 job would be refused\n {2}job \d+: refused, .* \(NOT_DEAD_LETTER\)\n$/,
+    );
+    const told = await cli.daruma("decide", second, "--action", "retry", "--reason", "once more");
+    expect(told.stdout).toMatch(/^1 job retried\n {2}run \d+: each@list\[1\]: held -> ready\n/);
+    expect(told.stdout).toContain(`next: daruma resume ${report.run_id}`);
+    await cli.daruma("resume", String(report.run_id));
     const { exitCode, value } = await cli.json<{ results: { job_id: number; ok: boolean }[] }>(
       ...["decide", ...jobs, "--action", "skip"],
     );

@@ -230,7 +230,7 @@ describe("list_runs", () => {
     expect(await ids({ needs_you: true })).toEqual([held]);
     const { outcomes } = await bench.call("list_runs", { workflow: "told", outcomes: true, limit: 1 });
     expect(outcomes?.told?.map(({ outcome }) => outcome)).toEqual([
-      ...["rescued", "at_once", "held", "rescued", "failed"],
+      ...["rescued", "at_once", "held", "handled", "failed"],
     ]);
   });
 

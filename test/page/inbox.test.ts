@@ -181,6 +181,14 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await server.until(await server.run(FAILS), "failed");
     const page = await browser.open(server.url);
     await page.getByText("Failed, not handled").waitFor();
+    // What a fork would do is asked, too, and starts nothing.
+    const asked = page.waitForRequest(
+      (request) => request.url().endsWith("/fork") && request.postDataJSON().dry_run === true,
+    );
+    await page.getByRole("button", { name: /^Fork/ }).first().click();
+    await asked;
+    await page.getByText("A new run takes over what completed before the step").waitFor();
+    expect(await server.running.store.listRuns({})).toHaveLength(1);
     await page
       .getByRole("button", { name: /^Set aside/ })
       .first()
@@ -287,6 +295,11 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     expect(box!.height).toBeGreaterThanOrEqual(44);
     await page.getByRole("link", { name: "All problems" }).click();
     await rows(page).first().waitFor();
+    // What happened in a run can be read without scrolling sideways.
+    await page.goto(`${server.url}/#/runs`);
+    const happened = await page.getByText(/^load: exit code 7/).boundingBox();
+    expect(happened!.x + happened!.width).toBeLessThanOrEqual(390);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
   });
 });
 

@@ -26,6 +26,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "campaigns pause": async () => (await import("../commands/decide/campaign.js")).controlCampaign,
   "campaigns resume": async () => (await import("../commands/decide/campaign.js")).controlCampaign,
   "campaigns stop": async () => (await import("../commands/decide/campaign.js")).controlCampaign,
+  decide: async () => (await import("../commands/decide/decide.js")).decide,
   redrive: async () => (await import("../commands/decide/redrive.js")).redrive,
   workspace: async () => (await import("../commands/look/workspace.js")).workspace,
   apply: async () => (await import("../commands/decide/apply.js")).apply,

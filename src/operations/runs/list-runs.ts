@@ -5,6 +5,7 @@ import type { Labels } from "../../core/text/labels.js";
 import { runErrorOf } from "../../report/job-record.js";
 import { isImported } from "../../report/lookup/own-runs.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
+import { OUTCOMES, outcomeOf, type RunOutcome } from "../../report/run-outcome.js";
 import { type RunTimes, timesOf } from "../../report/run-report.js";
 import { type ToldRun, toldOf } from "../../report/run-tally.js";
 import { happenedText } from "../../report/words/run-happened.js";
@@ -40,7 +41,7 @@ const runItemShape = z.object({
 
 const outcome = z.object({
   run_id: z.number(),
-  outcome: z.enum(["at_once", "rescued", "held", "failed", "canceled", "active"]),
+  outcome: z.enum(OUTCOMES),
 });
 
 const input = z.strictObject({
@@ -191,27 +192,18 @@ function itemOf(run: RunRow, interrupted: boolean, told: ToldRun): RunItem {
   };
 }
 
-const OUTCOMES = 20;
+const TOLD_OUTCOMES = 20;
 
 /** Of every workflow that is listed, how its last runs ended, oldest first. */
 async function outcomesOf(store: Store, items: readonly RunItem[]) {
   const workflows = [...new Set(items.map(({ workflow }) => workflow))];
   const lists = workflows.map(async (workflow) => {
-    const runs = await store.listRuns({ workflow, limit: OUTCOMES });
-    return [workflow, runs.reverse().map((run) => ({ run_id: run.id, outcome: outcomeOf(run) }))] as const;
+    const runs = await store.listRuns({ workflow, limit: TOLD_OUTCOMES });
+    return [workflow, runs.reverse().map((run) => ({ run_id: run.id, outcome: outcomeIn(run) }))] as const;
   });
   return Object.fromEntries(await Promise.all(lists));
 }
 
-function outcomeOf({ status, recoveries, tally }: RunRow): z.output<typeof outcome>["outcome"] {
-  switch (status) {
-    case "completed":
-      return (recoveries ?? 0) > 0 || (tally?.handled ?? 0) > 0 ? "rescued" : "at_once";
-    case "held":
-    case "failed":
-    case "canceled":
-      return status;
-    default:
-      return "active";
-  }
+function outcomeIn({ status, recoveries, tally }: RunRow): RunOutcome {
+  return outcomeOf({ status, fell: (recoveries ?? 0) > 0, handled: (tally?.handled ?? 0) > 0 });
 }

@@ -63,17 +63,17 @@ async function forkAll(wish: Wish, key: string, dryRun: boolean): Promise<Outcom
   for (const { job_id, run_id, step } of wish.jobs) {
     const place = { job_id, run_id, step, scope: null };
     try {
-      if (!dryRun)
-        await dataOf(
-          api.POST("/api/v1/runs/{run_id}/fork", {
-            params: { path: { run_id } },
-            body: {
-              step,
-              key: `${key}/fork/${run_id}`,
-              ...(wish.reason === "" ? {} : { reason: wish.reason }),
-            },
-          }),
-        );
+      await dataOf(
+        api.POST("/api/v1/runs/{run_id}/fork", {
+          params: { path: { run_id } },
+          body: {
+            step,
+            dry_run: dryRun,
+            ...(dryRun ? {} : { key: `${key}/fork/${run_id}` }),
+            ...(wish.reason === "" ? {} : { reason: wish.reason }),
+          },
+        }),
+      );
       results.push({ ...place, ok: true, error: null });
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500) throw error;

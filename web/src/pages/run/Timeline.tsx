@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { addressOf } from "../../place.js";
 import type { Recovery } from "../../words/recoveries.js";
-import { axisMarks, drawnJumps, sumsOf } from "./gantt.js";
+import { axisMarks, drawnJumps, numbersBeside, sumsOf } from "./gantt.js";
 import { spanOf } from "./moments.js";
 import { RowSpans } from "./RowSpans.js";
 import type { RunSummary, TimelineData, TimelineRow } from "./run-data.js";
@@ -112,20 +112,21 @@ interface RowProps {
 }
 
 function Row({ runId, row, y, isOdd, x, total, numbers }: RowProps): ReactNode {
+  const { apart, room } = numbersBeside(numbers.length);
   return (
     <g>
       {isOdd && <rect className="stripe" x="0" y={y} width={WIDTH} height={ROW_HEIGHT} />}
       <a href={addressOf(["runs", runId, row.step])}>
         <text x="4" y={y + 15}>
-          <title>{row.step}</title>
-          {row.step.length > 16 ? `${row.step.slice(0, 15)}…` : row.step}
+          <title>{titleOf(row.step, numbers)}</title>
+          {row.step.length > room ? `${row.step.slice(0, room - 1)}…` : row.step}
         </text>
       </a>
-      {numbers.slice(-2).map(({ number, rung }, index, shown) => (
+      {numbers.map(({ number, rung }, index) => (
         <g
           key={number}
           className={rung === "edge" ? "bdg f" : "bdg"}
-          transform={`translate(${LEFT - 14 - (shown.length - 1 - index) * 18} ${y + ROW_HEIGHT / 2})`}
+          transform={`translate(${LEFT - 14 - (numbers.length - 1 - index) * apart} ${y + ROW_HEIGHT / 2})`}
         >
           <circle r="8" />
           <text y="3.5">{number}</text>
@@ -134,6 +135,12 @@ function Row({ runId, row, y, isOdd, x, total, numbers }: RowProps): ReactNode {
       <RowSpans row={row} y={y} x={x} total={total} />
     </g>
   );
+}
+
+/** The name in full, and the numbers, which may overlap where there are many. */
+function titleOf(step: string, numbers: readonly Recovery[]): string {
+  if (numbers.length === 0) return step;
+  return `${step}: ${numbers.length === 1 ? "recovery" : "recoveries"} ${numbers.map(({ number }) => number).join(", ")}`;
 }
 
 function Legend(): ReactNode {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisMarks, drawnJumps, sumsOf } from "./gantt.js";
+import { axisMarks, drawnJumps, numbersBeside, sumsOf } from "./gantt.js";
 import type { TimelineRow } from "./run-data.js";
 
 describe("the timeline on the page", () => {
@@ -28,4 +28,12 @@ describe("the timeline on the page", () => {
       { kind: "goto", seq: 2, ms: 1, from: 3, to: 0 },
     ]);
   });
+});
+
+it("all numbers of a step have room beside its name, however many there are", () => {
+  expect(numbersBeside(1)).toEqual({ apart: 18, room: 16 });
+  expect(numbersBeside(2)).toEqual({ apart: 18, room: 16 });
+  expect(numbersBeside(4)).toEqual({ apart: 18, room: 10 });
+  const many = numbersBeside(19);
+  expect([many.apart, many.room]).toEqual([3, 10]);
 });

@@ -58,3 +58,15 @@ export function drawnJumps(
       : [{ seq, ms: at_ms, from: start, to: end, kind }];
   });
 }
+
+const BADGE = 18;
+const MOST_ROOM = 72;
+const NAME_CHARS = 16;
+const CHAR = 6.7;
+
+/** How the numbers of a step stand beside its name: how far apart, and how many characters the name has left. */
+export function numbersBeside(count: number): { readonly apart: number; readonly room: number } {
+  const apart = count < 2 ? BADGE : Math.min(BADGE, (MOST_ROOM - BADGE) / (count - 1));
+  const taken = count < 3 ? 0 : Math.max(0, BADGE + (count - 1) * apart - 2 * BADGE);
+  return { apart, room: NAME_CHARS - Math.ceil(taken / CHAR) };
+}

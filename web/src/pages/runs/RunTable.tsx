@@ -18,7 +18,7 @@ interface RunTableProps {
 
 export function RunTable({ runs, outcomes, chosen }: RunTableProps): ReactNode {
   return (
-    <table className="t">
+    <table className="t stacked">
       <thead>
         <tr>
           <th>Status</th>
@@ -119,6 +119,7 @@ function Steps({ run }: { readonly run: RunItem }): ReactNode {
 const OUTCOME_WORDS = {
   at_once: "at once",
   rescued: "rescued",
+  handled: "with a handled failure",
   held: "held",
   failed: "failed",
   canceled: "canceled",
@@ -129,6 +130,7 @@ type Outcome = keyof typeof OUTCOME_WORDS;
 const HEIGHTS: { readonly [outcome in Outcome]: number } = {
   at_once: 6,
   rescued: 10,
+  handled: 12,
   held: 14,
   failed: 18,
   canceled: 4,
