@@ -22,6 +22,21 @@ describe("daruma run -", () => {
     expect([report.workflow, report.jobs[0]!.output]).toEqual(["stdin", realpathSync(cli.path)]);
   });
 
+  it("keeps the workflow, so that the run can be gone on with", async () => {
+    const flow = "name: piped\nunhandled: hold\nsteps: { a: { type: command, exec: 'test -e piped.ok' } }";
+    const { stdout, status } = piped(flow, "--json");
+    expect(status).toBe(3);
+    const run = String((JSON.parse(stdout) as Report).run_id);
+    writeFileSync(join(cli.path, "piped.ok"), "");
+    await cli.daruma("resolve", run, "a", "--retry");
+    expect((await cli.daruma("resume", run)).exitCode).toBe(0);
+  });
+
+  it("says what is wrong with an empty one", () => {
+    const { status, stderr } = piped("");
+    expect([status, stderr]).toEqual([2, expect.stringContaining("stdin.yaml")]);
+  });
+
   it("says where a mistake in it stands", () => {
     const { status, stderr } = piped("steps: { a: { exce: x } }");
     expect([status, stderr.split(" ")[0]]).toEqual([2, "stdin.yaml:1:13"]);

@@ -41,7 +41,7 @@ describe("what steps print", () => {
   it("is shown with --verbose: each line with its step, without secrets and escape codes", async () => {
     const file = cli.write("talking.yaml", TALKING);
     const args = ["run", file, "--output-dir", cli.outputDir];
-    const told = await runCli([...args, "--verbose"], { TOKEN: SECRET });
+    const told = await runCli([...args, "-v"], { TOKEN: SECRET });
     expect(printed(told.stderr)).toEqual(SHOWN);
     expect(told.stderr).not.toContain("\u001b");
     const quiet = await runCli(args, { TOKEN: SECRET });
@@ -59,6 +59,28 @@ describe("what steps print", () => {
       "test | expected 3 to be 4",
       "test | expected 3 to be 4",
     ]);
+  });
+
+  it("is shown below each new failure: the end of stderr, or of stdout where stderr is empty", async () => {
+    const file = cli.write(
+      "loud.yaml",
+      `
+secrets: [TOKEN]
+steps:
+  a:
+    type: command
+    exec: "seq 1 9 >&2; echo token $TOKEN >&2; exit 1"
+    on_fail: { retry: { max: 1, backoff: { mode: none } } }
+  b: { type: command, exec: "echo one; echo two; exit 2", depends_on: [a], needs: settled }
+  c: { type: command, exec: "echo alone >&2; exit 3" }
+`,
+    );
+    const args = ["run", file, "--max-parallel", "1", "--output-dir", cli.outputDir];
+    const { stderr } = await runCli(args, { TOKEN: SECRET });
+    const lines = ["a | 6", "a | 7", "a | 8", "a | 9", "a | token [redacted:TOKEN]", "b | one", "b | two"];
+    expect(printed(stderr)).toEqual(lines);
+    const verbose = (await runCli([...args, "-v"], { TOKEN: SECRET })).stderr;
+    expect(printed(verbose).filter((line) => line === "a | 9")).toHaveLength(2);
   });
 
   it("is shown at the end of a failed run, each failure once", async () => {

@@ -73,7 +73,7 @@ Examples:
       "maximum number of attempts at a time (default: the number of cores)",
       wholeNumber(1),
     )
-    .option("--verbose", "also show what steps print, each line prefixed with the step's name")
+    .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")
     .option(REPORT_FLAG, REPORT_WORDS, parseReport)
     .option("--detach", "with --server: continue the run without waiting")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
@@ -126,7 +126,7 @@ function asRun(command: Command): Command {
     )
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
-    .option("--verbose", "also show what steps print, each line prefixed with the step's name")
+    .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")
     .option(REPORT_FLAG, REPORT_WORDS, parseReport)
     .option("--detach", "with --server: start the run and print its number, without waiting")
     .option(

@@ -1,6 +1,7 @@
 import { oneLine } from "../../core/text/plain-text.js";
 import { listNames, nameOf } from "../../report/lookup/job-name.js";
 import type { FailedStep } from "../../report/run-summary.js";
+import type { Note } from "../../report/words/note.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -62,6 +63,15 @@ function oneGroup([first, ...others]: readonly FailedStep[], { paint, log }: Fai
 export function lastLines(text: string, most = MAX_LINES): string[] {
   const whole = text.trimEnd();
   return whole === "" ? [] : harmlessLines(whole).slice(-most);
+}
+
+/** How much of what a failed attempt printed stands below its line while the run goes on. */
+const MAX_LIVE_LINES = 5;
+
+/** The end of what a failed attempt printed, unless its line says all of it already. */
+export function errorLines({ text, printed }: Pick<Note, "text" | "printed">): string[] {
+  const lines = printed === undefined ? [] : lastLines(printed.tail, MAX_LIVE_LINES);
+  return lines.length === 1 && text.includes(oneLine(lines[0]!)) ? [] : lines;
 }
 
 /** A message ends with what the step said last; where those lines follow, they say it. */

@@ -3,6 +3,7 @@ import { Narrator } from "../../report/words/narrator.js";
 import type { Note, NoteKind } from "../../report/words/note.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
+import { errorLines } from "./failed-steps.js";
 import { Forecast, type UsualTimes } from "./forecast.js";
 import { LiveRegion } from "./live-region.js";
 import type { Colour } from "./paint.js";
@@ -53,6 +54,11 @@ export function liveProgress(
   const region = new LiveRegion(channel);
   let shownRun: Run | null = null;
   let waiting: string[] = [];
+  /** Whoever sees all that steps print has seen the error lines. */
+  let showsAll = false;
+  const push = (name: string, lines: readonly string[]): void => {
+    waiting.push(...lines.map((line) => `${channel.paint("dim", `${name} |`)} ${line}`));
+  };
   const left = new TimeLeft(usual);
   const draw = (): void => {
     const size = { width: channel.width(), height: channel.height() };
@@ -70,7 +76,9 @@ export function liveProgress(
       for (const event of events) {
         if (run === shownRun) left.forecast.hear(run, event);
         for (const note of narrator.tell(run, event)) {
-          if (isKept(run, note)) waiting.push(signed(channel, note));
+          if (!isKept(run, note)) continue;
+          waiting.push(signed(channel, note));
+          if (!showsAll && note.printed !== undefined) push(note.printed.name, errorLines(note));
         }
       }
     },
@@ -79,7 +87,8 @@ export function liveProgress(
       draw();
     },
     printed(name, lines) {
-      waiting.push(...lines.map((line) => `${channel.paint("dim", `${name} |`)} ${line}`));
+      showsAll = true;
+      push(name, lines);
     },
     end() {
       stop();

@@ -25,6 +25,27 @@ describe("progress without a terminal", () => {
   });
 });
 
+describe("what a failed attempt printed", () => {
+  const told = async (stderr: string, hasSeenAll = false): Promise<string[]> => {
+    const file = "steps: { build: { type: noop, on_fail: { retry: { max: 1 } } } }";
+    const { states } = await replayedTrial(file, { build: [{ exit: 1, stderr }] });
+    const channel = fakeChannel();
+    const progress = plainProgress(channel);
+    if (hasSeenAll) progress.printed("build", ["x"]);
+    for (const { run, logged } of states()) progress.events(run, [logged]);
+    return channel.text.split("\n").flatMap((line) => /^ {11}(.*)$/.exec(line)?.slice(1) ?? []);
+  };
+
+  it("stands below its first line: the last five lines, and not again for the same failure", async () => {
+    const lines = ["one", "two", "three", "four", "five", "six"];
+    expect(await told(`${lines.join("\n")}\n`)).toEqual(lines.slice(1).map((line) => `build | ${line}`));
+  });
+
+  it("is left out for whoever sees everything", async () => {
+    expect(await told("one\ntwo\n", true)).toEqual(["build | x"]);
+  });
+});
+
 describe("--debug", () => {
   const FILE = `
 secrets: [API_PASS]

@@ -1,6 +1,7 @@
 import { Narrator } from "../../report/words/narrator.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
+import { errorLines } from "./failed-steps.js";
 import { shownLine } from "./paint.js";
 import type { Progress } from "./progress.js";
 
@@ -12,19 +13,30 @@ const NO_TIME = " ".repeat(TIME_WIDTH);
 export function plainProgress(channel: Channel, commandLine?: CommandLine): Progress {
   const narrator = new Narrator(commandLine);
   let startedAt: number | null = null;
+  /** Whoever sees all that steps print has seen the error lines. */
+  let showsAll = false;
   return {
     events(run, events) {
       startedAt ??= events[0]?.at ?? null;
       const lines = events
         .flatMap((event) => narrator.tell(run, event))
-        .map(({ at, text }) => `${elapsed(at - (startedAt ?? at))}  ${shownLine(text)}\n`);
+        .flatMap((told) => [
+          `${elapsed(told.at - (startedAt ?? told.at))}  ${shownLine(told.text)}\n`,
+          ...(showsAll ? [] : errorLines(told).map((line) => printedLine(told.printed!.name, line))),
+        ]);
       if (lines.length > 0) channel.write(lines.join(""));
     },
     say: (text) => channel.write(`${shownLine(text)}\n`),
-    printed: (name, lines) =>
-      channel.write(lines.map((line) => `${NO_TIME}  ${shownLine(`${name} | ${line}`)}\n`).join("")),
+    printed(name, lines) {
+      showsAll = true;
+      channel.write(lines.map((line) => printedLine(name, line)).join(""));
+    },
     end: () => {},
   };
+}
+
+function printedLine(name: string, line: string): string {
+  return `${NO_TIME}  ${shownLine(`${name} | ${line}`)}\n`;
 }
 
 /** Never less than nothing: the clock may have been set back. */

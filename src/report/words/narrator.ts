@@ -27,9 +27,10 @@ export class Narrator {
   tell(run: Run, { at, event }: LoggedEvent): Note[] {
     const found = this.noteOf(run, event);
     if (found === null) return [];
-    const { kind, text, namesRun } = found;
+    const { kind, text, namesRun, printed } = found;
     const isChild = run.parent !== null && namesRun !== true;
-    return [{ kind, text: isChild ? `run ${run.id}: ${text}` : text, at }];
+    const told = { kind, text: isChild ? `run ${run.id}: ${text}` : text, at };
+    return [printed === undefined ? told : { ...told, printed }];
   }
 
   private noteOf(run: Run, event: Event): NewNote | null {
@@ -58,13 +59,16 @@ export class Narrator {
     if (next === null) return null;
     this.failures.delete(job);
     const parts = [...tellingReasons(failure.considered), next].join("; ");
-    return note(
-      answerKind ?? "failed",
-      `${nameIn(run, job)} ${this.whatFailed(job, failure.error)} — ${parts}`,
-    );
+    const name = nameIn(run, job);
+    const { error } = failure;
+    const before = this.toldBefore(job, error);
+    const told = note(answerKind ?? "failed", `${name} ${failureText(error, before)} — ${parts}`);
+    const tail = error.stderr_tail.trim() === "" ? error.stdout_tail : error.stderr_tail;
+    return before === null && tail.trim() !== "" ? { ...told, printed: { name, tail } } : told;
   }
 
-  private whatFailed(job: number, error: Failure): string {
+  /** The failure of the job that was told last, if this one is the same. */
+  private toldBefore(job: number, error: Failure): Failure | null {
     const before = this.told.get(job);
     const isSame =
       error.attempt !== null &&
@@ -72,7 +76,7 @@ export class Narrator {
       before.code === error.code &&
       before.class === error.class;
     if (!isSame) this.told.set(job, error);
-    return failureText(error, isSame ? before : null);
+    return isSame ? before : null;
   }
 }
 

@@ -16,6 +16,13 @@ export interface Note {
   readonly kind: NoteKind;
   readonly at: number;
   readonly text: string;
+  /** Of a failure that is told for the first time: whose it is, and the end of what the attempt printed. */
+  readonly printed?: Printed;
+}
+
+export interface Printed {
+  readonly name: string;
+  readonly tail: string;
 }
 
 /** A note whose time its event knows. */
@@ -24,6 +31,7 @@ export interface NewNote {
   readonly text: string;
   /** The text names the run itself, so that it need not be said whose line it is. */
   readonly namesRun?: true;
+  readonly printed?: Printed;
 }
 
 export function note(kind: NoteKind, text: string): NewNote {
