@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
-import type { BreakerDefinition } from "../core/model/definition.js";
+import type { BreakerDefinition, NotifyRule } from "../core/model/definition.js";
 import type { Client } from "../operations/client.js";
 import type { ChannelControl, ClusterControl, Context } from "../operations/context.js";
 import { checkInput } from "../operations/invalid-input.js";
@@ -54,7 +54,7 @@ class LocalClient {
   private async context({ withoutStore }: Operation): Promise<Context> {
     const { outputDir } = this.options;
     const store = await this.openFor(withoutStore);
-    const { clusters, breakers, channels } = await settingsOf(this.options.config);
+    const { clusters, breakers, channels, notify } = await settingsOf(this.options.config);
     return {
       store,
       outputDir,
@@ -70,6 +70,7 @@ class LocalClient {
       breakers,
       sharedBreakers: breakers.map(({ name }) => name),
       channels,
+      notify,
     };
   }
 
@@ -91,16 +92,22 @@ async function settingsOf(config: string | undefined): Promise<{
   readonly clusters: ClusterControl | null;
   readonly breakers: readonly BreakerDefinition[];
   readonly channels: ChannelControl | null;
+  readonly notify: readonly NotifyRule[];
 }> {
-  if (config === undefined) return { clusters: null, breakers: [], channels: null };
+  if (config === undefined) return { clusters: null, breakers: [], channels: null, notify: [] };
   const [{ readSettings }, { lookAtClusters }, { controlChannels }] = await Promise.all([
     import("./read-settings.js"),
     import("./clusters/cluster-control.js"),
     import("./notices/channel-control.js"),
   ]);
-  const { clusters, breakers, channels } = readSettings(config);
+  const { clusters, breakers, channels, notify } = readSettings(config);
   const places = { env: process.env, page: () => "" };
-  return { clusters: lookAtClusters(clusters), breakers, channels: controlChannels(channels, places) };
+  return {
+    clusters: lookAtClusters(clusters),
+    breakers,
+    channels: controlChannels(channels, places),
+    notify,
+  };
 }
 
 function noRuns(place: string): DarumaError {

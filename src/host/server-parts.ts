@@ -266,6 +266,7 @@ export class ServerParts {
       breakers: this.options.breakers ?? [],
       sharedBreakers: (this.options.breakers ?? []).map(({ name }) => name),
       channels: this.channels,
+      notify: this.options.notify ?? [],
       workflowReader: this.workflowReader,
     };
   }

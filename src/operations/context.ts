@@ -2,7 +2,7 @@ import type { AllocationSpec, Plan, Refusal, Target } from "../cluster/provider.
 import type { ScalePlan } from "../cluster/scale/plan-allocations.js";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
-import type { BreakerDefinition, Definition } from "../core/model/definition.js";
+import type { BreakerDefinition, Definition, NotifyRule } from "../core/model/definition.js";
 import type { Job } from "../core/model/run.js";
 import type { ChannelSettings } from "../settings/channels.js";
 import type { RetentionSettings } from "../settings/retention.js";
@@ -32,6 +32,8 @@ export interface Context extends Reading {
   readonly breakers?: readonly BreakerDefinition[];
   /** The channels of the settings; null where there are no settings. */
   readonly channels?: ChannelControl | null;
+  /** Who is told of what in all workflows, by the settings. */
+  readonly notify?: readonly NotifyRule[];
   /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */
   readonly admitRun?: () => void;
 }

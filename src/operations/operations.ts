@@ -44,6 +44,7 @@ import { reportRun } from "./runs/report/report-run.js";
 import { startRun } from "./runs/start-run.js";
 import { controlSchedule, listSchedules, runSchedule } from "./schedules/schedules.js";
 import { controlBreaker, listBreakers } from "./server/breakers.js";
+import { getSettings } from "./server/get-settings.js";
 import { listWaiting } from "./server/list-waiting.js";
 import { listWorkers } from "./server/list-workers.js";
 import { releaseWorker } from "./server/release-worker.js";
@@ -126,6 +127,7 @@ export const TABLE = {
   control_breaker: controlBreaker,
   list_notifications: listNotifications,
   test_channel: testChannel,
+  get_settings: getSettings,
   list_workers: listWorkers,
   list_waiting: listWaiting,
   release_worker: releaseWorker,

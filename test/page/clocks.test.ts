@@ -74,3 +74,66 @@ describe.skipIf(!hasBrowser)(browserSuite("schedules"), { timeout: 300_000 }, ()
     expect(await page.locator("main").getByRole("button").count()).toBe(0);
   });
 });
+
+const command = (name: string, ...words: string[]) =>
+  ({ name, type: "command", timeoutMs: 10_000, command: words, env: [] }) as const;
+const CHANNELS = [
+  command("ops", "cat"),
+  command("pager", "sh", "-c", "echo '<b>no route to host</b>' >&2; exit 3"),
+];
+const NOTIFY = [{ on: ["held", "failed"], to: ["ops", "pager"], when: null }] as const;
+const HELD = "name: nightly\nunhandled: hold\nsteps: { load: { exec: 'exit 7' } }";
+
+describe.skipIf(!hasBrowser)(browserSuite("notifications and settings"), { timeout: 300_000 }, () => {
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+
+  it("says what became of each message, with its last error, and tries a channel", {
+    tags: ["N12"],
+  }, async () => {
+    const server = await servers.start({ channels: CHANNELS, notify: NOTIFY });
+    await server.until(await server.run(HELD), "held");
+    const page = await browser.open(`${server.url}/#/workers`);
+    await page.getByRole("link", { name: "Notifications", exact: true }).click();
+    const messages = page.getByRole("region", { name: "Messages" });
+    const row = (channel: string) => messages.getByRole("row").filter({ hasText: channel });
+    await row("ops").getByText("delivered", { exact: true }).waitFor();
+    await row("pager").getByText("trying again").waitFor();
+    await row("pager").getByText("<b>no route to host</b>").waitFor();
+    await page.getByRole("button", { name: "Send a test to ops" }).click();
+    await page.getByText("The test message has arrived at ops.").waitFor();
+    await page.getByRole("button", { name: "Send a test to pager" }).click();
+    await page.getByRole("alert").getByText("CHANNEL_FAILED").waitFor();
+    await page.getByRole("link", { name: "Undelivered" }).click();
+    await messages.getByText("No messages.").waitFor();
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    const settings = page.getByRole("region", { name: "Settings" });
+    await settings.getByRole("link", { name: "ops, pager" }).waitFor();
+    expect(await settings.getByText("Kept for ever.").count()).toBe(3);
+  });
+
+  it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", async () => {
+    const server = await servers.start({ channels: CHANNELS, notify: NOTIFY });
+    await server.until(await server.run(HELD), "held");
+    const shown = { notifications: "delivered", settings: "Kept for ever." };
+    for (const [theme, width] of [
+      ["light", 1440],
+      ["dark", 390],
+    ] as const) {
+      const page = await browser.open(server.url, { theme, width });
+      for (const [at, words] of Object.entries(shown)) {
+        await page.goto(`${server.url}/#/${at}`);
+        await page.getByText(words, { exact: true }).first().waitFor();
+        expect(await barriersOf(page), `${at} ${theme}`).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      }
+    }
+    const { viewer } = await server.tokens();
+    const page = await browser.open(`${server.url}/#/notifications`);
+    await page.getByLabel("Token").fill(viewer);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("delivered", { exact: true }).waitFor();
+    expect(await page.locator("main").getByRole("button").count()).toBe(0);
+  });
+});

@@ -85,6 +85,10 @@ function titleOf({ path: [first = "inbox", run, step] }: Place): string {
 
 const Statistics = lazy(async () => ({ default: (await import("./pages/Statistics.js")).Statistics }));
 const Schedules = lazy(async () => ({ default: (await import("./pages/Schedules.js")).Schedules }));
+const Notifications = lazy(async () => ({
+  default: (await import("./pages/Notifications.js")).Notifications,
+}));
+const Settings = lazy(async () => ({ default: (await import("./pages/Settings.js")).Settings }));
 const Workers = lazy(async () => ({ default: (await import("./pages/Workers.js")).Workers }));
 
 /** Pages that are loaded when somebody goes there. */
@@ -117,6 +121,18 @@ function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
     return (
       <Later>
         <Workers mayAct={mayAct} />
+      </Later>
+    );
+  if (first === "notifications")
+    return (
+      <Later>
+        <Notifications place={place} mayAct={mayAct} />
+      </Later>
+    );
+  if (first === "settings")
+    return (
+      <Later>
+        <Settings />
       </Later>
     );
   if (first === "schedules")

@@ -43,6 +43,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
       "worker",
       "mcp",
       "config",
+      "settings",
       "schedules",
       "workers",
       "cluster",

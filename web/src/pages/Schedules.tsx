@@ -4,11 +4,11 @@ import { type Act, useAct } from "../api/use-act.js";
 import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
 import { Empty, Refused } from "../parts/Notice.js";
+import { PageTabs } from "../parts/PageTabs.js";
 import { addressOf } from "../place.js";
 import { nextWords, ruleWords, type ScheduleItem, scheduleNotes } from "../words/schedules.js";
 import { exactTime } from "../words/times.js";
 import { AskButton } from "./workers/AskButton.js";
-import { WorkflowTabs } from "./workflows/WorkflowTabs.js";
 import "../styles/stats.css";
 import "../styles/clocks.css";
 
@@ -26,7 +26,7 @@ export function Schedules({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   useEvery(READ_EVERY_MS, reload);
   return (
     <div className="page listing">
-      <WorkflowTabs current="schedules" />
+      <PageTabs of="workflows" current="schedules" />
       {problem !== null && <Refused problem={problem} />}
       {refused !== null && <Refused problem={refused} />}
       {data !== null && data.items.length > 0 && data.owner === null && (

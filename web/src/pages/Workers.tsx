@@ -4,11 +4,13 @@ import { useAct } from "../api/use-act.js";
 import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
 import { Refused } from "../parts/Notice.js";
+import { PageTabs } from "../parts/PageTabs.js";
 import { count } from "../words/status.js";
 import { AllocationTable } from "./workers/AllocationTable.js";
 import { BreakerTable, CampaignTable } from "./workers/Shared.js";
 import { Waiting } from "./workers/Waiting.js";
 import { WorkersTable } from "./workers/WorkersTable.js";
+import "../styles/clocks.css";
 import "../styles/stats.css";
 
 /** A worker's sign of life is no event of a run. */
@@ -43,6 +45,7 @@ export function Workers({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const sum = (of: "slots" | "used"): number => connected.reduce((total, worker) => total + worker[of], 0);
   return (
     <div className="page workers">
+      <PageTabs of="workers" current="workers" />
       <div className="row wrap">
         <h2 className="big">Workers</h2>
         <span className="dim">

@@ -25,6 +25,8 @@ const PAGES: readonly {
   { path: "schedules", words: "Schedules", icon: "workflows", key: "t", beside: "workflows" },
   { path: "statistics", words: "Statistics", icon: "statistics", key: "s" },
   { path: "workers", words: "Workers", icon: "workers", key: "k" },
+  { path: "notifications", words: "Notifications", icon: "workers", key: "n", beside: "workers" },
+  { path: "settings", words: "Settings", icon: "workers", key: "e", beside: "workers" },
 ];
 
 interface ShellProps {

@@ -2,10 +2,10 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Empty, Refused } from "../../parts/Notice.js";
+import { PageTabs } from "../../parts/PageTabs.js";
 import { addressOf, type Place } from "../../place.js";
 import { clockTime, exactTime } from "../../words/times.js";
 import { LastRuns } from "./LastRuns.js";
-import { WorkflowTabs } from "./WorkflowTabs.js";
 
 interface Item {
   readonly name: string;
@@ -49,7 +49,7 @@ export function WorkflowList({
   return (
     <div className="runs">
       <div className="row wrap bar-of-filters">
-        <WorkflowTabs current="workflows" />
+        <PageTabs of="workflows" current="workflows" />
         {mayAct && <NewWorkflow />}
         <span className="end small dim">newest first, times in UTC</span>
       </div>

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { NOTICE_KINDS } from "../../core/model/definition.js";
+import { iso } from "../../core/text/iso-time.js";
+import { CHANNEL_TYPES, channelTarget } from "../../settings/channels.js";
+import { FINAL_STATUSES, NO_RETENTION, type RetentionRule } from "../../settings/retention.js";
+import { CLUSTER_TYPES } from "../../settings/settings.js";
+import { operation } from "../operation.js";
+import { differingParts, listKnownServers } from "./server-settings.js";
+
+const bound = z.number().nullable().describe("Null: no such bound.");
+const rule = z
+  .object({
+    older_than_ms: bound,
+    keep_last: bound.describe("Of each workflow; null: no such bound."),
+    max_bytes: bound,
+    status: z.array(z.enum(FINAL_STATUSES)),
+  })
+  .nullable()
+  .describe("Null: nothing of the kind is removed.");
+
+export const getSettings = operation({
+  name: "get_settings",
+  summary: "show the settings that a server works with",
+  description:
+    "Returns the settings of the server: channels, who is told of what, shared breakers, clusters and how long runs are kept. Secrets are never part of it.",
+  details:
+    "On a command line they come from the file that --config names. `servers` are those of the store that were heard of lately, `differing` the parts of their settings that are not the same on all of them.",
+  role: "viewer",
+  onlyForPeople: true,
+  effect: "reads",
+  input: z.strictObject({}),
+  output: z.object({
+    channels: z.array(
+      z.object({
+        name: z.string(),
+        type: z.enum(CHANNEL_TYPES),
+        target: z.string().describe("Where its messages go, without what is secret."),
+      }),
+    ),
+    notify: z.array(
+      z.object({ on: z.array(z.enum(NOTICE_KINDS)), to: z.array(z.string()), when: z.string().nullable() }),
+    ),
+    breakers: z.array(z.string()),
+    clusters: z.array(z.object({ name: z.string(), type: z.enum(CLUSTER_TYPES), tags: z.array(z.string()) })),
+    retention: z.object({ runs: rule, logs: rule, artifacts: rule }),
+    servers: z.array(z.object({ host: z.string(), pid: z.number(), url: z.string(), seen_at: z.string() })),
+    differing: z.array(z.string()),
+  }),
+  rest: { method: "GET", path: "/settings" },
+  cli: [
+    {
+      words: "settings",
+      positional: [],
+      examples: [
+        "daruma settings --server http://127.0.0.1:7420",
+        "daruma settings --config daruma.config.yaml",
+      ],
+    },
+  ],
+  withoutStore: "empty",
+  async handler({ store, now, channels, notify, breakers, clusters, retention }) {
+    const kept = (await retention?.()) ?? NO_RETENTION;
+    const servers = await listKnownServers(store, now());
+    const [first, ...others] = servers;
+    const differing = others.flatMap(({ settings }) => differingParts(first!.settings, settings));
+    return {
+      channels: (channels?.settings ?? []).map((channel) => ({
+        ...{ name: channel.name, type: channel.type, target: channelTarget(channel) },
+      })),
+      notify: (notify ?? []).map(({ on, to, when }) => ({ on: [...on], to: [...to], when })),
+      breakers: (breakers ?? []).map(({ name }) => name),
+      clusters: (clusters?.settings ?? []).map(({ name, type, tags }) => ({ name, type, tags: [...tags] })),
+      retention: { runs: ruleOf(kept.runs), logs: ruleOf(kept.logs), artifacts: ruleOf(kept.artifacts) },
+      servers: servers.map(({ host, pid, url, seen_at }) => ({ host, pid, url, seen_at: iso(seen_at) })),
+      differing: [...new Set(differing)].sort(),
+    };
+  },
+});
+
+function ruleOf(kept: RetentionRule | null): z.input<typeof rule> {
+  if (kept === null) return null;
+  const { olderThanMs, keepLast, maxBytes, status } = kept;
+  return { older_than_ms: olderThanMs, keep_last: keepLast, max_bytes: maxBytes, status: [...status] };
+}

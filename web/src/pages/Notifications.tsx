@@ -1,0 +1,180 @@
+import { type ReactNode, useState } from "react";
+import { api, dataOf } from "../api/client.js";
+import { type Act, useAct } from "../api/use-act.js";
+import { useEvery } from "../api/use-every.js";
+import { useLive } from "../api/use-live.js";
+import { Empty, Refused } from "../parts/Notice.js";
+import { PageTabs } from "../parts/PageTabs.js";
+import { addressOf, type Place } from "../place.js";
+import { kindWords, type ServerSettings } from "../words/notifications.js";
+import { Deliveries } from "./notifications/Deliveries.js";
+import "../styles/clocks.css";
+import "../styles/stats.css";
+
+/** A try is no event of a run. */
+const READ_EVERY_MS = 10_000;
+const PAGE = 100;
+
+const STATES = { all: "All", undelivered: "Undelivered", due: "Being sent" } as const;
+type Shown = keyof typeof STATES;
+
+async function readAll(shown: Shown, after: string | null) {
+  const query = {
+    limit: PAGE,
+    ...(shown === "all" ? {} : { state: shown === "due" ? "new,due" : shown }),
+    ...(after === null ? {} : { after }),
+  };
+  const [settings, sent] = await Promise.all([
+    dataOf(api.GET("/api/v1/settings")),
+    dataOf(api.GET("/api/v1/notifications", { params: { query: query as never } })),
+  ]);
+  return { settings, sent, at: Date.now() };
+}
+
+/** Who is told of what, by which way, and what became of each message. */
+export function Notifications({
+  place,
+  mayAct,
+}: {
+  readonly place: Place;
+  readonly mayAct: boolean;
+}): ReactNode {
+  const asked = place.query.get("state") ?? "all";
+  const shown: Shown = asked === "undelivered" || asked === "due" ? asked : "all";
+  const after = place.query.get("after");
+  const { data, problem, reload } = useLive(
+    `notifications ${shown} ${after}`,
+    () => readAll(shown, after),
+    () => true,
+  );
+  const { act, refused } = useAct(reload);
+  useEvery(READ_EVERY_MS, reload);
+  return (
+    <div className="page listing">
+      <PageTabs of="workers" current="notifications" />
+      {problem !== null && <Refused problem={problem} />}
+      {refused !== null && <Refused problem={refused} />}
+      {data !== null && <Channels settings={data.settings} mayAct={mayAct} act={act} />}
+      {data !== null && (
+        <section className="panel" aria-label="Messages">
+          <header>
+            <h2>Messages</h2>
+            <span className="small dim">newest first, kept for 30 days</span>
+            <nav className="seg end" aria-label="Which messages">
+              {Object.entries(STATES).map(([state, words]) => (
+                <a
+                  key={state}
+                  href={addressOf(["notifications"], { state: state === "all" ? null : state })}
+                  aria-current={state === shown ? "true" : undefined}
+                >
+                  {words}
+                </a>
+              ))}
+            </nav>
+          </header>
+          {data.sent.items.length === 0 ? (
+            <p className="pad dim">No messages.</p>
+          ) : (
+            <Deliveries items={data.sent.items} now={data.at} />
+          )}
+          {data.sent.next !== null && (
+            <a
+              className="btn more"
+              href={addressOf(["notifications"], {
+                state: shown === "all" ? null : shown,
+                after: data.sent.next,
+              })}
+            >
+              Older messages
+            </a>
+          )}
+        </section>
+      )}
+    </div>
+  );
+}
+
+interface ChannelsProps {
+  readonly settings: ServerSettings;
+  readonly mayAct: boolean;
+  readonly act: Act;
+}
+
+function Channels({ settings: { channels, notify }, mayAct, act }: ChannelsProps): ReactNode {
+  const [arrived, setArrived] = useState<string | null>(null);
+  const test = async (channel: string): Promise<void> => {
+    setArrived(null);
+    await dataOf(api.POST("/api/v1/notifications/test", { body: { channel } }));
+    setArrived(channel);
+  };
+  if (channels.length === 0)
+    return (
+      <Empty title="Nobody is told yet">
+        Channels are in the settings of the server: Slack, email, a webhook or a command.{" "}
+        <code className="mono-s">{"channels: { ops: { type: slack, secret: SLACK_WEBHOOK_URL } }"}</code>
+      </Empty>
+    );
+  return (
+    <section className="panel" aria-label="Channels">
+      <header>
+        <h2>Channels</h2>
+        <span className="small dim">from the settings of the server</span>
+      </header>
+      {arrived !== null && (
+        <p className="pad ok" role="status">
+          The test message has arrived at {arrived}.
+        </p>
+      )}
+      <div className="scroll">
+        <table className="t airy">
+          <thead>
+            <tr>
+              <th>Channel</th>
+              <th>Goes to</th>
+              <th className="wide">Told in all workflows</th>
+              {mayAct && (
+                <th>
+                  <span className="sr">Actions</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {channels.map(({ name, type, target }) => (
+              <tr key={name}>
+                <td className="mono-s strong">{name}</td>
+                <td>
+                  <span className="chip line">{type}</span> {target}
+                </td>
+                <td className="wide wrap-text small">{rulesFor(name, notify)}</td>
+                {mayAct && (
+                  <td className="r">
+                    <button type="button" className="btn" onClick={() => void act(test(name))}>
+                      Send a test<span className="sr"> to {name}</span>
+                    </button>
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function rulesFor(channel: string, rules: ServerSettings["notify"]): ReactNode {
+  const own = rules.filter(({ to }) => to.includes(channel));
+  if (own.length === 0) return <span className="dim">nothing; workflows may name it in their own rules</span>;
+  return own.map(({ on, when }) => (
+    <div key={`${on.join()} ${when}`}>
+      {on.map(kindWords).join(", ")}
+      {when !== null && (
+        <>
+          {" "}
+          when <code className="mono-s">{when}</code>
+        </>
+      )}
+    </div>
+  ));
+}

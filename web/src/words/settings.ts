@@ -1,0 +1,30 @@
+import { durationText } from "../../../src/report/words/duration-text.js";
+import { sizeText } from "../log/LogLine.js";
+import type { ServerSettings } from "./notifications.js";
+import { count } from "./status.js";
+
+type Rule = ServerSettings["retention"]["runs"];
+
+const DAY_MS = 24 * 60 * 60_000;
+
+const ALL_STATUSES = 3;
+const GB = 1_024 ** 3;
+
+/** How long something of runs that are over is kept, in a sentence or two. */
+export function keptWords(rule: Rule): string {
+  if (rule === null) return "Kept for ever.";
+  const { older_than_ms: age, keep_last: last, max_bytes: bytes, status } = rule;
+  const bounds = [
+    ...(age === null ? [] : [`older than ${ageText(age)}`]),
+    ...(last === null ? [] : [`beyond the last ${last} of each workflow`]),
+    ...(bytes === null
+      ? []
+      : [`beyond ${bytes >= GB ? `${(bytes / GB).toFixed(1)} GB` : sizeText(bytes)} in all`]),
+  ];
+  const only = status.length === ALL_STATUSES ? "" : ` Only of ${status.join(" or ")} runs.`;
+  return `Removed when ${bounds.join(", or ")}.${only}`;
+}
+
+function ageText(ms: number): string {
+  return ms >= DAY_MS ? count(Math.round(ms / DAY_MS), "day") : durationText(ms);
+}
