@@ -134,6 +134,12 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await page.getByText("7 · any end").waitFor();
     await page.getByText("from: build, to: cheer").click();
     await inspector.getByText("build → cheer").waitFor();
+    await page.getByRole("button", { name: "Add edge" }).press("Enter");
+    await page.getByLabel("From", { exact: true }).selectOption("build");
+    await page.getByLabel("When it", { exact: true }).selectOption("depends");
+    await page.getByLabel("To", { exact: true }).selectOption("cheer");
+    await page.getByRole("complementary").getByRole("button", { name: "Add edge" }).press("Enter");
+    await page.getByText("depends_on: [announce, build]").waitFor();
   });
 
   it("shows a problem under its line, and its fix mends it; until then nothing is published", async () => {

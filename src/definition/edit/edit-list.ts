@@ -87,7 +87,7 @@ export function lineBehind(piece: string, end: number): number {
   return lineEnd === -1 ? piece.length : lineEnd + 1;
 }
 
-function dashOf(list: YAMLSeq.Parsed, place: number): number {
+export function dashOf(list: YAMLSeq.Parsed, place: number): number {
   const { srcToken } = list;
   const tokens = srcToken !== undefined && "items" in srcToken ? (srcToken.items[place]?.start ?? []) : [];
   return tokens.find(({ type }) => type === "seq-item-ind")?.offset ?? list.items[place]!.range![0]! - 2;

@@ -14,7 +14,7 @@ const SPELLINGS: { readonly [key in keyof Required<TransitionKeys>]: readonly st
   when: ["when", "condition"],
 };
 
-type ParsedPair = Pair<ParsedNode, ParsedNode | null>;
+export type ParsedPair = Pair<ParsedNode, ParsedNode | null>;
 
 /** Edits that give a map these keys; one that is null is taken out. */
 export function changeKeys(
@@ -40,7 +40,7 @@ export function changeKeys(
   return added.length === 0 ? edits : [...edits, addPairs(piece, map, added, style)];
 }
 
-function replaceValue(piece: string, { key, value }: ParsedPair, text: string): TextEdit {
+export function replaceValue(piece: string, { key, value }: ParsedPair, text: string): TextEdit {
   if (value === null || value.range[0] === value.range[1]) {
     const colon = piece.indexOf(":", key.range[1]) + 1;
     return { from: colon, to: colon, text: ` ${text}` };
@@ -50,7 +50,7 @@ function replaceValue(piece: string, { key, value }: ParsedPair, text: string): 
   return { from, to, text: piece[to - 1] === "\n" ? `${text}\n` : text };
 }
 
-function addPairs(
+export function addPairs(
   piece: string,
   map: YAMLMap.Parsed,
   pairs: readonly (readonly [string, Json])[],
@@ -64,7 +64,7 @@ function addPairs(
   return behindLine(piece, end, texts.map((text) => `${indent}${text}`).join("\n"));
 }
 
-function removePair(piece: string, map: YAMLMap.Parsed, place: number): TextEdit {
+export function removePair(piece: string, map: YAMLMap.Parsed, place: number): TextEdit {
   const pairs = map.items as readonly ParsedPair[];
   if (map.flow === true)
     return removeFromFlow(

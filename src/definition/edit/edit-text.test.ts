@@ -193,3 +193,54 @@ describe("what no program can edit", () => {
     expect(() => editText(text, edit)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
   });
 });
+
+describe("a step that waits for another", () => {
+  const depend = (text: string, from: string, to: string) => editText(text, { action: "depend", from, to });
+  const release = (text: string, from: string, to: string) => editText(text, { action: "release", from, to });
+
+  it("says so in its own words, and no other line changes", () => {
+    const once = depend(STEPS, "build", "undo");
+    expect(changesOf(STEPS, once)).toEqual([
+      '-  undo:  {exec: "make undo"}',
+      '+  undo:  {exec: "make undo", depends_on: [build]}',
+    ]);
+    const twice = depend(once, "tell", "undo");
+    expect(twice).toContain("depends_on: [build, tell]");
+    expect(release(twice, "build", "undo")).toContain("depends_on: [tell]");
+    expect(release(once, "build", "undo")).toBe(STEPS);
+  });
+
+  it.each([
+    ["    depends_on: a", "    depends_on: [a, b]"],
+    ["    depends_on: [a|c] # either", "    depends_on: [a|c, b] # either"],
+    ["    depends_on: []", "    depends_on: [b]"],
+    ["    depends_on:\n      - a # first", "    depends_on:\n      - a # first\n      - b"],
+    ["    depends_on:\n    - a", "    depends_on:\n    - a\n    - b"],
+  ])("keeps what it has: %j", (before, after) => {
+    const text = (lines: string): string =>
+      `steps:\n  d:\n    exec: x\n${lines}\n    retry: 1\n  b: { exec: y }\n`;
+    expect(depend(text(before), "b", "d")).toBe(text(after));
+    if (!before.includes("[]") && !before.endsWith(": a"))
+      expect(release(text(after), "b", "d")).toBe(text(before));
+  });
+
+  it("is taken out with its key where it is the last, first or in braces", () => {
+    const block = "steps:\n  d:\n    depends_on: b\n    exec: x\n  b: { exec: y }\n";
+    expect(release(block, "b", "d")).toBe("steps:\n  d:\n    exec: x\n  b: { exec: y }\n");
+    const json = '{ "steps": { "b": { "exec": "y" }, "d": { "exec": "x", "depends_on": ["b"] } } }';
+    expect(JSON.parse(release(json, "b", "d")).steps.d).toEqual({ exec: "x" });
+    expect(JSON.parse(depend(json, "c", "d")).steps.d.depends_on).toEqual(["b", "c"]);
+  });
+
+  it("is refused where a program cannot change it", () => {
+    expect(() => depend("steps: { d: { exec: x, depends_on: [b] } }", "b", "d")).toThrow(
+      "waits for b already",
+    );
+    expect(() => release("steps: { d: { exec: x, depends_on: [a|b] } }", "b", "d")).toThrow(
+      "does not wait for b",
+    );
+    expect(() => depend("steps: { b: { exec: x } }", "b", "nowhere")).toThrow(
+      "not a step that is written out",
+    );
+  });
+});

@@ -6,6 +6,7 @@ import type { TextEdit } from "../read/fix.js";
 import { Findings } from "../read/problem.js";
 import { readSource } from "../read/source-document.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
+import { type DependsEdit, editDepends } from "./edit-depends.js";
 import { addItem, addList, removeItem } from "./edit-list.js";
 import { changeKeys } from "./edit-map.js";
 import type { Style } from "./written.js";
@@ -24,7 +25,8 @@ export interface TransitionKeys {
 export type WorkflowEdit =
   | { readonly action: "add"; readonly keys: TransitionKeys }
   | { readonly action: "change"; readonly transition: number; readonly keys: TransitionKeys }
-  | { readonly action: "remove"; readonly transition: number };
+  | { readonly action: "remove"; readonly transition: number }
+  | DependsEdit;
 
 /** The list of transitions, as the parser of all of YAML has it, and where the piece that was parsed begins in the text. */
 interface Found {
@@ -44,6 +46,7 @@ export function editText(text: string, edit: WorkflowEdit, file = "workflow.yaml
   if (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text))
     return editText(text.replaceAll("\r\n", "\n"), edit, file).replaceAll("\n", "\r\n");
   const root = rootOf(text, file);
+  if ("to" in edit) return applyEdits(text, editDepends(text, edit));
   const { list, piece, start, style } = findList(text, root);
   const within = (edits: readonly TextEdit[]): string => applyEdits(text, edits, start);
   if (edit.action === "add") {

@@ -13,7 +13,11 @@ import { fileName, source } from "../schemas.js";
 const stepId = z.string().min(1).max(200).optional();
 
 const input = z.strictObject({
-  action: z.enum(["add", "change", "remove"]).describe("What to do with the transition."),
+  action: z.enum(["add", "change", "remove"]).describe("What to do with the edge."),
+  kind: z
+    .enum(["transition", "depends_on"])
+    .default("transition")
+    .describe("`depends_on`: `to` waits for `from`, or no more; with add and remove, without a number."),
   source,
   file_name: fileName,
   transition: z.coerce
@@ -36,16 +40,19 @@ const input = z.strictObject({
 });
 
 const EXAMPLES = {
-  add: ["daruma edge add release.yaml --from deploy --to roll-back --on failure --write"],
+  add: [
+    "daruma edge add release.yaml --from deploy --to roll-back --on failure --write",
+    "daruma edge add release.yaml --kind depends_on --from build --to test --write",
+  ],
   change: ["daruma edge change release.yaml --transition 2 --priority 1"],
   remove: ["daruma edge remove release.yaml --transition 2 --write"],
 } as const;
 
 export const editWorkflow = operation({
   name: "edit_workflow",
-  summary: "add, change or remove a transition in a workflow text",
+  summary: "add, change or remove an edge in a workflow text",
   description:
-    "Returns a workflow text with one transition added, changed or removed. Everything else stays as it is written, comments included. Nothing is stored; the result may have problems.",
+    "Returns a workflow text with one transition added, changed or removed, or with one step that waits for another, or no more. Everything else stays as it is written, comments included. Nothing is stored; the result may have problems.",
   role: "viewer",
   effect: "reads",
   onlyForPeople: true,
@@ -59,7 +66,7 @@ export const editWorkflow = operation({
   rest: { method: "POST", path: "/workflows/edit" },
   cli: (["add", "change", "remove"] as const).map((action) => ({
     words: `edge ${action}`,
-    summary: `${action === "remove" ? "remove a transition from" : `${action} a transition in`} a workflow file`,
+    summary: `${action === "remove" ? "remove an edge from" : `${action} an edge in`} a workflow file`,
     positional: [],
     preset: { action },
     examples: EXAMPLES[action],
@@ -73,7 +80,9 @@ export const editWorkflow = operation({
   },
 });
 
-function editOf({ action, transition, from, to, on, priority, when }: z.output<typeof input>): WorkflowEdit {
+function editOf(request: z.output<typeof input>): WorkflowEdit {
+  const { action, kind, transition, from, to, on, priority, when } = request;
+  if (kind === "depends_on") return dependsOf(request);
   const keys: TransitionKeys = {
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
@@ -89,4 +98,19 @@ function editOf({ action, transition, from, to, on, priority, when }: z.output<t
   if (transition === undefined)
     throw new DarumaError("INVALID_INPUT", "transition is missing: the number of the transition, from 1");
   return action === "remove" ? { action, transition } : { action, transition, keys };
+}
+
+function dependsOf({
+  action,
+  from,
+  to,
+  transition,
+  on,
+  priority,
+  when,
+}: z.output<typeof input>): WorkflowEdit {
+  const hasMore = [transition, on, priority, when].some((given) => given !== undefined);
+  if (action === "change" || from === undefined || to === undefined || hasMore)
+    throw new DarumaError("INVALID_INPUT", "with depends_on, add or remove, and give from and to alone");
+  return { action: action === "add" ? "depend" : "release", from, to };
 }

@@ -47,6 +47,7 @@ export function EdgeInspector({
   const { kind, priority, when, taken, lines, transition, label } = edge;
   const on = kind.replace("transition_", "") as Outcome;
   const mayEdit = fixed === null && transition !== null;
+  const mayDelete = fixed === null && (transition !== null || kind === "depends");
   return (
     <aside className="insp" aria-label="Edge">
       <header className="row">
@@ -93,7 +94,7 @@ export function EdgeInspector({
               {lines.first === lines.last ? `Line ${lines.first}` : `Lines ${lines.first} to ${lines.last}`}
             </button>
           )}
-          {mayEdit && (
+          {mayDelete && (
             <button type="button" className="btn danger end" onClick={onDelete}>
               Delete edge
             </button>

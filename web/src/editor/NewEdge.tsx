@@ -4,19 +4,23 @@ import { type EdgeKeys, OUTCOMES, type Outcome } from "./Inspector.js";
 interface NewEdgeProps {
   readonly steps: readonly string[];
   readonly onAdd: (keys: EdgeKeys) => void;
+  /** That the second waits for the first. */
+  readonly onDepend: (from: string, to: string) => void;
   readonly onClose: () => void;
 }
 
 /** Draws an edge without a pointer. */
-export function NewEdge({ steps, onAdd, onClose }: NewEdgeProps): ReactNode {
+export function NewEdge({ steps, onAdd, onDepend, onClose }: NewEdgeProps): ReactNode {
   const id = useId();
   const [from, setFrom] = useState(steps[0] ?? "");
   const [to, setTo] = useState(steps[1] ?? "");
-  const [on, setOn] = useState<Outcome>("failure");
+  const [on, setOn] = useState<Outcome | "depends">("failure");
   const why = from === to ? "An edge leads to another step" : null;
   const add = (event: FormEvent): void => {
     event.preventDefault();
-    if (why === null) onAdd({ from, to, on });
+    if (why !== null) return;
+    if (on === "depends") onDepend(from, to);
+    else onAdd({ from, to, on });
   };
   const choices = steps.map((step) => <option key={step}>{step}</option>);
   return (
@@ -47,13 +51,14 @@ export function NewEdge({ steps, onAdd, onClose }: NewEdgeProps): ReactNode {
             id={`${id}o`}
             className="input"
             value={on}
-            onChange={(event) => setOn(event.target.value as Outcome)}
+            onChange={(event) => setOn(event.target.value as Outcome | "depends")}
           >
             {OUTCOMES.map(({ on: value, words }) => (
               <option key={value} value={value}>
                 {words}
               </option>
             ))}
+            <option value="depends">is what the other waits for (depends_on)</option>
           </select>
         </div>
         <div className="field">

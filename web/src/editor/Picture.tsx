@@ -1,5 +1,5 @@
 import { type ReactNode, type RefObject, useState } from "react";
-import type { Survey, TextProblem } from "./check.js";
+import type { Survey, SurveyEdge, TextProblem } from "./check.js";
 import { GraphPane } from "./GraphPane.js";
 import { EdgeInspector } from "./Inspector.js";
 import { NewEdge } from "./NewEdge.js";
@@ -32,6 +32,10 @@ export function Picture(props: PictureProps): ReactNode {
     setIsAdding(false);
     chosen.awaitNext();
     await edges.add(keys);
+  };
+  const depend = async (from: string, to: string): Promise<void> => {
+    setIsAdding(false);
+    await edges.depend(from, to);
   };
   const stepOf = new Map((graph?.nodes ?? []).map(({ name, step }) => [name, step ?? "or"]));
   const { edge } = chosen;
@@ -85,7 +89,12 @@ export function Picture(props: PictureProps): ReactNode {
         </p>
       )}
       {isAdding && (
-        <NewEdge steps={steps} onAdd={(keys) => void add(keys)} onClose={() => setIsAdding(false)} />
+        <NewEdge
+          steps={steps}
+          onAdd={(keys) => void add(keys)}
+          onDepend={(from, to) => void depend(from, to)}
+          onClose={() => setIsAdding(false)}
+        />
       )}
       {!isAdding && edge !== null && (
         <EdgeInspector
@@ -93,11 +102,12 @@ export function Picture(props: PictureProps): ReactNode {
           edge={edge}
           from={stepOf.get(edge.from) ?? ""}
           to={stepOf.get(edge.to) ?? ""}
-          fixed={fixedBecause(mayEdit, isOld, isSettled, edge.transition !== null)}
+          fixed={fixedBecause(mayEdit, isOld, isSettled, isEditable(edge, graph))}
           onChange={(keys) => void edges.change(edge, keys)}
           onDelete={() => {
             chosen.drop();
-            void edges.remove(edge);
+            if (edge.transition !== null) void edges.remove(edge);
+            else void edges.release(stepOf.get(edge.from) ?? "", stepOf.get(edge.to) ?? "");
           }}
           onLines={() => edge.lines !== null && view.current?.goTo(edge.lines.first)}
           onClose={chosen.drop}
@@ -107,15 +117,22 @@ export function Picture(props: PictureProps): ReactNode {
   );
 }
 
+/** Transitions, and that one step waits for another; what belongs to a choice or to `on_fail` is changed in the text. */
+function isEditable({ transition, kind, from, to }: SurveyEdge, graph: Survey | null): boolean {
+  if (transition !== null) return true;
+  const isStep = (name: string) => graph?.nodes.find((node) => node.name === name)?.step != null;
+  return kind === "depends" && isStep(from) && isStep(to);
+}
+
 /** Why an edge cannot be changed here; null: it can. */
 function fixedBecause(
   mayEdit: boolean,
   isOld: boolean,
   isSettled: boolean,
-  isTransition: boolean,
+  canBeEdited: boolean,
 ): string | null {
   if (!mayEdit) return "";
   if (isOld) return "Fix the syntax of the text first.";
-  if (!isTransition) return "This edge belongs to its step: change it in the text.";
+  if (!canBeEdited) return "This edge belongs to its step: change it in the text.";
   return isSettled ? null : "The text is being checked.";
 }

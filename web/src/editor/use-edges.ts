@@ -4,7 +4,11 @@ import type { SurveyEdge } from "./check.js";
 import type { EdgeKeys } from "./Inspector.js";
 import type { TextView } from "./text-view.js";
 
-type Edit = { readonly action: "add" | "change" | "remove"; readonly transition?: number } & EdgeKeys;
+type Edit = {
+  readonly action: "add" | "change" | "remove";
+  readonly kind?: "depends_on";
+  readonly transition?: number;
+} & EdgeKeys;
 
 /** Changes of edges, made in the text: the server says where, and they are undone like anything typed. */
 export function useEdges(name: string, view: RefObject<TextView | null>) {
@@ -32,5 +36,7 @@ export function useEdges(name: string, view: RefObject<TextView | null>) {
     change: ({ transition }: SurveyEdge, keys: EdgeKeys) =>
       edit({ action: "change", transition: transition!, ...keys }),
     remove: ({ transition }: SurveyEdge) => edit({ action: "remove", transition: transition! }),
+    depend: (from: string, to: string) => edit({ action: "add", kind: "depends_on", from, to }),
+    release: (from: string, to: string) => edit({ action: "remove", kind: "depends_on", from, to }),
   };
 }
