@@ -25,22 +25,7 @@ describe("docs/coverage.md", () => {
 
   it("lists the requirements of all five designs, and of what was added since", () => {
     const letters = new Set(rows.map((row) => row.id.slice(0, 1)));
-    expect([...letters].sort()).toEqual([
-      "A",
-      "B",
-      "C",
-      "D",
-      "H",
-      "K",
-      "L",
-      "M",
-      "N",
-      "R",
-      "S",
-      "T",
-      "V",
-      "W",
-    ]);
+    expect([...letters].sort().join("")).toBe("ABCDGHKLMNRSTVW");
     expect(rows.length).toBeGreaterThan(200);
   });
 

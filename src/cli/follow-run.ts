@@ -140,9 +140,9 @@ async function stopCleanly(
     writeLines(err, ["stopping; the run had not started"]);
     return EXIT.interrupted;
   }
-  writeLines(err, [
-    `stopping; run ${runId} is interrupted; to continue it: ${commandLine(options, `resume ${runId}`)}`,
-  ]);
+  const isPending = (await daruma.store.readRun(runId))?.status === "pending";
+  const how = isPending ? "leaves the queue; to put it back" : "is interrupted; to continue it";
+  writeLines(err, [`stopping; run ${runId} ${how}: ${commandLine(options, `resume ${runId}`)}`]);
   if (options.json) {
     const { report, jobs } = await openReport(daruma.store, runId);
     // This process lets go of it right after.

@@ -5,6 +5,7 @@ import type { LeaseOwner, Store } from "../store/store.js";
 import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import type { FailureKeeper } from "./failure-keeper.js";
+import type { CancelRun } from "./places/replacing.js";
 import type { ReadArtifact } from "./variables.js";
 import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
@@ -31,6 +32,8 @@ export interface EngineOptions {
   readonly notify?: readonly NotifyRule[];
   /** Called when something was committed that people may have to hear. */
   readonly onNotices?: () => void;
+  /** Cancels a run, whoever runs it: for those that replace the runs of their group. */
+  readonly cancelRun?: CancelRun;
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;
   /** How long a silent owner on another host keeps its runs; by default 30 s. */

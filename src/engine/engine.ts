@@ -2,23 +2,23 @@ import { type TakenCommand, takeCommand } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Command, OperatorCommand } from "../core/model/commands.js";
 import type { Event, LoggedEvent } from "../core/model/events.js";
-import { isResting } from "../core/model/resting.js";
+import { isQueued, needsEngine } from "../core/model/resting.js";
 import { jobById, type Run } from "../core/model/run.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { WaitingRun } from "../store/store.js";
-import type { ReportOutcome } from "../worker/worker.js";
 import { BreakerBoard } from "./breakers/breaker-board.js";
 import { Dispatcher } from "./dispatcher.js";
 import { Effects } from "./effects.js";
 import type { EngineOptions } from "./engine-options.js";
 import { GroupCommit } from "./group-commit.js";
-import { type AnsweredEntry, answerEntry, takeEntry } from "./inbox-entry.js";
+import { type AnsweredEntry, answerEntry, type Posted, takeEntry, tellOutcome } from "./inbox-entry.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun, readRecalledLog } from "./load-run.js";
 import { hasPlace } from "./needs.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { begunSince, sideWork } from "./occupancy.js";
 import type { LossListener, OwnedRun, Resumed } from "./owned-run.js";
+import { PlaceQueue } from "./places/place-queue.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
 import { findWaiting } from "./waiting-runs.js";
@@ -28,11 +28,7 @@ import { noWorkspaces, type WorkspaceKeeper } from "./workspace/workspace-keeper
 export type { NewRun } from "./new-run.js";
 export type { RunListener } from "./run-listeners.js";
 
-interface Posted {
-  readonly host: RunHost;
-  readonly command: Command;
-  readonly settled: ((outcome: ReportOutcome) => void) | null;
-}
+const BEGIN: readonly Command[] = [{ type: "run.start" }];
 
 /**
  * The shell around the core: takes what happened, lets the core decide, commits, and only then starts processes,
@@ -50,6 +46,7 @@ export class Engine {
   private readonly losses = new Set<LossListener>();
   private readonly dispatcher: Dispatcher;
   readonly breakers: BreakerBoard;
+  private readonly places: PlaceQueue;
   private readonly workspaces: WorkspaceKeeper;
   private inbox: Posted[] = [];
   private turning = false;
@@ -77,6 +74,11 @@ export class Engine {
       post: (host, command) => this.put(host, command),
       wake: () => this.wake(),
       hasPlace: ({ run }, job) => hasPlace(worker, job, run.definition),
+    });
+    this.places = new PlaceQueue({
+      ...options,
+      isOurs: (host) => this.hosts.get(host.run.id) === host,
+      begin: (host) => this.put(host, { type: "run.start" }),
     });
     this.dispatcher = new Dispatcher({
       ...options,
@@ -177,6 +179,7 @@ export class Engine {
       await this.breakers.see(run);
       if (this.stopping) throw stoppedError(runId);
       const left = await store.readInbox([runId]);
+      const mayBegin = await this.places.mayBegin(host);
       if (this.lostWhileTaking.has(runId)) throw this.lostWhileTaking.get(runId);
       const unanswered = new Set(run.jobs.flatMap((job) => job.evaluation?.id ?? []));
       const before = sideWork(run);
@@ -187,7 +190,8 @@ export class Engine {
         for (const entry of left)
           answers.push(takeEntry(entry, host, (command) => this.decide(host, command)));
         const resume = { type: "run.resume", kept: [...kept, ...begunSince(before, run)] } as const;
-        for (const command of [resume, ...then]) this.decide(host, command);
+        const begin = isQueued(run) && mayBegin;
+        for (const command of begin ? BEGIN : [resume, ...then]) this.decide(host, command);
       });
       host.beginSpeaking();
       const owned = await taking;
@@ -258,6 +262,7 @@ export class Engine {
   /** Let go of every run, leaving it resumable: attempts that would die with it are ended, what was decided is written. */
   async stop(): Promise<void> {
     this.stopping = true;
+    await this.places.stop();
     // What has arrived is still decided and written.
     while (this.inbox.length > 0 || this.commits.isBusy) {
       this.turn();
@@ -299,6 +304,7 @@ export class Engine {
     decideFirst();
     this.dispatch();
     await this.flushed(host);
+    this.places.wait(host);
     return { runId: run.id, run, ended };
   }
 
@@ -351,14 +357,7 @@ export class Engine {
   private takePosted({ host, command, settled }: Posted): void {
     if (this.hosts.get(host.run.id) !== host) return settled?.("not_owned");
     const events = this.decide(host, command);
-    if (settled === null) return;
-    if (host.lostBecause !== null) return settled("not_owned");
-    if (events.length === 0) return settled("stale");
-    this.commits.afterCommit(
-      host,
-      () => settled("committed"),
-      () => settled("not_owned"),
-    );
+    if (settled !== null) tellOutcome({ host, settled }, events, this.commits);
   }
 
   private dispatch(): void {
@@ -369,7 +368,7 @@ export class Engine {
     this.listeners.tell(host.run, events);
     this.breakers.committed(host, events);
     this.catchUp();
-    if (host.hasPending || !(host.isOver || isResting(host.run))) return;
+    if (host.hasPending || needsEngine(host.run)) return;
     if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
     this.breakers.letGo(host);

@@ -1,6 +1,9 @@
 import { type TakenCommand, takeCommand } from "../core/decide/take-command.js";
-import type { OperatorCommand } from "../core/model/commands.js";
+import type { Command, OperatorCommand } from "../core/model/commands.js";
+import type { Event } from "../core/model/events.js";
 import type { InboxCommand, Store } from "../store/store.js";
+import type { ReportOutcome } from "../worker/worker.js";
+import type { GroupCommit } from "./group-commit.js";
 import type { RunHost } from "./run-host.js";
 
 export const UNREADABLE: TakenCommand = {
@@ -37,4 +40,26 @@ export function parseCommand(text: string): OperatorCommand | null {
   } catch {
     return null;
   }
+}
+
+/** A command on its way to its run, and who wants to know what became of it. */
+export interface Posted {
+  readonly host: RunHost;
+  readonly command: Command;
+  readonly settled: ((outcome: ReportOutcome) => void) | null;
+}
+
+/** What became of a command is said when it is committed. */
+export function tellOutcome(
+  { host, settled }: { readonly host: RunHost; readonly settled: NonNullable<Posted["settled"]> },
+  events: readonly Event[],
+  commits: GroupCommit,
+): void {
+  if (host.lostBecause !== null) return settled("not_owned");
+  if (events.length === 0) return settled("stale");
+  commits.afterCommit(
+    host,
+    () => settled("committed"),
+    () => settled("not_owned"),
+  );
 }

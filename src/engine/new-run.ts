@@ -1,5 +1,6 @@
 import { evolve } from "../core/evolve/evolve.js";
 import { failureHandlersOf } from "../core/evolve/projections.js";
+import type { RunConcurrency } from "../core/groups/concurrency.js";
 import type { Command } from "../core/model/commands.js";
 import type { Definition, NotifyRule } from "../core/model/definition.js";
 import type { Event, ReusedJob, RunCause, RunOptions } from "../core/model/events.js";
@@ -36,6 +37,8 @@ export interface NewRun {
   readonly managed?: boolean;
   readonly cause?: RunCause;
   readonly labels?: Labels;
+  readonly concurrency?: RunConcurrency;
+  readonly priority?: number;
 }
 
 export function registerWorkflowOf(store: Store, request: NewRun, now: number): Promise<RegisteredWorkflow> {
@@ -92,6 +95,8 @@ export function createRun(
     managed: request.managed ?? false,
     ...(request.cause === undefined ? {} : { cause: request.cause }),
     ...(request.labels === undefined ? {} : { labels: request.labels }),
+    ...(request.concurrency === undefined ? {} : { concurrency: request.concurrency }),
+    ...(request.priority === undefined ? {} : { priority: request.priority }),
     failureHandlers,
   };
   const run = newRun(runId, request.definition, created, now);
@@ -102,7 +107,9 @@ export function createRun(
 }
 
 /** What a new run is told first. */
-export function firstCommands({ fork }: NewRun, prepared: readonly Command[]): Command[] {
+export function firstCommands({ fork, concurrency }: NewRun, prepared: readonly Command[]): Command[] {
   const forked: Command[] = fork === undefined ? [] : [{ type: "run.fork", ...fork }];
-  return [...forked, ...prepared, { type: "run.start" }];
+  // One that does not wait takes its place with its first commit, or there is no such run.
+  const begins = concurrency === undefined || concurrency.policy === "reject";
+  return [...forked, ...prepared, ...(begins ? [{ type: "run.start" } as const] : [])];
 }

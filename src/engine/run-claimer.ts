@@ -6,6 +6,7 @@ import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
 import type { OwnedRun } from "./owned-run.js";
+import { type CancelRun, Replacing } from "./places/replacing.js";
 import { RunExchange } from "./run-exchange.js";
 import { SilentOwners } from "./silent-owners.js";
 import { isElsewhere } from "./workspace/take-up-workspace.js";
@@ -44,6 +45,8 @@ export interface RunClaimerOptions {
   readonly worker: Worker;
   /** Whether this server sees a file or folder that such a run needs. */
   readonly sees?: (path: string) => boolean;
+  /** Cancels a run, whoever runs it: for those that replace the runs of their group. */
+  readonly cancelRun?: CancelRun;
   /** Called with each run that this engine has taken. */
   readonly onTaken?: (owned: OwnedRun) => void;
 }
@@ -68,9 +71,11 @@ export class RunClaimer {
 
   private readonly exchange: RunExchange;
   private readonly silent: SilentOwners;
+  private readonly replacing: Replacing | null;
 
   constructor(private readonly options: RunClaimerOptions) {
     this.silent = new SilentOwners(options.clock, options.leaseMs);
+    this.replacing = options.cancelRun === undefined ? null : new Replacing(options.cancelRun);
     this.exchange = new RunExchange({
       ...options,
       leftAlone: () => this.runsLeftAlone(),
@@ -137,8 +142,19 @@ export class RunClaimer {
     const deadOwners = others.filter((other) => isDead(other) || silent.has(other.engine));
     this.neighbours = others.filter((other) => !deadOwners.includes(other));
     const now = clock.now();
+    await this.replace(now);
     const except = this.runsLeftAlone();
     return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT, deadOwners, except });
+  }
+
+  /** Whoever sees first that a run of servers replaces others cancels them. */
+  private async replace(now: number): Promise<void> {
+    if (this.replacing === null) return;
+    const members = await this.options.store.readGroups(null, now);
+    this.replacing.cancelBefore(
+      members.filter(({ managed }) => managed),
+      members,
+    );
   }
 
   private runsLeftAlone(): number[] {

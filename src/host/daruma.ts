@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { CommandOutcome } from "../core/decide/take-command.js";
-import { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
+import type { RunRow } from "../core/model/rows.js";
 import { systemClock } from "../engine/clock.js";
 import type { Engine, RunListener } from "../engine/engine.js";
 import type { Resumed } from "../engine/owned-run.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
-import { outcomeOf } from "../operations/command-outcome.js";
 import type { Context } from "../operations/context.js";
 import type { OperationName } from "../operations/operations.js";
 import { eventItem, type RunEvent } from "../operations/runs/event-item.js";
@@ -18,12 +17,10 @@ import { fromDefinition, readWorkflow } from "../operations/workflows/workflow-s
 import { namesIn } from "../report/lookup/event-names.js";
 import { requireOwnRuns } from "../report/lookup/own-runs.js";
 import { reportRun } from "../report/run-report.js";
-import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
 import { newRunOf, plainData, withTakenOver } from "./new-run.js";
-import { operateRun } from "./operate-run.js";
 import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
 import type { BegunRun, RunHandle } from "./run-handle.js";
 
@@ -72,8 +69,7 @@ export class Daruma {
       startChild: async ({ inputs, parent, ...place }) =>
         daruma.start(await childFile(store, parent.runId, place), {
           ...{ inputs, parent },
-          // Whoever looks for the runs of a release finds what ran for them, too.
-          labels: (await store.readRun(parent.runId))?.labels ?? {},
+          ...inheritedFrom(await store.readRun(parent.runId)),
         }),
       resume: (runId) => daruma.resume(runId),
       // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
@@ -136,18 +132,7 @@ export class Daruma {
   async operate(runId: number, command: OperatorCommand): Promise<CommandOutcome> {
     const plain = plainData(command, "command");
     if (plain.type !== "run.cancel") await requireOwnRuns(this.store, [{ run: runId }]);
-    // Another server may have taken the run, and this engine learns of it only now.
-    const taken = await this.engine.operate(runId, plain).catch(notOwnedIfLost);
-    if (taken !== "not_owned") return outcomeOf(this.store, { runId, command: plain }, taken);
-    return operateRun(this.store, {
-      runId,
-      command: plain,
-      owner: currentOwner(randomUUID()),
-      isDead,
-      notify: this.parts.notify,
-      endLeftovers: (token) => this.parts.worker.endLeftovers(token),
-      onCommitted: (commit) => this.engine.listeners.tellBeside(commit),
-    });
+    return this.parts.operate(runId, plain);
   }
 
   /** Hears of everything that runs of this program have committed, in order, each event flat. The answer stops it. */
@@ -247,6 +232,12 @@ export class Daruma {
   }
 }
 
+/** Whoever looks for the runs of a release finds what ran for them, too; and what is urgent is so in all its parts. */
+function inheritedFrom(run: RunRow | null): Pick<StartOptions, "labels" | "priority"> {
+  const priority = run?.priority ?? null;
+  return { labels: run?.labels ?? {}, ...(priority === null ? {} : { priority }) };
+}
+
 /** Without the run, which may be large and is not needed any more when it has ended. */
 function begun(runId: number, ended: Promise<unknown>): BegunRun {
   return { runId, ended: seenLater(ended.then(() => {})) };
@@ -256,9 +247,4 @@ function begun(runId: number, ended: Promise<unknown>): BegunRun {
 function seenLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
-}
-
-function notOwnedIfLost(error: unknown): "not_owned" {
-  if (error instanceof DarumaError && error.code === "LEASE_LOST") return "not_owned";
-  throw error;
 }

@@ -1,4 +1,5 @@
 import { DarumaError } from "../core/errors/errors.js";
+import { MAX_GROUP_CHARS, MAX_PRIORITY, type RunConcurrency } from "../core/groups/concurrency.js";
 import type { Definition } from "../core/model/definition.js";
 import type { RunOptions } from "../core/model/events.js";
 import { buildGraph } from "../core/model/graph.js";
@@ -18,6 +19,7 @@ import type { Workflow } from "../operations/workflows/workflow.js";
 import { noSuchStep } from "../report/lookup/choose-job.js";
 import { reusableJobs } from "../report/lookup/fork-run.js";
 import { requireOwnRuns } from "../report/lookup/own-runs.js";
+import { newBudget, renderTemplate } from "../sandbox/template.js";
 import type { Store } from "../store/store.js";
 
 /** What the engine is asked for when a workflow is started; inputs, context and secrets are checked here. */
@@ -38,6 +40,8 @@ export function newRunOf(
   if (options.managed !== true) checkPackages(definition);
   if (options.only !== undefined) checkOnly(definition, options.only);
   checkReuse(options);
+  const priority = options.priority ?? definition.priority;
+  if (priority !== undefined) checkPriority(priority);
   const cause = options.key === undefined ? options.cause : causeOfKey(options.key, asked(workflow, options));
   return {
     definition,
@@ -53,6 +57,11 @@ export function newRunOf(
     ...(options.managed === undefined ? {} : { managed: options.managed }),
     ...(cause === undefined ? {} : { cause }),
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    ...(priority === undefined ? {} : { priority }),
+    // The run for whose step it is has the place.
+    ...(definition.concurrency === undefined || options.parent !== undefined
+      ? {}
+      : { concurrency: renderedConcurrency(definition.concurrency, { ...context, inputs }) }),
   };
 }
 
@@ -104,6 +113,40 @@ function checkedLabels(definition: Definition, given: Labels): Labels {
   throw new DarumaError("INVALID_INPUT", problem, { hint: `${LABEL_KEY_RULE} ${LABEL_VALUE_RULE}` });
 }
 
+/** It is rendered between other things that this program does. */
+const MAX_GROUP_WORK = 100_000;
+
+/** The group by its name, which is that of a place from now on. */
+function renderedConcurrency(
+  concurrency: RunConcurrency,
+  variables: { readonly [name: string]: Json },
+): RunConcurrency {
+  const group = renderTemplate(concurrency.group, variables, newBudget(MAX_GROUP_WORK)).trim();
+  const problem =
+    group === ""
+      ? "is empty"
+      : group.length > MAX_GROUP_CHARS
+        ? `has ${group.length} characters, more than ${MAX_GROUP_CHARS}`
+        : /\p{Cc}/u.test(group)
+          ? "has a line break or another control character"
+          : null;
+  if (problem === null) return { ...concurrency, group };
+  throw new DarumaError(
+    "INVALID_INPUT",
+    `the concurrency group of this run ${problem}: ${concurrency.group}`,
+    {
+      hint: "Give inputs from which the group can be made.",
+    },
+  );
+}
+
+function checkPriority(priority: number): void {
+  if (Number.isInteger(priority) && Math.abs(priority) <= MAX_PRIORITY) return;
+  throw new DarumaError("INVALID_INPUT", `invalid priority ${priority}`, {
+    hint: `Give a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}.`,
+  });
+}
+
 /** One step alone has no items to run in. */
 function checkOnly(definition: Definition, only: string): void {
   const step = buildGraph(definition).byId.get(only);
@@ -140,6 +183,7 @@ function asked(
     // Without it the request is what it always was.
     ...(reuse === undefined ? {} : { reuse }),
     ...(labels === undefined ? {} : { labels }),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
   };
 }
 

@@ -7,6 +7,7 @@ import type { OperatorCommand } from "../core/model/commands.js";
 import type { NotifyRule } from "../core/model/definition.js";
 import type { Run } from "../core/model/run.js";
 import { systemClock } from "../engine/clock.js";
+import type { Engine } from "../engine/engine.js";
 import { INBOX_POLL_MS } from "../engine/inbox.js";
 import { LeaseKeeper } from "../engine/lease-keeper.js";
 import { loadRun, readRecalledLog } from "../engine/load-run.js";
@@ -15,7 +16,9 @@ import { RunHost } from "../engine/run-host.js";
 import type { BesideCommit } from "../engine/run-listeners.js";
 import { outcomeOf } from "../operations/command-outcome.js";
 import { requireRun } from "../report/lookup/run-reference.js";
+import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
+import type { Worker } from "../worker/worker.js";
 
 export interface OperateRequest {
   readonly runId: number;
@@ -27,6 +30,41 @@ export interface OperateRequest {
   readonly endLeftovers: (token: string) => Promise<void>;
   /** Called with what was committed here. */
   readonly onCommitted?: (commit: BesideCommit) => void;
+}
+
+/** Puts an operator's command to a run, whoever runs it. */
+export type Operate = (runId: number, command: OperatorCommand) => Promise<CommandOutcome>;
+
+interface OperatingParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly worker: Worker;
+  readonly notify: readonly NotifyRule[];
+}
+
+/** To a run of this engine, or of whoever else has it. */
+export async function operateAnywhere(
+  { store, engine, worker, notify }: OperatingParts,
+  runId: number,
+  command: OperatorCommand,
+): Promise<CommandOutcome> {
+  // Another server may have taken the run, and this engine learns of it only now.
+  const taken = await engine.operate(runId, command).catch(notOwnedIfLost);
+  if (taken !== "not_owned") return outcomeOf(store, { runId, command }, taken);
+  return operateRun(store, {
+    runId,
+    command,
+    owner: currentOwner(randomUUID()),
+    isDead,
+    notify,
+    endLeftovers: (token) => worker.endLeftovers(token),
+    onCommitted: (commit) => engine.listeners.tellBeside(commit),
+  });
+}
+
+function notOwnedIfLost(error: unknown): "not_owned" {
+  if (error instanceof DarumaError && error.code === "LEASE_LOST") return "not_owned";
+  throw error;
 }
 
 /** One call, which leaves at most one entry in the inbox of whoever runs the run. */

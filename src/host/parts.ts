@@ -19,6 +19,7 @@ import { openWorkspaces } from "../workspace/workspaces.js";
 import { FailureFiles } from "./failure-files.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 import { openStore } from "./open-store.js";
+import { type Operate, operateAnywhere } from "./operate-run.js";
 import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
 import { SelfHealFiles } from "./self-heal-files.js";
 
@@ -72,6 +73,8 @@ export interface Parts {
   readonly shortageListeners: Set<(text: string) => void>;
   /** Called when something was committed that people may have to hear. */
   readonly noticeListeners: Set<() => void>;
+  /** Puts an operator's command to a run, whoever runs it. A refusal is thrown with its code. */
+  readonly operate: Operate;
   /** Ends what runs and leaves its runs resumable. */
   readonly close: () => Promise<void>;
 }
@@ -108,7 +111,9 @@ export async function openParts(
   });
   const worker = workerOf(local, { store, outputDir, tell });
   const owner = currentOwner(randomUUID());
-  const engine = new Engine({
+  const operate: Operate = (runId, command) =>
+    operateAnywhere({ store, engine, worker, notify }, runId, command);
+  const engine: Engine = new Engine({
     store,
     worker,
     sandbox,
@@ -124,6 +129,7 @@ export async function openParts(
       for (const listener of noticeListeners) listener();
     },
     tell,
+    cancelRun: operate,
     // Of these Node makes many at a time; bytes it asks the system for each time.
     newToken: () => randomUUID().replaceAll("-", ""),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
@@ -140,6 +146,7 @@ export async function openParts(
     worker,
     owner,
     notify,
+    operate,
     customActions: own.map(({ type }) => type),
     sharedBreakers: breakers.map(({ name }) => name),
     onOutput: (listener) => local.onOutput(listener),

@@ -154,6 +154,7 @@ export class ServerParts {
       worker: pool!,
       sees: existsSync,
       ...(leaseMs === undefined ? {} : { leaseMs }),
+      cancelRun: (runId, command) => daruma.operate(runId, command),
       onTaken: () => {
         count.taken += 1;
       },

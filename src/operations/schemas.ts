@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MAX_PRIORITY } from "../core/groups/concurrency.js";
 import { labelsProblem } from "../core/text/labels.js";
 import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
 import { parseMemorySize } from "../definition/read/memory-size.js";
@@ -160,6 +161,13 @@ export const labels = z
     if (problem !== null) context.addIssue({ code: "custom", message: `must fit: ${problem}` });
   })
   .describe("What to find the run by, besides the labels of the workflow.");
+
+export const priority = z.coerce
+  .number()
+  .int()
+  .min(-MAX_PRIORITY)
+  .max(MAX_PRIORITY)
+  .describe("Runs with a higher one get places and workers first; by default the workflow's, or 0.");
 
 export const encoding = z
   .enum(["utf8", "base64"])

@@ -47,6 +47,9 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
     case "paused":
       return [advice("resume", "Lift the pause:", resumeCommand(run.id))];
     case "pending":
+      return run.managed || standing.owner !== null
+        ? whoGoesOn(run, standing)
+        : [advice("resume", "No process waits with it. Put it back into the queue:", resumeCommand(run.id))];
     case "running":
       return [
         ...questions(run),

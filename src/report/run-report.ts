@@ -1,3 +1,4 @@
+import { DEFAULT_PRIORITY, type RunConcurrency } from "../core/groups/concurrency.js";
 import type { Output } from "../core/model/events.js";
 import type { ErrorRecord } from "../core/model/failure.js";
 import type { JobRow, RouteRow, RunRow, RunStatus } from "../core/model/rows.js";
@@ -27,6 +28,9 @@ export interface RunReport extends RunTimes {
   /** The run from which it took jobs over; null: everything was its own. */
   readonly taken_over: { readonly run_id: number; readonly jobs: number } | null;
   readonly labels: Labels;
+  /** Its group and the conditions of its place; null: it needs none. */
+  readonly concurrency: RunConcurrency | null;
+  readonly priority: number;
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
@@ -113,6 +117,8 @@ export function buildReport(
     imported: isImported(run),
     taken_over: takenOverBy(run),
     labels: run.labels ?? {},
+    concurrency: run.concurrency,
+    priority: run.priority ?? DEFAULT_PRIORITY,
     jobs: jobs.map((job) => jobReport(run, job)),
     routes: routes.map(({ seq, at, step, scope, attempt, rung, to, reason }) => ({
       seq,

@@ -1,3 +1,4 @@
+import { changesQueue } from "./places.js";
 import type { Append, StoreChange } from "./store.js";
 
 /** Who is to be told of what this store object has committed. */
@@ -25,7 +26,7 @@ export class ChangeListeners {
     if (this.#listeners.size === 0) return;
     for (const { runId, events, run } of appends) {
       if (events.length > 0) this.tell("events", runId);
-      if (run?.wanted === true) this.tell("wanted", runId);
+      if (run !== null && (run.wanted || changesQueue(run))) this.tell("wanted", runId);
     }
   }
 }

@@ -15,6 +15,7 @@ import type { ClusterStore } from "./cluster-rows.js";
 import type { CountStore } from "./counts.js";
 import type { JobFilter, RunFilter } from "./filters.js";
 import type { OutboxStore } from "./outbox-rows.js";
+import type { PlaceStore } from "./places.js";
 import type { SharedStore } from "./shared-rows.js";
 import type { UnansweredJob } from "./unanswered.js";
 
@@ -23,7 +24,14 @@ import type { UnansweredJob } from "./unanswered.js";
  * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
  * ask for them: of `now` and `expiresAt` only the time between them counts then.
  */
-export interface Store extends ClusterStore, BookStore, CountStore, CampaignStore, SharedStore, OutboxStore {
+export interface Store
+  extends ClusterStore,
+    BookStore,
+    CountStore,
+    CampaignStore,
+    SharedStore,
+    OutboxStore,
+    PlaceStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.
@@ -56,7 +64,8 @@ export interface Store extends ClusterStore, BookStore, CountStore, CampaignStor
   /**
    * All of these appends in ONE transaction, or none. Each must carry the run's current fencing token and go on
    * exactly where its log ends; else the whole call fails with LEASE_LOST. A new run must not have the cause of another;
-   * else it fails with CAUSE_TAKEN. A durable store has synced when it answers.
+   * else it fails with CAUSE_TAKEN. A run of a group that begins or is reopened must have a place or find a free one; else
+   * it fails with GROUP_BUSY. A durable store has synced when it answers.
    */
   commit(appends: readonly Append[]): Promise<void>;
 
@@ -102,10 +111,11 @@ export interface Store extends ClusterStore, BookStore, CountStore, CampaignStor
   readLastLeases(runIds: readonly number[]): Promise<LastLease[]>;
   /**
    * Take runs that want an engine (`run.wanted`, or `run.wanted_at` has come by `now`) and have none: no lease, one that has run out, or one of an owner who
-   * is known to be dead. Two that ask at once never get the same run and never wait for each other.
+   * is known to be dead. Two that ask at once never get the same run and never wait for each other. A managed run that
+   * waits for a place in its group is taken when it is its turn, together with the place. Those with a higher priority first.
    */
   claimRuns(request: ClaimRequest): Promise<HeldLease[]>;
-  /** Whoever holds a run that wants an engine, each once; a lease that has run out counts until somebody takes it. */
+  /** Whoever holds a run that wants an engine, or one that waits for a place, each once; a lease that has run out counts until somebody takes it. */
   listOwners(): Promise<HoldingOwner[]>;
 
   /** All the runs of this owner that wait for a worker which it does not have, in place of those it named before. */
@@ -147,7 +157,8 @@ export interface Store extends ClusterStore, BookStore, CountStore, CampaignStor
 }
 
 /**
- * `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine.
+ * `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine, waits for a
+ * place in its group, or has left one.
  * `revoked`: some token was revoked; it is of no run (0). `shared`: something that runs share has changed (0).
  */
 export interface StoreChange {

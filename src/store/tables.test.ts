@@ -21,10 +21,10 @@ test("a field of two parts takes two columns", () => {
   expect(names).toEqual(["parent_run_id", "parent_job_id"]);
 });
 
+const KEPT = ["id", "cause", "labels", "concurrency_group", "group_limit", "group_policy", "priority"];
+
 test("a new version of a row replaces neither its key nor what it keeps", () => {
-  expect(TABLES.run.replaced).toEqual(
-    columns.map(({ name }) => name).filter((name) => !["id", "cause", "labels"].includes(name)),
-  );
+  expect(TABLES.run.replaced).toEqual(columns.map(({ name }) => name).filter((name) => !KEPT.includes(name)));
   expect(TABLES.attempt.replaced).not.toContain("job_id");
   expect(TABLES.route.replaced).toEqual([]);
 });

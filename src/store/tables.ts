@@ -56,7 +56,9 @@ function table<Row extends object>(name: string, columnsOf: ColumnsOf<Row>, keyi
   const { key, kept = [], nameOf = () => `a row` } = keying;
   const fixed: readonly string[] = [...key, ...kept];
   const replaced =
-    key.length === 0 ? [] : columns.map((column) => column.name).filter((each) => !fixed.includes(each));
+    key.length === 0
+      ? []
+      : columns.filter(({ field }) => !fixed.includes(field)).map((column) => column.name);
   return { name, columns, key, replaced, nameOf };
 }
 
@@ -70,7 +72,7 @@ function columnsOfField(field: string, kind: FieldKind): Column[] {
 export const TABLES = {
   run: table<RunRow>("run", RUN_COLUMNS, {
     key: ["id"],
-    kept: ["cause", "labels"],
+    kept: ["cause", "labels", "concurrency", "priority"],
     nameOf: ({ id }) => `run ${id}`,
   }),
   job: table<JobRow>("job", JOB_COLUMNS, { key: ["id"], nameOf: ({ id }) => `job ${id}` }),

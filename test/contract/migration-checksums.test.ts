@@ -24,6 +24,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "16 9d45846a6c706ec4cf213e2ce47251ea0e5b0f40774b097c2b6d808d9ca623a9",
   "17 06e214946a335cf7a5737f9b6db8ba4f49604d6f242e06dd2a43c394c189ec30",
   "18 d47369a18a6b22bc484dd90a6bad9401ac1fb1d2d92ba0e342b05dd7b64718b3",
+  "19 0cb1e26caacfb2e40f43426d62c77df6ac935e0c3b28d26eb85ab26cba8c1fd7",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -43,10 +44,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "15 931ea3e8ca8d1ef9a093036a8537d2db60a76695d392242d6c02df521d0f422d",
   "16 723198868bb6640d6cd784c8f40665fa4226018d9bd6875aa6d2d07a2956e764",
   "17 0ca499368425f5a2a7ed07837984b837b24523cad2e429be339037be53055d4e",
+  "18 5ddcd2ec475e08169fe714bc8f6828108b433fab7219f4d106bd36fa6e2a5b1b",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "17 6fd4030eaca20087e16768380da3021e908424c11ac77a0d974ef66586798bc2";
+const FUNCTIONS_CHECKSUM = "18 f06826982df011a092825f85ef9855481847ef0cb7d378635bd2ac667fcbe140";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

@@ -16,6 +16,7 @@ import { inboxContract } from "./inbox-contract.js";
 import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { outboxContract } from "./outbox-contract.js";
+import { placeContract } from "./place-contract.js";
 import { readContract } from "./read-contract.js";
 import { searchContract } from "./search-contract.js";
 import { sharedContract } from "./shared-contract.js";
@@ -69,6 +70,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     sharedContract(underTest);
     outboxContract(underTest);
     waitingContract(underTest);
+    placeContract(underTest);
     checkpointContract(underTest);
     snapshotContract(underTest);
     inboxContract(underTest);

@@ -45,6 +45,8 @@ export function runRow(id: number, changes: Partial<RunRow> = {}): RunRow {
     recoveries: 2,
     waiting: 1,
     tally: { jobs: { completed: 1, failed: 2 }, handled: 1, recovered: [], concern: null },
+    concurrency: null,
+    priority: 3,
     error: null,
     created_at: 1_700_000_000_000,
     started_at: null,

@@ -36,6 +36,7 @@ const CASES: readonly ExampleCase[] = [
     order: ["setup-env", "unit-tests", "unit-tests", "unit-tests", "summary"],
     routes: ["unit-tests retry", "unit-tests retry"],
   },
+  { file: "concurrency.yaml", order: ["build", "ship"], routes: [] },
   {
     file: "schedule.yaml",
     order: ["collect", "report"],

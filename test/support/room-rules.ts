@@ -8,7 +8,7 @@ const TOP = "";
 export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] } = {
   core: [
     ["text"],
-    ["redaction", "errors", "book", "campaign", "tally", "schedule"],
+    ["redaction", "errors", "book", "campaign", "tally", "schedule", "groups"],
     ["model"],
     ["failure", "breakers", "workers", "notify"],
     ["evolve"],

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { MAX_PRIORITY } from "../../core/groups/concurrency.js";
 import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
 import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
@@ -112,6 +113,11 @@ function asRun(command: Command): Command {
       "a JSON object whose keys become variables of expressions, such as pr and files",
     )
     .option("--label <key=value>", "a label to find the run by; repeatable", collect)
+    .option(
+      "--priority <n>",
+      "runs with a higher one get places and workers first (default: the workflow's, or 0)",
+      priorityNumber,
+    )
     .option("--on-fail-max-loops <n>", "override routing.max_loops", wholeNumber(0))
     .option("--retry-max <n>", "override retry.max of every step", wholeNumber(0))
     .option(
@@ -135,6 +141,13 @@ function asRun(command: Command): Command {
     )
     .option("--no-folder", "with --server: each worker gives the run its own folder")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it");
+}
+
+function priorityNumber(text: string): number {
+  const value = Number(text);
+  if (!/^-?\d+$/.test(text) || Math.abs(value) > MAX_PRIORITY)
+    throw new InvalidArgumentError(`It must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}.`);
+  return value;
 }
 
 export function wholeNumber(least: number): (text: string) => number {

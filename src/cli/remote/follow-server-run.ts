@@ -1,5 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Definition } from "../../core/model/definition.js";
-import { isResting } from "../../core/model/resting.js";
+import { isQueued, isResting } from "../../core/model/resting.js";
 import { isOver, jobById, type Run } from "../../core/model/run.js";
 import type { Labels } from "../../core/text/labels.js";
 import type { Problem } from "../../definition/read/problem.js";
@@ -13,6 +14,7 @@ import { type ResumeFlags, type RunFlags, reused } from "../commands/run/run-fla
 import { commandLine } from "../declare/command-words.js";
 import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "../follow-run.js";
 import { lookAt } from "../look.js";
+import type { Progress } from "../render/progress.js";
 import { type FollowFlags, refuseLocalFlags } from "../server/server-flags.js";
 import { outlivePipes } from "../terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../terminal/channel.js";
@@ -25,6 +27,8 @@ import { whatToRun } from "./what-to-run.js";
 
 const EVENTS_PER_PAGE = 1_000;
 const CANCEL_WAIT_MS = 10_000;
+/** How soon it is told that a run which has not started waits for another one now. */
+const WAIT_POLL_MS = 2_000;
 
 interface Variables {
   readonly inputs: { readonly [name: string]: unknown };
@@ -47,6 +51,7 @@ export async function runRemotely(
     client.call("start_run", {
       ...what,
       ...variables,
+      ...(flags.priority === undefined ? {} : { priority: flags.priority }),
       failure_routing: flags.failureRouting,
       ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
@@ -177,6 +182,7 @@ export class ServerRun {
       if (isOld && this.rests()) return;
       for (const job of this.run?.running ?? []) output?.follow(job, job.attempt);
       const request = { run_id: this.runId, after: this.seen };
+      void this.tellWait(progress, signal);
       for await (const { data } of this.client.stream("list_run_events", request, signal)) {
         const logged = await this.fold(data as EventItem);
         progress.events(this.run!, [logged]);
@@ -187,6 +193,19 @@ export class ServerRun {
     } finally {
       await output?.ended();
       progress.end();
+    }
+  }
+
+  /** For whom it waits before it starts, whenever that changes. */
+  private async tellWait(progress: Progress, signal: AbortSignal): Promise<void> {
+    for (let told: string | null = null; !signal.aborted && (this.run === null || isQueued(this.run)); ) {
+      const shown = await this.client.call("get_run", { run_id: this.runId, jobs: "none" }).catch(() => null);
+      const text = shown?.waits_for?.text ?? null;
+      // What has been started since is told by its events.
+      if (shown !== null && text === null) return;
+      if (text !== null && text !== told) progress.say(`run ${this.runId} has not started: ${text}`);
+      told = text ?? told;
+      await delay(WAIT_POLL_MS, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 

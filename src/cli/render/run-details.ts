@@ -4,7 +4,7 @@ import { type Labels, labelsText } from "../../core/text/labels.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import type { AttemptUsage } from "../../report/model-usage.js";
-import type { JobReport } from "../../report/run-report.js";
+import type { JobReport, RunReport } from "../../report/run-report.js";
 import type { RunSummary } from "../../report/run-summary.js";
 import type { LiveControl } from "../../worker/pool/protocol.js";
 import {
@@ -26,6 +26,8 @@ export interface ShownBeside {
   /** The last server that could not go on with it, while nobody does. */
   readonly left_alone: { readonly host: string; readonly message: string } | null;
   readonly usage: readonly AttemptUsage[];
+  /** What it waits for, if it has not started. */
+  readonly waits_for: { readonly position: number | null; readonly text: string } | null;
 }
 
 /** All that `show` tells of a run: every job, every route, and the state that expressions see. */
@@ -34,6 +36,7 @@ export function runDetailLines(summary: RunSummary, more: ShownBeside, look: Sum
   return [
     headline(summary, look.paint),
     ...labelLines(report.labels),
+    ...groupLines(report, more.waits_for),
     ...jobLines(report.jobs, look),
     ...routeLines(report, look),
     ...handledLines(report, look),
@@ -43,6 +46,20 @@ export function runDetailLines(summary: RunSummary, more: ShownBeside, look: Sum
     ...usageLines(report.jobs, more.usage),
     ...failureLines(summary, look),
   ];
+}
+
+function groupLines({ concurrency, priority }: RunReport, waits: ShownBeside["waits_for"]): string[] {
+  const lines: string[] = [];
+  if (priority !== 0) lines.push(`${INDENT}priority: ${priority}`);
+  if (concurrency !== null) {
+    const { group, limit } = concurrency;
+    lines.push(`${INDENT}group: ${oneLine(group)} (${limit === 1 ? "one run" : `${limit} runs`} at a time)`);
+  }
+  if (waits !== null) {
+    const position = waits.position === null ? "" : ` (position ${waits.position})`;
+    lines.push(`${INDENT}waiting: ${oneLine(waits.text)}${position}`);
+  }
+  return lines;
 }
 
 function labelLines(labels: Labels): string[] {

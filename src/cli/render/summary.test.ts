@@ -24,6 +24,8 @@ const REPORT: RunReport = {
   imported: false,
   taken_over: null,
   labels: {},
+  concurrency: null,
+  priority: 0,
   jobs: [],
   routes: [],
   handled_failures: [],

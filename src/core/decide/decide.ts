@@ -2,6 +2,7 @@ import type { Command } from "../model/commands.js";
 import type { Event } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import { attemptDuration } from "../model/jobs.js";
+import { isQueued } from "../model/resting.js";
 import { findJob, isOver, type Run } from "../model/run.js";
 import { knownPlace, NOWHERE } from "../model/worker-names.js";
 import { mayStart } from "../model/workspace-turn.js";
@@ -153,7 +154,8 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   const { run } = decision;
   const lost = [...run.running].filter((job) => !kept.has(job.id));
   decision.emit({ type: "run.resumed", lost: lost.map((job) => ({ job: job.id, attempt: job.attempt })) });
-  if (run.status === "pending") return startRun(decision);
+  // One that waits for its place starts when it has it.
+  if (run.startedAt === null) return isQueued(run) ? undefined : startRun(decision);
   for (const job of run.jobs) {
     if (!kept.has(job.id)) repeatRecovery(decision, job);
     drain(decision);

@@ -4,6 +4,7 @@ import { gateState } from "../model/gate.js";
 import { isHandled } from "../model/handled.js";
 import { jobStatusWord } from "../model/job-status-word.js";
 import { type Amounts, raisesTo, refuseRaise } from "../model/resources.js";
+import { isQueued } from "../model/resting.js";
 import type { JobStatus } from "../model/rows.js";
 import { findJob, isOver, type Job, type Run } from "../model/run.js";
 import { refuseItems } from "./item-limit.js";
@@ -36,10 +37,22 @@ export function waitsForBreakers(run: Run, { status, parked, step, barrier, letT
   return parked !== null || (status === "ready" && step.definition.uses !== undefined && !letThrough);
 }
 
+/** What a run that waits for its place can be told: nothing of it has begun that could be done again. */
+const QUEUED_TAKES: ReadonlySet<OperatorCommand["type"]> = new Set([
+  "run.cancel",
+  "run.pause",
+  "run.unpause",
+]);
+
 /** Null: the command applies. A key that was taken before never applies again, and is no refusal either. */
 export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
   if (asked.key !== null && run.operatorKeys.has(asked.key)) return null;
   const command = asDone(run, asked);
+  if (isQueued(run) && !QUEUED_TAKES.has(command.type))
+    return refuse(
+      "NOT_STARTED",
+      `run ${run.id} has not started: it waits for its place in ${run.concurrency!.group}`,
+    );
   switch (command.type) {
     case "run.cancel":
       return isOver(run) ? over(run) : null;

@@ -83,7 +83,7 @@ export function cancelRun(decision: Decision, cancel: Cancel): void {
   const { run } = decision;
   if (run.cancelRequested !== null) return;
   decision.emit({ type: "run.cancel_requested", ...cancel });
-  if (run.status === "pending") decision.emit({ type: "run.started" });
+  if (run.startedAt === null) decision.emit({ type: "run.started" });
   abandonScope(decision, run.root, "canceled", "RUN_CANCELED", cancel.reason);
 }
 

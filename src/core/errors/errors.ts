@@ -619,6 +619,16 @@ export const ERROR_CATALOGUE = {
     asked:
       "list_pending_failed_jobs lists what is waiting for a decision; a failed job is retried by control_run with action retry_step.",
   },
+  GROUP_BUSY: {
+    means: "Other runs have all places of the run's concurrency group.",
+    next: "Wait until one of them is over, or cancel it. With `policy: queue` a new run waits for its place.",
+    asked: "Wait until one of them is over, or cancel it, and repeat the request.",
+  },
+  NOT_STARTED: {
+    means: "The run has not started: it waits for a place in its concurrency group.",
+    next: "`daruma show RUN` says what it waits for. Until it starts it can be canceled and paused.",
+    asked: "get_run says what it waits for. Until it starts it can be canceled and paused.",
+  },
   NOT_PAUSED: {
     means: "The run is not paused.",
     next: "See `daruma show RUN`.",

@@ -21,6 +21,7 @@ import {
   takeRequest,
 } from "../model/jobs.js";
 import { IS_LAST_ERROR } from "../model/last-error.js";
+import { isQueued } from "../model/resting.js";
 import { change, type Job, jobById, type Run, reuseKey } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
@@ -60,7 +61,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return rememberKey(run, event.key);
     case "run.unpaused":
       run.paused = null;
-      run.status = "running";
+      run.status = isQueued(run) ? "pending" : "running";
       return rememberKey(run, event.key);
     case "run.held":
       run.status = "held";

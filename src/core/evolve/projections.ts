@@ -1,8 +1,9 @@
 import { readFailure } from "../failure/error-record.js";
+import { DEFAULT_PRIORITY } from "../groups/concurrency.js";
 import type { Definition, Scale } from "../model/definition.js";
 import type { Event } from "../model/events.js";
 import { isHandled } from "../model/handled.js";
-import { isResting } from "../model/resting.js";
+import { needsEngine } from "../model/resting.js";
 import type {
   AttemptRow,
   AttemptStatus,
@@ -11,7 +12,7 @@ import type {
   RouteRow,
   RunRow,
 } from "../model/rows.js";
-import { isOver, type Job, jobById, type Run } from "../model/run.js";
+import { type Job, jobById, type Run } from "../model/run.js";
 import { placeOf } from "../model/worker-names.js";
 import { labelsText } from "../text/labels.js";
 import { searchText } from "../text/search-text.js";
@@ -42,12 +43,14 @@ export function runRow(run: Run): RunRow {
     recoveries: run.recoveries.total,
     waiting: waitingJobs(run),
     tally: tallyOf(run),
+    concurrency: run.concurrency,
+    priority: run.priority === DEFAULT_PRIORITY ? null : run.priority,
   };
 }
 
 /** A managed run in which something is to be done. */
 export function isWanted(run: Run): boolean {
-  return run.managed && !isOver(run) && !isResting(run);
+  return run.managed && needsEngine(run);
 }
 
 /** When the first hold of a run that rests ends by itself; a paused run waits for whoever paused it. */

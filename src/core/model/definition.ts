@@ -1,3 +1,4 @@
+import type { RunConcurrency } from "../groups/concurrency.js";
 import type { ScheduleDefinition } from "../schedule/schedule.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
@@ -26,6 +27,9 @@ export interface HoldExpiry {
   /** What `complete` gives. */
   readonly output?: Json;
 }
+
+/** As the file gives it: the group may have templates, which are filled in when a run is made. */
+export type ConcurrencyDefinition = RunConcurrency;
 
 export interface Definition {
   readonly name: string;
@@ -60,6 +64,10 @@ export interface Definition {
   readonly schedules?: readonly ScheduleDefinition[];
   /** Who is told of what; the settings may have more. Missing: nobody. */
   readonly notify?: readonly NotifyRule[];
+  /** Missing: any number of runs at a time. */
+  readonly concurrency?: ConcurrencyDefinition;
+  /** Of every run of it, unless whoever starts one gives another; missing: 0. */
+  readonly priority?: number;
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;

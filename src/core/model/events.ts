@@ -1,3 +1,4 @@
+import type { RunConcurrency } from "../groups/concurrency.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { UserData } from "./batch/user-data.js";
@@ -25,6 +26,9 @@ export type Event =
       readonly managed: boolean;
       readonly cause?: RunCause;
       readonly labels?: Labels;
+      /** Its group, with templates filled in. A child run has none: its top-level run has the place. */
+      readonly concurrency?: RunConcurrency;
+      readonly priority?: number;
       readonly failureHandlers: readonly { readonly name: string; readonly id: number }[];
     }
   | { readonly type: "run.started" }

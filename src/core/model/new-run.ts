@@ -1,4 +1,5 @@
 import { newBookState } from "../book/book-row.js";
+import { DEFAULT_PRIORITY } from "../groups/concurrency.js";
 import { newRecoveryCount } from "../tally/run-tally.js";
 import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
@@ -68,6 +69,9 @@ export function newRun(
     managed: created.managed ?? false,
     cause: created.cause?.mark ?? null,
     labels: created.labels ?? {},
+    // An imported run is never executed.
+    concurrency: created.options.imported === true ? null : (created.concurrency ?? null),
+    priority: created.priority ?? DEFAULT_PRIORITY,
     failureHandlerIds: new Map(
       (created.failureHandlers ?? []).map(({ name, id: handlerId }) => [name, handlerId]),
     ),

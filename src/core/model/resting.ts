@@ -1,4 +1,14 @@
-import { isInRecovery, type Run } from "./run.js";
+import { isInRecovery, isOver, type Run } from "./run.js";
+
+/** The run has not begun: it waits for a place in its group. */
+export function isQueued(run: Run): boolean {
+  return run.concurrency !== null && run.startedAt === null && !isOver(run) && run.cancelRequested === null;
+}
+
+/** Somebody must have it. A run of servers that waits for its place is taken by one of them together with the place. */
+export function needsEngine(run: Run): boolean {
+  return !isOver(run) && !isResting(run) && !(run.managed && isQueued(run));
+}
 
 /** The run needs no engine until somebody decides something: it is held, or paused with nothing under way. */
 export function isResting(run: Run): boolean {

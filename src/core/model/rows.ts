@@ -1,3 +1,4 @@
+import type { RunConcurrency } from "../groups/concurrency.js";
 import type { RunTally } from "../tally/run-tally.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
@@ -70,6 +71,10 @@ export interface RunRow {
   /** How many jobs wait for somebody: holds and open questions. */
   readonly waiting: number | null;
   readonly tally: RunTally | null;
+  /** Null: it needs no place. */
+  readonly concurrency: RunConcurrency | null;
+  /** Null: 0, as in rows of older versions. */
+  readonly priority: number | null;
 }
 
 export const RUN_COLUMNS: ColumnsOf<RunRow> = {
@@ -96,6 +101,8 @@ export const RUN_COLUMNS: ColumnsOf<RunRow> = {
   waiting: "plain",
   tally: "json",
   wanted_at: "plain",
+  concurrency: { concurrency_group: "group", group_limit: "limit", group_policy: "policy" },
+  priority: "plain",
 };
 
 export interface JobRow {

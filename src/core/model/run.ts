@@ -1,4 +1,5 @@
 import type { BookState } from "../book/book-row.js";
+import type { RunConcurrency } from "../groups/concurrency.js";
 import type { RecoveryCount } from "../tally/run-tally.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
@@ -47,6 +48,9 @@ export interface Run {
   readonly managed: boolean;
   readonly cause: string | null;
   readonly labels: Labels;
+  /** Null: it needs no place. */
+  readonly concurrency: RunConcurrency | null;
+  readonly priority: number;
   /** By name: where the store keeps the handlers of this run's definition. */
   readonly failureHandlerIds: ReadonlyMap<string, number>;
   readonly maxLoops: number;

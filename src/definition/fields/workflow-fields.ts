@@ -33,6 +33,7 @@ import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
+import { concurrency, priority } from "./start/concurrency-fields.js";
 import { schedules } from "./start/schedule-fields.js";
 import { steps } from "./step-entries.js";
 import { environment, MAX_DESCRIPTION_CHARS, onFail } from "./step-fields.js";
@@ -245,6 +246,15 @@ export const WORKFLOW_FIELDS = {
   notify: {
     schema: notify,
     doc: "Who is told when a run needs somebody: a list of what to tell `on`, and `to` which channels of the settings.",
+  },
+  concurrency: {
+    schema: concurrency,
+    doc: "Only so many runs of a group are under way at a time; the others wait, are refused, or replace those before them.",
+  },
+  priority: {
+    schema: priority,
+    doc: "Runs with a higher one get places and workers first; every tenth goes to the oldest.",
+    default: 0,
   },
   failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
   breakers: {

@@ -4,6 +4,7 @@ import { actionTraits } from "../../core/model/action-traits.js";
 import type { Definition, StepDefinition } from "../../core/model/definition.js";
 import { isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { quote } from "../read/suggest.js";
+import { lintConcurrency } from "./lint-concurrency.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 import { lintGotos } from "./lint-gotos.js";
 import { lintHandlers } from "./lint-handlers.js";
@@ -24,6 +25,7 @@ export function lintDefinition(definition: Definition): LintFinding[] {
     ...definition.steps.flatMap(oddRetryCodes),
     ...definition.steps.flatMap(idleTimeouts),
     ...definition.steps.flatMap(idleWorkerWishes),
+    ...lintConcurrency(definition),
     ...lintHandlers(definition),
     ...lintHolds(definition),
     ...lintSchedules(definition),

@@ -89,6 +89,8 @@ export function normalise(
       keys.schedule?.length ? keys.schedule.map(({ definition }) => definition) : undefined,
     ),
     ...given("notify", keys.notify?.length === 0 ? undefined : keys.notify),
+    ...given("concurrency", keys.concurrency),
+    ...given("priority", keys.priority),
     ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
     workspace: keys.workspace ?? null,
     selfHeal: keys.self_heal ?? null,

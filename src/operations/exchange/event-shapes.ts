@@ -106,6 +106,8 @@ const created = {
   parent: z.looseObject({ runId: id, jobId: id }).nullish(),
   managed: flag.optional(),
   labels: labels.optional(),
+  concurrency: z.looseObject({ group: text, limit: count, policy: text }).optional(),
+  priority: number.optional(),
   cause: z.looseObject({ mark: text, request: text.nullable() }).optional(),
   failureHandlers: z.array(z.looseObject({ name: text, id })).optional(),
 };

@@ -17,7 +17,17 @@ import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
 import { at, diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
-import { imported, interrupted, labels, pastAt, recovery } from "./run-shapes.js";
+import {
+  concurrency,
+  imported,
+  interrupted,
+  labels,
+  pastAt,
+  recovery,
+  runPriority,
+  waitsForPlace,
+} from "./run-shapes.js";
+import { waitsOf } from "./run-waits.js";
 
 /** Which jobs of a run are told of. */
 const JOB_CHOICES = ["all", "failed", "none"] as const;
@@ -67,6 +77,9 @@ const runDetails = z.object({
     .nullable()
     .describe("The run from which it took jobs over; null: none."),
   labels,
+  concurrency,
+  priority: runPriority,
+  waits_for: waitsForPlace,
   at: pastAt,
   jobs: z.array(job.extend({ output: json, waits_for: waitsFor })),
   routes: z.array(routeReport),
@@ -142,7 +155,7 @@ export const getRun = operation({
 
 /** Everything of one run. In the past nothing waits for what there is now. */
 async function describeRun(
-  { store, outputDir }: Context,
+  { store, outputDir, now }: Context,
   runId: number,
   choice: JobChoice,
   waits: Waits | null,
@@ -159,6 +172,7 @@ async function describeRun(
   return {
     ...report,
     jobs,
+    waits_for: waits === null ? null : ((await waitsOf(store, [run], now())).get(runId) ?? null),
     routes: [...report.routes],
     recoveries: await readRecoveries(store, runId),
     handled_failures: [...report.handled_failures],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DEFAULT_PRIORITY, type RunConcurrency } from "../../core/groups/concurrency.js";
 import type { ErrorRecord } from "../../core/model/failure.js";
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
 import type { Labels } from "../../core/text/labels.js";
@@ -15,7 +16,8 @@ import { operation } from "../operation.js";
 import { error } from "../record-schemas.js";
 import { flag, limit, listOf, runStatus } from "../schemas.js";
 import { searchFields, searchOf, textField } from "../search-fields.js";
-import { imported, interrupted, labels } from "./run-shapes.js";
+import { concurrency, imported, interrupted, labels, runPriority, waitsForPlace } from "./run-shapes.js";
+import { type WaitsForPlace, waitsOf } from "./run-waits.js";
 
 const runItemShape = z.object({
   run_id: z.number(),
@@ -25,6 +27,9 @@ const runItemShape = z.object({
   interrupted,
   imported,
   labels,
+  concurrency,
+  priority: runPriority,
+  waits_for: waitsForPlace,
   file: z.string().nullable(),
   parent: z.object({ run_id: z.number(), job_id: z.number() }).nullable(),
   created_at: z.string(),
@@ -107,6 +112,9 @@ interface RunItem extends RunTimes {
   readonly interrupted: boolean;
   readonly imported: boolean;
   readonly labels: Labels;
+  readonly concurrency: RunConcurrency | null;
+  readonly priority: number;
+  readonly waits_for: WaitsForPlace | null;
   readonly file: string | null;
   readonly parent: { readonly run_id: number; readonly job_id: number } | null;
   readonly error: ErrorRecord | null;
@@ -126,19 +134,25 @@ export async function listRunReports(
 ): Promise<{ items: RunItem[]; next: number | null }> {
   const { limit } = request;
   const items: RunItem[] = [];
-  for await (const { run, interrupted } of runsOf(store, request, now)) {
+  for await (const { run, interrupted, waits } of runsOf(store, request, now)) {
     // One more is there.
     if (items.length === limit) return { items, next: items.at(-1)!.run_id };
-    items.push(itemOf(run, interrupted, await toldOf(store, run)));
+    items.push(itemOf(run, { interrupted, waits }, await toldOf(store, run)));
   }
   return { items, next: null };
+}
+
+/** What no row says. */
+interface StandsNow {
+  readonly interrupted: boolean;
+  readonly waits: WaitsForPlace | null;
 }
 
 async function* runsOf(
   store: Store,
   request: RunListRequest,
   now: number,
-): AsyncGenerator<{ readonly run: RunRow; readonly interrupted: boolean }> {
+): AsyncGenerator<{ readonly run: RunRow } & StandsNow> {
   const { before, limit, interrupted: only } = request;
   const asked =
     request.rescued === true ? (request.status ?? ["completed"]).filter(isCompleted) : request.status;
@@ -155,8 +169,10 @@ async function* runsOf(
   for (let beforeId = before; ; ) {
     const rows = await store.listRuns({ ...filter, ...(beforeId === undefined ? {} : { beforeId }) });
     const interrupted = await interruptedRuns(store, rows);
+    const waits = await waitsOf(store, rows, now);
     for (const run of rows)
-      if (!only || interrupted.has(run.id)) yield { run, interrupted: interrupted.has(run.id) };
+      if (!only || interrupted.has(run.id))
+        yield { run, interrupted: interrupted.has(run.id), waits: waits.get(run.id) ?? null };
     if (rows.length < pageSize) return;
     beforeId = rows.at(-1)!.id;
   }
@@ -168,7 +184,7 @@ function isCompleted(status: RunStatus): boolean {
 
 const ASKS = { held: "hold", dead_letter: "dead_letter", question: "question", handled: null } as const;
 
-function itemOf(run: RunRow, interrupted: boolean, told: ToldRun): RunItem {
+function itemOf(run: RunRow, { interrupted, waits }: StandsNow, told: ToldRun): RunItem {
   const { recoveries, waiting, tally } = told;
   const error = runErrorOf(run);
   return {
@@ -179,6 +195,9 @@ function itemOf(run: RunRow, interrupted: boolean, told: ToldRun): RunItem {
     interrupted,
     imported: isImported(run),
     labels: run.labels ?? {},
+    concurrency: run.concurrency,
+    priority: run.priority ?? DEFAULT_PRIORITY,
+    waits_for: waits,
     file: run.file,
     parent: run.parent,
     ...timesOf(run),
@@ -188,7 +207,7 @@ function itemOf(run: RunRow, interrupted: boolean, told: ToldRun): RunItem {
     recoveries,
     waiting,
     asks: tally.concern === null ? null : ASKS[tally.concern.kind],
-    happened: happenedText({ status: run.status, error, recoveries, tally }),
+    happened: waits?.text ?? happenedText({ status: run.status, error, recoveries, tally }),
   };
 }
 

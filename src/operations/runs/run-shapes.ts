@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CONCURRENCY_POLICIES } from "../../core/groups/concurrency.js";
 
 export const interrupted = z
   .boolean()
@@ -11,6 +12,26 @@ export const imported = z
   .describe("The run was imported: it can only be read and nothing is executed.");
 
 export const labels = z.record(z.string(), z.string()).describe("What people find the run by.");
+
+export const concurrency = z
+  .object({ group: z.string(), limit: z.number(), policy: z.enum(CONCURRENCY_POLICIES) })
+  .nullable()
+  .describe("The group in which the run needs a place; null: it needs none.");
+
+export const runPriority = z.number().describe("Runs with a higher one get places and workers first.");
+
+export const waitsForPlace = z
+  .object({
+    kind: z.literal("place"),
+    position: z
+      .number()
+      .nullable()
+      .describe("Its position in the queue of its group, from 1; null: nobody waits with it."),
+    runs: z.array(z.number()).describe("The runs that it waits for."),
+    text: z.string(),
+  })
+  .nullable()
+  .describe("What a run that has not started waits for; null: for nothing.");
 
 export const pastAt = z
   .object({ seq: z.number(), time: z.string() })

@@ -9,6 +9,8 @@ export interface StartOptions {
   readonly context?: { readonly [name: string]: Json };
   /** In addition to those of the workflow; of two with one key this one counts. */
   readonly labels?: Labels;
+  /** Instead of the workflow's. */
+  readonly priority?: number;
   readonly maxLoops?: number;
   readonly retryMax?: number;
   readonly failureRouting?: boolean;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Json } from "../../core/text/json.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { fileName, flag, key, labels, name, reuse, source, variables } from "../schemas.js";
+import { fileName, flag, key, labels, name, priority, reuse, source, variables } from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { chooseWorkflow } from "../workflows/choose-workflow.js";
 import type { StartOptions } from "./start-options.js";
@@ -32,6 +32,7 @@ const input = z.strictObject({
   inputs: variables.default({}).describe("Inputs of the workflow, by name."),
   context: variables.default({}).describe("More variables, such as pr and files."),
   labels: labels.optional(),
+  priority: priority.optional(),
   max_loops: budget.describe("Overrides routing.max_loops."),
   retry_max: budget.describe("Overrides every step's retry.max."),
   failure_routing: flag.default(true).describe("False: a failure fails its step at once."),
@@ -97,6 +98,7 @@ async function start(context: Context, request: StartRequest) {
     context: request.context as StartOptions["context"] & object,
     failureRouting: request.failure_routing,
     ...(request.labels === undefined ? {} : { labels: request.labels }),
+    ...(request.priority === undefined ? {} : { priority: request.priority }),
     ...(max_loops === undefined ? {} : { maxLoops: max_loops }),
     ...(retry_max === undefined ? {} : { retryMax: retry_max }),
     ...(only === undefined ? {} : { only }),

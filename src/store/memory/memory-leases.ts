@@ -1,7 +1,9 @@
+import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
 import type { RunRow } from "../../core/model/rows.js";
 import type { ChangeListeners } from "../change-listeners.js";
 import { givesWay, isClaimable, ownerText } from "../lease-rules.js";
-import type { HoldingOwner, LeaseOwner, Store } from "../store.js";
+import type { ClaimRequest, HoldingOwner, LeaseOwner, Store } from "../store.js";
+import { givePlace, nextOf, readGroups } from "./memory-places.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
 type LeaseVerb =
@@ -37,7 +39,8 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
       const last = leases.get(runId);
       if (last?.fence !== fence) return;
       leases.set(runId, { ...last, owner: null });
-      if (isWanted(runs.get(runId)?.run)) listeners.tell("wanted", runId);
+      const run = runs.get(runId)?.run;
+      if (isWanted(run) || isQueuedForServers(run)) listeners.tell("wanted", runId);
     },
     readLease: async (runId) => structuredClone(open().leaseOf(runId)),
     async readLastLeases(runIds) {
@@ -52,17 +55,23 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
     async claimRuns(request) {
       const tables = open();
       const { owner, expiresAt, limit, except = [] } = request;
-      return runsWhere(tables, ({ wanted, wanted_at }) => wanted || (wanted_at ?? Infinity) <= request.now)
-        .filter((runId) => !except.includes(runId))
-        .filter((runId) => isClaimable(tables.leaseOf(runId), request))
+      const mayTake = (runId: number): boolean =>
+        !except.includes(runId) && isClaimable(tables.leaseOf(runId), request);
+      const placed = claimPlaced(tables, request, mayTake);
+      const isWantedNow = ({ wanted, wanted_at }: RunRow) => wanted || (wanted_at ?? Infinity) <= request.now;
+      const wanted = runsWhere(tables, isWantedNow)
+        .filter(mayTake)
+        .sort((a, b) => priorityOf(tables, b) - priorityOf(tables, a) || a - b);
+      return [...placed, ...wanted.slice(0, limit - placed.length)]
         .sort((a, b) => a - b)
-        .slice(0, limit)
         .map((runId) => ({ runId, fence: grant(tables, { runId, owner, expiresAt }) }));
     },
     async listOwners() {
       const tables = open();
       const holders = new Map<string, HoldingOwner>();
-      for (const runId of runsWhere(tables, ({ wanted, wanted_at }) => wanted || wanted_at !== null)) {
+      const queued = readGroups(tables, null, 0).filter(({ status }) => status === "pending");
+      const wanted = runsWhere(tables, ({ wanted, wanted_at }) => wanted || wanted_at !== null);
+      for (const runId of new Set([...wanted, ...queued.map((member) => member.runId)])) {
         const lease = tables.leaseOf(runId);
         if (lease === null) continue;
         const key = ownerText(lease.owner);
@@ -72,6 +81,36 @@ export function createLeaseVerbs(open: OpenTables, listeners: ChangeListeners): 
       return [...holders.values()];
     },
   };
+}
+
+/** Managed runs whose turn it is in their groups: each with its place, which it may have had before. */
+function claimPlaced(
+  tables: MemoryTables,
+  { limit, now, deadOwners }: ClaimRequest,
+  mayTake: (runId: number) => boolean,
+): number[] {
+  const members = readGroups(tables, null, now).filter(
+    ({ managed, status }) => managed && status === "pending",
+  );
+  const claimed = members.filter(({ place, runId }) => place !== null && mayTake(runId)).slice(0, limit);
+  for (const group of new Set(members.map(({ concurrency }) => concurrency.group))) {
+    for (;;) {
+      const next = nextOf(tables, group, now, deadOwners);
+      if (next === null || !next.managed || !mayTake(next.runId) || claimed.length >= limit) break;
+      givePlace(tables, next);
+      claimed.push(next);
+    }
+  }
+  return claimed.map(({ runId }) => runId);
+}
+
+function priorityOf({ runs }: MemoryTables, runId: number): number {
+  return parseRow<RunRow>(runs.get(runId)!.run).priority ?? DEFAULT_PRIORITY;
+}
+
+function isQueuedForServers(run: string | undefined): boolean {
+  const row = run === undefined ? null : parseRow<RunRow>(run);
+  return row?.managed === true && row.concurrency !== null && row.status === "pending";
 }
 
 function runsWhere({ runs }: MemoryTables, isMeant: (run: RunRow) => boolean): number[] {

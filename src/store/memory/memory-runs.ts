@@ -115,6 +115,7 @@ function deleteRun(tables: MemoryTables, runId: number): boolean {
   tables.runs.delete(runId);
   tables.leases.delete(runId);
   tables.waiting.delete(runId);
+  tables.places.delete(runId);
   tables.bookBacklog.delete(runId);
   for (const [place, { text, rolled }] of tables.bookRows)
     if (rolled && parseRow<BookRow>(text).run_id === runId) tables.bookRows.delete(place);

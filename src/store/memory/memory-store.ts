@@ -9,6 +9,7 @@ import { createCountVerbs } from "./memory-counts.js";
 import { createInboxVerbs } from "./memory-inbox.js";
 import { createLeaseVerbs } from "./memory-leases.js";
 import { createOutboxVerbs } from "./memory-outbox.js";
+import { createPlaceVerbs, placesFor } from "./memory-places.js";
 import { createRunVerbs } from "./memory-runs.js";
 import { createSharedVerbs } from "./memory-shared.js";
 import { MemoryTables } from "./memory-tables.js";
@@ -55,6 +56,7 @@ function createHandle(tables: MemoryTables): MemoryStore {
     ...createRunVerbs(open),
     ...createLeaseVerbs(open, listeners),
     ...createWaitingVerbs(open),
+    ...createPlaceVerbs(open),
     ...createInboxVerbs(open, listeners),
     ...createTokenVerbs(open, listeners),
     ...createClusterVerbs(open),
@@ -83,5 +85,7 @@ function applyAll(tables: MemoryTables, appends: readonly Append[]): void {
     tables.refuseUnknownHandlers(append.jobs);
   }
   if (appends.some(({ run }) => run !== null && run.cause !== null)) tables.refuseTakenCauses(appends);
+  const places = placesFor(tables, appends);
   for (const append of appends) tables.apply(append);
+  for (const [runId, place] of places) tables.places.set(runId, place);
 }

@@ -80,6 +80,8 @@ export class MemoryTables {
   readonly runs = new Map<number, RunTables>();
   readonly leases = new Map<number, LeaseState>();
   readonly waiting = new Map<number, WaitingRun & { readonly owner: LeaseOwner }>();
+  /** By run, also of those that are over: no place has the number of another of its group. */
+  readonly places = new Map<number, { readonly group: string; readonly place: number }>();
   readonly inbox = new Map<number, InboxEntry>();
   readonly clusters = new Map<string, string>();
   readonly allocations = new Map<string, string>();

@@ -1,3 +1,4 @@
+import { changesQueue } from "../places.js";
 import type { Append } from "../store.js";
 import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
@@ -61,7 +62,7 @@ export class Announcements {
     const changes = new Set<string>();
     for (const { runId, events, run } of appends) {
       if (events.length > 0) changes.add(nameChange("events", runId));
-      if (run?.wanted === true) changes.add(nameChange("wanted", runId));
+      if (run !== null && (run.wanted || changesQueue(run))) changes.add(nameChange("wanted", runId));
     }
     return [...changes].map((change) => `${change}:${this.sender}`);
   }

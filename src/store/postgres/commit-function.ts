@@ -1,5 +1,6 @@
 import { COLUMNS, TABLES } from "../tables.js";
 import { writeSharedFunction } from "./outbox/outbox-verbs.js";
+import { FIND_SEEKERS, PLACE_VARIABLES, TAKE_PLACES } from "./places/place-schema.js";
 import { REFUSED_STATE } from "./postgres-errors.js";
 
 /** What a commit replaces in rows that are there (`SET` of an upsert), and the columns of routes, which are only added. */
@@ -106,7 +107,10 @@ export function commitFunctionWithCheckpoints(define: string, replaced: string):
   END $$;`;
 }
 
-/** Writes what the failure book learns after all that. A row that is there already says the same. */
+/**
+ * Takes the places that runs of groups need, and writes what the failure book learns after all that. A row of it that is
+ * there already says the same.
+ */
 function commitFunctionWithBook(define: string): string {
   return `
   ${define} commit_appends(
@@ -114,9 +118,10 @@ function commitFunctionWithBook(define: string): string {
     event_run bigint[], event_seq bigint[], event_at bigint[], event_type text[], event_data text[],
     runs json, jobs json, attempts json, routes json, checkpoints json, book json, changes text[])
     RETURNS void LANGUAGE plpgsql AS $$
-  BEGIN
+  DECLARE${PLACE_VARIABLES}
+  BEGIN${FIND_SEEKERS}
     PERFORM commit_appends(append_run, append_fence, append_first, append_known, event_run, event_seq, event_at,
-      event_type, event_data, runs, jobs, attempts, routes, checkpoints, changes);
+      event_type, event_data, runs, jobs, attempts, routes, checkpoints, changes);${TAKE_PLACES}
     IF book IS NOT NULL THEN
       INSERT INTO book_row (${COLUMNS.book_row})
         SELECT ${COLUMNS.book_row} FROM json_populate_recordset(NULL::book_row, book) ON CONFLICT DO NOTHING;

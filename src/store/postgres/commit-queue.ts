@@ -1,11 +1,12 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { type RunPosition, refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
+import { refuseWithoutPlace } from "../place-rules.js";
 import type { Append } from "../store.js";
 import type { Announcements } from "./announcements.js";
 import { COMMIT_CALL, toCommitParameters } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import type { Database } from "./database.js";
-import { codeOf, isTakenCause, REFUSED_STATE } from "./postgres-errors.js";
+import { codeOf, detailOf, isTakenCause, REFUSED_PLACE_STATE, REFUSED_STATE } from "./postgres-errors.js";
 
 /** Commits that waited together and are tried in one transaction. */
 const MAX_COMMITS_TOGETHER = 64;
@@ -91,6 +92,7 @@ export class CommitQueue {
       this.announcements.committed(appends, told);
     } catch (error) {
       if (codeOf(error) === REFUSED_STATE) refuse(error, appends);
+      if (codeOf(error) === REFUSED_PLACE_STATE) refusePlace(error);
       if (isTakenCause(error)) await refuseTakenCauses(session, appends);
       throw error;
     }
@@ -98,10 +100,14 @@ export class CommitQueue {
 }
 
 function refuse(error: unknown, appends: readonly Append[]): void {
-  const detail = error instanceof Error && "detail" in error ? String(error.detail) : "";
-  const { place, ...position } = JSON.parse(detail) as RunPosition & { readonly place: number };
+  const { place, ...position } = detailOf<RunPosition & { readonly place: number }>(error);
   const append = appends[place - 1];
   if (append !== undefined) refuseStaleAppend(append, position);
+}
+
+function refusePlace(error: unknown): void {
+  const { holders, ...run } = detailOf<{ runId: number; group: string; holders: number[] }>(error);
+  refuseWithoutPlace(run, holders);
 }
 
 /** Whoever was faster has committed: else his row would still be waited for. */

@@ -5,6 +5,7 @@ import type { ClaimRequest, HeldLease, LastLease, LeaseOwner, LeaseRequest, Stor
 import { nameChange } from "./commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, LEASE_DEADLINE_MS, toArrayLiteral } from "./database.js";
+import { Places } from "./places/place-verbs.js";
 import { readLastLease, readStoredLease, type StoredLease } from "./stored-rows.js";
 
 type LeaseVerb =
@@ -33,6 +34,7 @@ export function createLeaseVerbs(
   { sender, clock }: { readonly sender: string; readonly clock: LeaseClock },
 ): Pick<Store, LeaseVerb> {
   const leases = new Leases(clock);
+  const places = new Places(clock);
   return {
     acquireLease: (request) => db.work((session) => leases.acquire(session, request)),
     renewLeases: (held, now, expiresAt) =>
@@ -41,7 +43,8 @@ export function createLeaseVerbs(
       // The row stays: the next owner's token must be higher than this one.
       const wanted = await db.rows(
         `WITH freed AS (UPDATE lease SET owner = NULL WHERE run_id = $1 AND fence = $2 RETURNING run_id)
-         SELECT pg_notify(current_schema(), $3) FROM freed JOIN run ON run.id = freed.run_id WHERE run.wanted`,
+         SELECT pg_notify(current_schema(), $3) FROM freed JOIN run ON run.id = freed.run_id
+         WHERE run.wanted OR (run.managed AND run.concurrency_group IS NOT NULL AND run.status = 'pending')`,
         ...[runId, fence, `${nameChange("wanted", runId)}:${sender}`],
       );
       if (wanted.length > 0) listeners.tell("wanted", runId);
@@ -54,13 +57,23 @@ export function createLeaseVerbs(
       const claim = randomUUID();
       return db.work(async (session, isRepeated) => {
         const gained = isRepeated ? await leases.claimedBefore(session, request, claim) : [];
-        return gained.length > 0 ? gained : leases.claim(session, request, claim);
+        if (gained.length > 0) return gained;
+        const placed = await places.claim(session, request, claim);
+        const limit = request.limit - placed.length;
+        return [...placed, ...(await leases.claim(session, { ...request, limit }, claim))].sort(
+          (a, b) => a.runId - b.runId,
+        );
       });
     },
     async listOwners() {
       const owners = await db.rows<{ owner: string; mark: number }>(
-        `SELECT lease.owner, max(lease.expires_at) AS mark FROM run JOIN lease ON lease.run_id = run.id
-         WHERE (run.wanted OR run.wanted_at IS NOT NULL) AND lease.owner IS NOT NULL GROUP BY lease.owner`,
+        `SELECT lease.owner, max(lease.expires_at) AS mark FROM (
+           SELECT run.id FROM run WHERE run.wanted UNION ALL
+           SELECT run.id FROM run WHERE run.wanted_at IS NOT NULL UNION ALL
+           SELECT run.id FROM run
+             WHERE run.concurrency_group IS NOT NULL AND run.finished_at IS NULL AND run.started_at IS NULL
+         ) AS asking JOIN lease ON lease.run_id = asking.id
+         WHERE lease.owner IS NOT NULL GROUP BY lease.owner`,
       );
       return owners.map(({ owner, mark }) => ({ owner: JSON.parse(owner) as LeaseOwner, mark }));
     },
@@ -141,7 +154,7 @@ class Leases {
          WHERE (run.wanted OR run.wanted_at <= $8::bigint)
            AND (lease.owner IS NULL OR lease.expires_at <= ${NOW} OR lease.owner = ANY ($6::text[]))
            AND run.id <> ALL ($7::bigint[])
-         ORDER BY run.id LIMIT $2::bigint FOR UPDATE OF lease SKIP LOCKED)
+         ORDER BY coalesce(run.priority, 0) DESC, run.id LIMIT $2::bigint FOR UPDATE OF lease SKIP LOCKED)
        UPDATE lease SET fence = lease.fence + 1, owner = $3, expires_at = ${NOW} + $4::bigint, claim = $5
        FROM free WHERE lease.run_id = free.run_id RETURNING lease.run_id, lease.fence`,
       ...[this.#at(now), limit, ownerText(owner), expiresAt - now, claim],
@@ -158,7 +171,7 @@ class Leases {
   ): Promise<HeldLease[]> {
     const claimed = await session.rows<ClaimedRow>(
       `UPDATE lease SET expires_at = ${NOW} + $2::bigint FROM run
-       WHERE (run.wanted OR run.wanted_at <= $4::bigint) AND lease.run_id = run.id
+       WHERE (run.wanted OR run.wanted_at <= $4::bigint OR run.status = 'pending') AND lease.run_id = run.id
          AND lease.claim = $3 AND lease.owner IS NOT NULL
        RETURNING lease.run_id, lease.fence`,
       ...[this.#at(now), expiresAt - now, claim, now],

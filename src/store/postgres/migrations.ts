@@ -7,6 +7,7 @@ import { commitFunctions } from "./commit-function.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
 import { OUTBOX } from "./outbox/outbox-verbs.js";
+import { PLACES } from "./places/place-schema.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { codeOf } from "./postgres-errors.js";
 import {
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   // The text that a definition was read from, so that somebody can look at it and go on from it.
   { version: 16, sql: "ALTER TABLE definition ADD COLUMN written text;" },
   { version: 17, sql: OUTBOX },
+  { version: 18, sql: PLACES },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

@@ -3,18 +3,30 @@ import type { PostgresAddress } from "./postgres-address.js";
 
 /** Raised by `commit_appends`; its detail says why. */
 export const REFUSED_STATE = "DR001";
+/** The same where a run needs a place in its group and none is free. */
+export const REFUSED_PLACE_STATE = "DR003";
 
 /** What keeps two runs from having the same cause. */
 export const CAUSE_INDEX = "run_by_cause";
 const UNIQUE_VIOLATION = "23505";
 
 export function isTakenCause(error: unknown): boolean {
+  return violates(error, CAUSE_INDEX);
+}
+
+/** The unique index kept two rows apart. */
+export function violates(error: unknown, index: string): boolean {
   return (
     codeOf(error) === UNIQUE_VIOLATION &&
     error instanceof Error &&
     "constraint_name" in error &&
-    error.constraint_name === CAUSE_INDEX
+    error.constraint_name === index
   );
+}
+
+/** What a function of ours says of its refusal. */
+export function detailOf<Detail>(error: unknown): Detail {
+  return JSON.parse(error instanceof Error && "detail" in error ? String(error.detail) : "") as Detail;
 }
 
 /** The server ends or starts, has no room for another connection, or the connection broke: class 08. */

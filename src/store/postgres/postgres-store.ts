@@ -16,6 +16,7 @@ import { createInboxVerbs } from "./inbox-verbs.js";
 import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
 import { migrate } from "./migrations.js";
 import { createOutboxVerbs } from "./outbox/outbox-verbs.js";
+import { createPlaceVerbs } from "./places/place-verbs.js";
 import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
 import { createSharedVerbs } from "./shared-verbs.js";
@@ -78,6 +79,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createRunReads(db),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
+    ...createPlaceVerbs(db, clock),
     ...createClusterVerbs(db, clock),
     ...createBookVerbs(db),
     ...createCountVerbs(db),

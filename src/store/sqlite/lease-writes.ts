@@ -1,6 +1,7 @@
 import { givesWay, ownerText } from "../lease-rules.js";
 import type { ClaimRequest, HeldLease, LeaseOwner, LeaseRequest } from "../store.js";
 import { type Cells, unpackLease } from "./packed-rows.js";
+import { claimPlaced } from "./place-verbs.js";
 import type { WriteVerbs } from "./protocol.js";
 import type { Statements } from "./statements.js";
 
@@ -12,7 +13,12 @@ export const FIND_CLAIMABLE_RUNS = `
   WHERE run.id IN (SELECT id FROM run WHERE wanted = 1 UNION ALL SELECT id FROM run WHERE wanted_at <= ?1)
     AND (lease.owner IS NULL OR lease.expires_at <= ?1 OR lease.owner IN (SELECT value FROM json_each(?2)))
     AND run.id NOT IN (SELECT value FROM json_each(?3))
-  ORDER BY run.id LIMIT ?4`;
+  ORDER BY ifnull(run.priority, 0) DESC, run.id LIMIT ?4`;
+
+/** It wants an engine, or waits for its place until a server may take it. */
+const IS_ASKING = `
+  SELECT 1 FROM run WHERE id = ? AND
+    (wanted = 1 OR (managed = 1 AND concurrency_group IS NOT NULL AND status = 'pending'))`;
 
 export function createLeaseWrites(statements: Statements): Pick<WriteVerbs, LeaseWrite> {
   return {
@@ -39,15 +45,17 @@ function renew({ run }: Statements, { runId, fence }: HeldLease, expiresAt: numb
 function releaseLease({ run, row }: Statements, runId: number, fence: number): boolean {
   // The row stays: the next owner's token must be higher than this one.
   const { changes } = run("UPDATE lease SET owner = NULL WHERE run_id = ? AND fence = ?", runId, fence);
-  return changes === 1 && row("SELECT 1 FROM run WHERE id = ? AND wanted = 1", runId) !== null;
+  return changes === 1 && row(IS_ASKING, runId) !== null;
 }
 
 function claimRuns(statements: Statements, request: ClaimRequest) {
   const { owner, now, expiresAt, limit, deadOwners = [], except = [] } = request;
   const dead = JSON.stringify(deadOwners.map(ownerText));
-  const cells = [now, dead, JSON.stringify(except), limit];
-  const free = statements.rows<readonly [number]>(FIND_CLAIMABLE_RUNS, ...cells);
-  return free.map(([runId]) => ({ runId, fence: grant(statements, { runId, owner, expiresAt }) }));
+  const placed = claimPlaced(statements, request);
+  const cells = [now, dead, JSON.stringify(except), limit - placed.length];
+  const free = statements.rows<readonly [number]>(FIND_CLAIMABLE_RUNS, ...cells).map(([runId]) => runId);
+  const claimed = [...placed, ...free].sort((a, b) => a - b);
+  return claimed.map((runId) => ({ runId, fence: grant(statements, { runId, owner, expiresAt }) }));
 }
 
 interface Grant {

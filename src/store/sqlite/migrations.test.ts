@@ -4,6 +4,7 @@ import type { JobFilter, RunFilter } from "../filters.js";
 import { pieceOf } from "./json-pieces.js";
 import { FIND_CLAIMABLE_RUNS } from "./lease-writes.js";
 import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
+import { MEMBERS_OF_QUEUES } from "./place-verbs.js";
 import { findEvents, LIST_OWNERS } from "./read-verbs.js";
 import { findJobs, findRuns } from "./search-queries.js";
 import type { Database } from "./sqlite-driver.js";
@@ -92,13 +93,15 @@ test("runs that want an engine are found without reading all runs", () => {
     "SEARCH lease USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
   ]);
   const owners = db.prepare(`EXPLAIN QUERY PLAN ${LIST_OWNERS}`).all();
-  expect(owners.map(({ detail }) => String(detail)).filter((detail) => /run|lease/.test(detail))).toEqual([
-    "CO-ROUTINE run",
+  expect(owners.map(({ detail }) => String(detail)).filter((detail) => /run_|lease/.test(detail))).toEqual([
     "SCAN run USING COVERING INDEX run_wanted",
     "SEARCH run USING COVERING INDEX run_wanted_at (wanted_at>?)",
-    "SCAN run",
+    "SEARCH run USING INDEX run_in_group (concurrency_group>?)",
     "SEARCH lease USING INTEGER PRIMARY KEY (rowid=?)",
   ]);
+  const queues = db.prepare(`EXPLAIN QUERY PLAN ${MEMBERS_OF_QUEUES}`).all();
+  for (const { detail } of queues.filter((each) => /SCAN|SEARCH run/.test(String(each.detail))))
+    expect(detail).toContain("run_in_group");
 });
 
 test("jobs that are not settled are found by way of the runs that are not over", () => {

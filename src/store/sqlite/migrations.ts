@@ -305,6 +305,19 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE INDEX run_by_end ON run (workflow, finished_at);
     `,
   },
+  {
+    version: 19,
+    // Few runs are in a group and not over. The number of a place is given once.
+    sql: `
+      ALTER TABLE run ADD COLUMN concurrency_group TEXT;
+      ALTER TABLE run ADD COLUMN group_limit INTEGER;
+      ALTER TABLE run ADD COLUMN group_policy TEXT;
+      ALTER TABLE run ADD COLUMN priority INTEGER;
+      ALTER TABLE run ADD COLUMN place INTEGER;
+      CREATE INDEX run_in_group ON run (concurrency_group, id) WHERE concurrency_group IS NOT NULL AND finished_at IS NULL;
+      CREATE UNIQUE INDEX run_place ON run (concurrency_group, place) WHERE place IS NOT NULL;
+    `,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

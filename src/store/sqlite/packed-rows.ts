@@ -1,3 +1,4 @@
+import { seeksPlace } from "../place-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type { Append, LastLease, Lease } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
@@ -16,6 +17,8 @@ export interface PackedAppend {
   readonly firstSeq: number;
   /** Of a new run. */
   readonly cause: string | null;
+  /** It is in a group, and under way once this is written. */
+  readonly needsPlace: boolean;
   /** One row after the other, without separators. */
   readonly run: Cell[];
   readonly events: Cell[];
@@ -38,6 +41,7 @@ export function packAppend(append: Append): PackedAppend {
   return {
     ...{ runId, fence, firstSeq, events },
     cause: firstSeq === 1 ? (append.run?.cause ?? null) : null,
+    needsPlace: append.run !== null && seeksPlace(null, append.run),
     run: packRows(TABLES.run, append.run === null ? [] : [append.run]),
     jobs: packRows(TABLES.job, append.jobs),
     attempts: packRows(TABLES.attempt, append.attempts),

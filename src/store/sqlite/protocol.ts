@@ -6,6 +6,7 @@ import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { CountFilter, CountKind } from "../counts.js";
 import type { JobFilter, RunFilter } from "../filters.js";
 import type { CompletedStep, NoticeClaim, NoticeFilter } from "../outbox-rows.js";
+import type { GroupMember, PlaceRequest } from "../places.js";
 import type { SharedRow } from "../shared-rows.js";
 import type {
   ClaimRequest,
@@ -82,6 +83,7 @@ export interface ReadVerbs {
   listNotices(filter: NoticeFilter): Cells;
   listNoticeLeases(): string[];
   findCompletion(step: CompletedStep): number | null;
+  readGroups(groups: readonly string[] | null, now: number): GroupMember[];
   findToken(hash: string): Cells | null;
   listTokens(): Cells;
 }
@@ -102,6 +104,7 @@ export interface WriteVerbs {
   /** Whether the run is free now and wants an engine. */
   releaseLease(runId: number, fence: number): boolean;
   claimRuns(request: ClaimRequest): HeldLease[];
+  takePlace(request: PlaceRequest): boolean;
   putWaiting(owner: string, runs: readonly WaitingRun[]): null;
   /** The new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;

@@ -9,6 +9,7 @@ import { type JsonSource, readPieces } from "./json-pieces.js";
 import { EVENT_JOB } from "./migrations.js";
 import { createOutboxReads } from "./outbox-verbs.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
+import { createPlaceReads } from "./place-verbs.js";
 import type { ReadVerbs } from "./protocol.js";
 import { findJobs, findRuns, listUnanswered } from "./search-queries.js";
 import { createSharedReads } from "./shared-verbs.js";
@@ -21,9 +22,11 @@ const NO_LIMIT = -1;
 const NO_ID = Number.MIN_SAFE_INTEGER;
 
 export const LIST_OWNERS = `
-  SELECT lease.owner, max(lease.expires_at)
-  FROM (SELECT id FROM run WHERE wanted = 1 UNION ALL SELECT id FROM run WHERE wanted_at IS NOT NULL) AS run
-  CROSS JOIN lease ON lease.run_id = run.id
+  SELECT lease.owner, max(lease.expires_at) FROM (
+    SELECT id FROM run WHERE wanted = 1 UNION ALL
+    SELECT id FROM run WHERE wanted_at IS NOT NULL UNION ALL
+    SELECT id FROM run WHERE concurrency_group IS NOT NULL AND finished_at IS NULL AND started_at IS NULL
+  ) AS asking CROSS JOIN lease ON lease.run_id = asking.id
   WHERE lease.owner IS NOT NULL GROUP BY lease.owner`;
 
 /** The verbs that only read. */
@@ -58,6 +61,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
     ...createCampaignReads(statements),
     ...createSharedReads(statements),
     ...createOutboxReads(statements),
+    ...createPlaceReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
     readInbox: (runIds) =>
       rows(

@@ -15,6 +15,7 @@ import { createCountVerbs } from "./count-verbs.js";
 import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { createOutboxVerbs } from "./outbox-verbs.js";
 import { packAppend, unpackLease, unpackRow, unpackTable } from "./packed-rows.js";
+import { createPlaceVerbs } from "./place-verbs.js";
 import { createRowReaders } from "./row-readers.js";
 import { createSharedVerbs } from "./shared-verbs.js";
 import { ThreadClient } from "./thread-client.js";
@@ -66,6 +67,7 @@ function createStore(thread: ThreadClient): Store {
     ...createDraftVerbs(thread),
     ...createLeaseVerbs(thread, listeners),
     ...createWaitingVerbs(thread),
+    ...createPlaceVerbs(thread),
     ...createInboxVerbs(thread, listeners),
     ...createTokenVerbs(thread, listeners),
     ...createClusterVerbs(thread),

@@ -11,6 +11,7 @@ import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
 import { createOutboxWrites } from "./outbox-verbs.js";
 import { unpackRow } from "./packed-rows.js";
+import { createPlaceWrites } from "./place-verbs.js";
 import type { WriteVerbs } from "./protocol.js";
 import { createSharedWrites } from "./shared-verbs.js";
 import type { Database } from "./sqlite-driver.js";
@@ -22,7 +23,7 @@ import { registerWorkflow } from "./workflow-writes.js";
 export function createWriteVerbs(db: Database): WriteVerbs {
   const statements = keepStatements(db);
   const { run, row } = statements;
-  const writer = new CommitWriter(db);
+  const writer = new CommitWriter(db, statements);
   return {
     registerWorkflow: (workflow) => registerWorkflow(statements, workflow),
     saveDraft: (draft) => saveDraft(statements, draft),
@@ -55,6 +56,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     },
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
+    ...createPlaceWrites(statements),
     ...createClusterWrites(statements),
     ...createBookWrites(statements, db),
     ...createCampaignWrites(statements),

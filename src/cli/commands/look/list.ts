@@ -62,7 +62,9 @@ function runLines(runs: OutputOf<"list_runs">["items"], width: number): string[]
     clockTime(run.created_at),
     run.duration_ms === null ? "" : durationText(run.duration_ms),
     ...(areLabeled ? [oneLine(labelsText(run.labels), MAX_LABELS_CHARS)] : []),
-    run.error === null ? "" : oneLine(`${run.error.code}: ${run.error.message}`),
+    run.error === null
+      ? oneLine(run.waits_for?.text ?? "")
+      : oneLine(`${run.error.code}: ${run.error.message}`),
   ]);
   const labels = areLabeled ? ["labels"] : [];
   return tableLines(["run", "status", "workflow", "created (UTC)", "took", ...labels, "error"], rows, width);

@@ -5,6 +5,7 @@ export interface RunFlags extends FollowFlags {
   readonly input?: readonly string[];
   readonly context?: string;
   readonly label?: readonly string[];
+  readonly priority?: number;
   readonly onFailMaxLoops?: number;
   readonly retryMax?: number;
   readonly failureRouting: boolean;

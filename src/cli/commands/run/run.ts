@@ -51,6 +51,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
       inputs,
       context,
       ...labels,
+      ...(flags.priority === undefined ? {} : { priority: flags.priority }),
       failureRouting: flags.failureRouting,
       ...(flags.onFailMaxLoops === undefined ? {} : { maxLoops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retryMax: flags.retryMax }),

@@ -16,6 +16,11 @@ interface HeadProps {
   readonly children?: ReactNode;
 }
 
+/** What a run that has not started waits for, with its position in the queue. */
+function queueText({ position, text }: NonNullable<HeadProps["run"]["waits_for"]>): string {
+  return position === null ? text : `Position ${position} in the queue: ${text}`;
+}
+
 /** How a run stands, or stood at a moment of the past. */
 export function RunHead({ run, log, controls, children }: HeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
@@ -39,6 +44,10 @@ export function RunHead({ run, log, controls, children }: HeadProps): ReactNode 
             <span className="chip gold">{count(recoveries, "recovery", "recoveries")}</span>
           )}
           {run.imported && <span className="chip line">imported</span>}
+          {run.concurrency !== null && (
+            <span className="chip line hide-s">group {run.concurrency.group}</span>
+          )}
+          {run.priority !== 0 && <span className="chip line hide-s">priority {run.priority}</span>}
           {Object.entries(run.labels).map(([key, value]) => (
             <span key={key} className="chip line hide-s">
               {key}={value}
@@ -51,6 +60,7 @@ export function RunHead({ run, log, controls, children }: HeadProps): ReactNode 
           {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
           <span className="hide-s hide-n">started {clockTime(run.created_at)} UTC</span>
           {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}
+          {run.waits_for !== null && <span>{queueText(run.waits_for)}</span>}
           {run.left_alone !== null && <span className="bad">{run.left_alone.message}</span>}
         </div>
       </div>

@@ -1,0 +1,15 @@
+export const CONCURRENCY_POLICIES = ["queue", "cancel_running", "reject"] as const;
+export type ConcurrencyPolicy = (typeof CONCURRENCY_POLICIES)[number];
+
+/** The group of a run, and under what conditions the run has a place in it. */
+export interface RunConcurrency {
+  readonly group: string;
+  /** So many runs of the group may be under way at a time. */
+  readonly limit: number;
+  readonly policy: ConcurrencyPolicy;
+}
+
+export const MAX_GROUP_CHARS = 200;
+export const DEFAULT_PRIORITY = 0;
+/** Far more than anybody tells apart. */
+export const MAX_PRIORITY = 1_000;
