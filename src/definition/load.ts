@@ -11,7 +11,7 @@ import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
 import type { LintFinding } from "./lint/lint-finding.js";
 import { linkProducers } from "./normalise/link-producers.js";
-import { normalise, routedTargets, type WorkflowKeys } from "./normalise/normalise.js";
+import { endingTargets, normalise, routedTargets, type WorkflowKeys } from "./normalise/normalise.js";
 import { DEFAULTS_PATH, withDefaults } from "./on-fail-defaults.js";
 import { deepFreeze } from "./read/freeze.js";
 import type { NameFinder } from "./read/names-in-text.js";
@@ -83,7 +83,9 @@ export function readDefinition(
   if (keys === undefined) return null;
   const read = readEntries(keys, root, context);
   const written = read && linkProducers(read.entries, context);
-  const own = written && withDefaults(written, keys.routing?.defaults?.on_fail, root, context);
+  const own =
+    written &&
+    withDefaults(written, keys.routing?.defaults?.on_fail, endingTargets(keys, written), root, context);
   const entries = own && addActionSteps(own, read.actions, routedTargets(keys, own), context);
   const schedulers = entries && fileSchedulers(keys, read, entries, context);
   const plain = normalise(keys, { userData: {}, ...read, entries: entries ?? [] }, defaultName, context);
@@ -94,7 +96,15 @@ export function readDefinition(
     const transitions = keys.transitions ?? [];
     const known = knownNames(keys, definition, entries, context);
     validateGraph(
-      { entries, stepsAt: stepsPlace(root), routed, transitions, texts: context.texts, known },
+      {
+        entries,
+        stepsAt: stepsPlace(root),
+        routed,
+        transitions,
+        finally: keys.finally ?? [],
+        texts: context.texts,
+        known,
+      },
       findings,
     );
     options.onRead?.({ root, definition, entries, transitions });

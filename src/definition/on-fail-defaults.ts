@@ -28,11 +28,12 @@ const NOBODY_TAKES_IT: { readonly [key in Key]: string } = {
 
 /**
  * Steps with the keys of `routing.defaults.on_fail` that they do not give themselves. A default that a step could not
- * write itself is left out for that step. `retry`, which is merged key by key with more than these two, is left to normalise.
+ * write itself is left out for that step; of those that run when the run ends (`atEnd`) that is all but `retry`. `retry`, which is merged key by key with more than these two, is left to normalise.
  */
 export function withDefaults(
   entries: readonly StepEntry[],
   defaults: OnFailKeys | undefined,
+  atEnd: ReadonlySet<string>,
   root: SourceNode,
   context: ReadContext,
 ): readonly StepEntry[] {
@@ -43,7 +44,8 @@ export function withDefaults(
   const taken = new Set<Key>();
   const merged = entries.map((entry, index) => {
     if (entry.raw === null) return entry;
-    const on_fail = mergeKeys(entry.raw.keys, known, (key) => mayTake(index, key), taken);
+    const isAtEnd = atEnd.has(entry.id);
+    const on_fail = mergeKeys(entry.raw.keys, known, (key) => !isAtEnd && mayTake(index, key), taken);
     reportTwoBounds(entry.id, entry.raw, on_fail, context);
     return { ...entry, raw: { ...entry.raw, keys: { ...entry.raw.keys, on_fail } } };
   });

@@ -80,6 +80,7 @@ class Places {
           this.#edges.set(`steps.${id}.${on}.run[${place}]`, name);
         if (keys?.goto?.step !== undefined) this.#edges.set(`steps.${id}.${on}.goto`, keys.goto.step);
       }
+      if (raw?.keys.undo !== undefined) this.#edges.set(`steps.${id}.undo`, raw.keys.undo);
     }
   }
 

@@ -194,7 +194,8 @@ function assignedWorkspaceOf(run: Run, job: Job): Pick<Assignment, "workspace"> 
   if (path === null || since === null) return {};
   const { index, definition } = job.step;
   const watchFiles = definition.progress === "files";
-  return { workspace: { path, since, ordinal: nextOrdinal(run), index, watchFiles } };
+  const leavesNoCheckpoint = job.step.atEnd !== null ? ({ leavesNoCheckpoint: true } as const) : {};
+  return { workspace: { path, since, ordinal: nextOrdinal(run), index, watchFiles, ...leavesNoCheckpoint } };
 }
 
 /** The failure that an edge brought to this job, for its context file. */

@@ -5,6 +5,7 @@ import { attemptRow, isWanted, jobRow, routeRow, runRow, wantedAt } from "../cor
 import { waitingJobs } from "../core/evolve/run-tally.js";
 import type { Command } from "../core/model/commands.js";
 import type { NotifyRule } from "../core/model/definition.js";
+import { phaseOf } from "../core/model/ending/run-ending.js";
 import type { Event, LoggedEvent } from "../core/model/events.js";
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow } from "../core/model/rows.js";
 import { isOver, isSettled, type Run } from "../core/model/run.js";
@@ -199,7 +200,7 @@ function isSuccessOf({ jobId, attempt }: LaterOutputs, command: Command): boolea
 /** Changes whenever something of the run's own row does, but for how many of its jobs have which status. */
 function rowMark(run: Run): string {
   const { status, startedAt, finishedAt, error, recoveries } = run;
-  return `${status} ${isWanted(run)} ${wantedAt(run)} ${startedAt} ${finishedAt} ${error?.code} ${recoveries.total} ${waitingJobs(run)}`;
+  return `${status} ${isWanted(run)} ${wantedAt(run)} ${startedAt} ${finishedAt} ${error?.code} ${recoveries.total} ${waitingJobs(run)} ${phaseOf(run)}`;
 }
 
 const ROWS_FOR_JOBS = 100;

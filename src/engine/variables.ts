@@ -1,4 +1,5 @@
 import { loopCount } from "../core/decide/loop-budget.js";
+import { undoneBy } from "../core/model/ending/run-ending.js";
 import type { Output } from "../core/model/events.js";
 import { resolve, takesAnyEnd } from "../core/model/gate.js";
 import type { GraphStep } from "../core/model/graph.js";
@@ -42,8 +43,17 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
   const { routedFrom } = job;
   variables.failure =
     routedFrom === null ? null : { ...seenError(routedFrom.failure), edge: routedFrom.edge };
+  variables.undo = undoOf(run, job, readArtifact);
   variables.branches = job.step.closes === null ? null : branchesOf(job);
   return variables;
+}
+
+/** What an undo step is to undo: the last output, and those of all completions in this run, oldest first. */
+function undoOf(run: Run, job: Job, read: ReadArtifact): Json {
+  const item = undoneBy(run, job);
+  if (item === null) return null;
+  const history = item.job.history.slice(-item.completions).map((output) => valueOfOutput(output, read));
+  return { step: item.job.step.definition.id, output: history.at(-1) ?? null, history };
 }
 
 function itemOf(scope: Scope): Json {

@@ -134,7 +134,9 @@ async function operateOrphan(store: Store, request: OperateRequest, fence: numbe
   const { run, nextSeq } = await loadRun(store, runId);
   const log = request.onCommitted === undefined ? [] : await readRecalledLog(store, run);
   const isTakenBefore = command.key !== null && run.operatorKeys.has(command.key);
-  const isCancel = command.type === "run.cancel" && !isTakenBefore && refusalOf(run, command) === null;
+  // What undoes and finishes a run goes on.
+  const endsRun = command.type === "run.cancel" && (run.ending === null || command.now === true);
+  const isCancel = endsRun && !isTakenBefore && refusalOf(run, command) === null;
   // First, so that a cancel that cannot reach a child can be asked for again.
   if (isCancel) await cancelChildren(store, request, run);
   const host = new RunHost(run, fence, nextSeq, 0, request.notify);
@@ -162,7 +164,9 @@ async function cancelChildren(store: Store, request: OperateRequest, run: Run): 
 }
 
 async function cancelChild(store: Store, request: OperateRequest, runId: number): Promise<void> {
-  const command = { type: "run.cancel", reason: `run ${request.runId} was canceled`, key: null } as const;
+  const now = request.command.type === "run.cancel" && request.command.now === true;
+  const reason = `run ${request.runId} was canceled`;
+  const command = { type: "run.cancel", reason, key: null, now } as const;
   try {
     await operateRun(store, { ...request, runId, command });
   } catch (error) {

@@ -104,6 +104,7 @@ function raisedWish(raised: readonly JobRaise[] = []): string {
 function wishOf(event: Event): string | null {
   switch (event.type) {
     case "run.cancel_requested":
+      return event.now === true ? `${event.type} now` : event.type;
     case "run.unpaused":
       return event.type;
     case "run.paused":

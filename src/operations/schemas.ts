@@ -107,6 +107,12 @@ export const step = z.string().min(1).max(10_000).describe("A step's id, step@sc
 
 export const runStatus = z.enum(["pending", "running", "paused", "held", "completed", "failed", "canceled"]);
 
+/** Of a run that is not over. */
+export const endPhase = z
+  .enum(["undo", "finally"])
+  .nullable()
+  .describe("What a run that is about to end is at; null: it is not, or is over.");
+
 export const jobStatus = z.enum([
   "blocked",
   "ready",

@@ -1,5 +1,6 @@
 import { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
 import { actionTraits } from "../core/model/action-traits.js";
+import { isUndone } from "../core/model/ending/run-ending.js";
 import { isHandled } from "../core/model/handled.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
@@ -54,8 +55,8 @@ export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding)
   ];
   if (run.parent !== null) return [...looks, parentAdvice(run.parent.runId)];
   if (IN_PROGRAM.has(code)) return looks;
-  const again = failed.every(isInDefinition) ? [] : runAgain(run, failed);
-  const forked = forkAdvice(run, job);
+  const again = failed.every(isInDefinition) || isUndone(run) ? [] : runAgain(run, failed);
+  const forked = job.step.atEnd === null ? forkAdvice(run, job) : [];
   return [...looks, ...again, ...forked, ...(again.length + forked.length === 0 ? startAgain(run) : [])];
 }
 
@@ -114,7 +115,7 @@ function runAgain(run: Run, failed: readonly Job[]): Advice[] {
   const alone = failed.length === 1 && run.jobs.every(isCanceledWith);
   const what = alone ? jobName(job!) : "all that failed or was canceled";
   const command = alone ? retryCommand(run, job!) : resetFailedCommand(run);
-  const fresh = job!.step.definition.usesWorkspace && alone;
+  const fresh = job!.step.definition.usesWorkspace && job!.step.atEnd === null && alone;
   return [
     advice("retry", `Run ${what} again, once the cause is fixed:`, command, ...goOn(run)),
     ...(fresh

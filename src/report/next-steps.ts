@@ -1,3 +1,4 @@
+import { isUndone, type RunEnding } from "../core/model/ending/run-ending.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { LeaseOwner } from "../store/store.js";
 import { type Advice, advice } from "./advice.js";
@@ -66,6 +67,7 @@ function completedText(run: Run): string {
 
 function adviceOnCancel(run: Run): Advice[] {
   if (run.parent !== null) return [parentAdvice(run.parent.runId)];
+  if (isUndone(run)) return startAgain(run);
   return [
     advice(
       "retry",
@@ -81,6 +83,7 @@ function adviceOnCancel(run: Run): Advice[] {
 
 /** `after`: how the run goes on once it is decided; nothing where somebody is at work on it, or that is advised anyway. */
 function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
+  if (run.ending?.turn != null) return adviceOnUndo(run, run.ending.turn, after);
   const dead = [...run.held].filter(({ queue }) => queue.dead);
   const held = [...run.held].filter(({ queue }) => !queue.dead);
   const mendable = held.filter((job) => !isInDefinition(job));
@@ -118,6 +121,29 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
           ),
         ]),
     advice("resolve", `Let ${it} fail:`, resolveCommand(run, all, "fail"), ...after),
+  ];
+}
+
+/** The run waits for what becomes of an undo; what is undone by hand need not run. */
+function adviceOnUndo(
+  run: Run,
+  { job, item }: NonNullable<RunEnding["turn"]>,
+  after: ReturnType<typeof goOn>,
+): Advice[] {
+  const of = item === null ? jobName(job) : jobName(item.job);
+  return [
+    advice(
+      "resolve",
+      `Run ${jobName(job)} again, once the cause is fixed:`,
+      resolveCommand(run, [job], "retry"),
+      ...after,
+    ),
+    advice(
+      "resolve",
+      `Leave ${of} as it is (or say that you have undone it by hand, with --complete null):`,
+      resolveCommand(run, [job], "skip"),
+      ...after,
+    ),
   ];
 }
 

@@ -24,7 +24,10 @@ export interface Recovery {
   readonly reason: string;
 }
 
-type RecoveringRung = Exclude<RouteRow["rung"], "on_success" | "operator" | "stop" | "hold" | "fail">;
+type RecoveringRung = Exclude<
+  RouteRow["rung"],
+  "on_success" | "operator" | "undo" | "stop" | "hold" | "fail"
+>;
 
 export type Route = Pick<
   RouteRow,

@@ -12,6 +12,7 @@ import { type JobRecord, jobRecord, runErrorOf } from "./job-record.js";
 import { isImported } from "./lookup/own-runs.js";
 import { interruptedRuns } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
+import { readUndone, type Undone } from "./undone.js";
 
 export { iso } from "../core/text/iso-time.js";
 
@@ -35,6 +36,10 @@ export interface RunReport extends RunTimes {
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
   readonly error: ErrorRecord | null;
+  /** What a run that is about to end is at; null: it is not, or is over. */
+  readonly phase: "undo" | "finally" | null;
+  /** Of a run that failed or was canceled: what it has undone, and what it has left; null: there was nothing to undo. */
+  readonly undone: Undone | null;
 }
 
 export interface RunTimes {
@@ -91,7 +96,9 @@ export async function openReport(store: Store, runId: number): Promise<OpenRepor
     store.readRoutes(runId),
   ]);
   const interrupted = (await interruptedRuns(store, [run])).has(runId);
-  return { report: { ...buildReport(run, failed, routes, interrupted), jobs: [] }, jobs: jobsOf(store, run) };
+  const undone = await readUndone(store, run);
+  const report = { ...buildReport(run, failed, routes, interrupted), jobs: [], undone };
+  return { report, jobs: jobsOf(store, run) };
 }
 
 async function* jobsOf(store: Store, run: RunRow): AsyncGenerator<JobReport> {
@@ -140,6 +147,8 @@ export function buildReport(
         message: job.error?.message ?? "",
       })),
     error: runErrorOf(run),
+    phase: run.tally?.ending?.phase ?? null,
+    undone: null,
     ...timesOf(run),
   };
 }

@@ -67,8 +67,10 @@ export class AttemptWorkspace {
     }
   }
 
-  async checkpoint(of: Omit<CheckpointInput, keyof AssignedWorkspace>): Promise<CheckpointFacts> {
-    const { ordinal, index, since } = this.assigned;
+  /** Null: the attempt leaves none. */
+  async checkpoint(of: Omit<CheckpointInput, keyof AssignedWorkspace>): Promise<CheckpointFacts | null> {
+    const { ordinal, index, since, leavesNoCheckpoint } = this.assigned;
+    if (leavesNoCheckpoint) return null;
     const input = { ...of, ordinal, index, since };
     const made = await this.workspaces.checkpoint(this.workspace, input);
     const { commit, diffHash, changedFiles, patch, stored = false } = made;

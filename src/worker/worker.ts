@@ -80,6 +80,8 @@ export interface AssignedWorkspace {
   readonly index: number;
   /** Changes of files are a sign of life for the idle timeout, too. */
   readonly watchFiles: boolean;
+  /** What the attempt changes belongs to no checkpoint. */
+  readonly leavesNoCheckpoint?: true;
 }
 
 export interface PromptMaterial {

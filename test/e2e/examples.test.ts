@@ -59,6 +59,13 @@ const CASES: readonly ExampleCase[] = [
     routes: ["visit retry"],
   },
   {
+    file: "undo.yaml",
+    order: ["flight", "hotel", "pay", "cancel-hotel", "cancel-hotel", "cancel-flight", "report"],
+    routes: ["hotel undo cancel-hotel", "cancel-hotel retry", "flight undo cancel-flight"],
+    ends: { status: "failed", exitCode: 1 },
+    otherStatuses: { pay: "failed" },
+  },
+  {
     file: "on-success.yaml",
     order: ["unit-tests", "summary", "notify", "unit-tests", "summary", "notify", "publish"],
     routes: ["summary on_success notify", "summary on_success unit-tests", "summary on_success notify"],

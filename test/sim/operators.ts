@@ -12,7 +12,8 @@ export function recoverable(run: Run, retryUnknown: boolean): RecoveredJob[] {
     recovers ? [{ job: job.id, ...(raise === null ? {} : { amounts: amountsOf([raise]) }) }] : [],
   );
   const refused = refusalOf(run, { type: "jobs.recover", items, reason: "", key: null });
-  if (refused !== null && refused.code !== "RUN_OVER") throw new Error(`refused: ${refused.message}`);
+  if (refused !== null && refused.code !== "RUN_OVER" && refused.code !== "RUN_UNDONE")
+    throw new Error(`refused: ${refused.message}`);
   return items;
 }
 

@@ -69,6 +69,7 @@ export class WorkflowMaker {
       // Last, so that what the seeds before it made is the same.
       ...(random.chance(0.1) ? { deadline: `${random.between(1, 2_000)}ms` } : {}),
       ...(random.chance(0.4) ? { hold: this.hold() } : {}),
+      ...this.endings(),
     });
   }
 
@@ -78,6 +79,35 @@ export class WorkflowMaker {
       expires: random.pick([1, 100, 1_000]),
       // biome-ignore lint/suspicious/noThenProperty: a key of the file
       then: random.pick(["fail", "skip", "retry", "retry", { complete: ["a", "b"] }]),
+    };
+  }
+
+  /** Steps that undo others, some of them several, and steps that run at the end. */
+  private endings(): Step {
+    const { random } = this;
+    const undoes = random.chance(0.4) ? random.between(1, 3) : 0;
+    for (const { id } of undoes === 0 ? [] : this.placed)
+      if (random.chance(0.5)) {
+        const undo = `undo${random.between(1, undoes)}`;
+        this.steps[undo] ??= this.endStep();
+        this.steps[id]!.undo = undo;
+      }
+    const last = random.chance(0.35) ? ["last1", "last2"].slice(0, random.between(1, 2)) : [];
+    for (const id of last)
+      this.steps[id] = { ...this.endStep(), ...(random.chance(0.2) ? { continue_on_failure: true } : {}) };
+    return last.length === 0 ? {} : { finally: last };
+  }
+
+  private endStep(): Step {
+    const { random } = this;
+    return {
+      ...(random.chance(0.06) ? this.human() : this.action()),
+      ...this.uses(),
+      ...(random.chance(0.3) ? { failure_handler: random.pick(HANDLERS).name } : {}),
+      ...(random.chance(0.4)
+        ? { on_fail: { retry: { max: random.between(1, 2), backoff: { mode: "fixed", delay_ms: 20 } } } }
+        : {}),
+      ...(random.chance(0.15) ? { if: random.pick(["visit < 2", "false", "nowhere.x"]) } : {}),
     };
   }
 

@@ -41,11 +41,14 @@ export class SimulatedTrees {
     const tree = this.treeAt(workspace.path);
     const mark = `${jobId}/${attempt}`;
     const lacking = [...this.commits.get(workspace.since)!].filter((had) => !tree.has(had));
-    this.entries.push({ mark, found: this.since(tree, workspace.since), lacking });
+    const found = this.since(tree, workspace.since);
+    // Undo and finally steps see the tree as it is.
+    if (!workspace.leavesNoCheckpoint) this.entries.push({ mark, found, lacking });
     tree.add(mark);
   }
 
-  checkpoint({ workspace }: Assignment): CheckpointFacts {
+  checkpoint({ workspace }: Assignment): CheckpointFacts | null {
+    if (workspace?.leavesNoCheckpoint) return null;
     if (workspace === undefined) return { commit: "c", diffHash: "d", changedFiles: [], patch: "p" };
     const tree = this.treeAt(workspace.path);
     const changed = this.since(tree, workspace.since);

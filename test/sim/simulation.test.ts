@@ -28,7 +28,7 @@ describe("the engine in rough weather", () => {
   const seeds = only === null ? Array.from({ length: count }, (_, index) => index + first) : [only];
   for (let from = 0; from < seeds.length; from += BATCH) {
     const batch = seeds.slice(from, from + BATCH);
-    it(`ends every run rightly, seeds ${batch[0]} to ${batch.at(-1)}`, async () => {
+    it(`ends every run rightly, seeds ${batch[0]} to ${batch.at(-1)}`, { tags: ["U7"] }, async () => {
       for (const seed of batch) {
         const result = await new Simulation(seed).run();
         if (only !== null && process.env.SHOW_LOG === "1")

@@ -126,7 +126,12 @@ export class Simulation {
       if (turn > MAX_TURNS) throw new Error(await this.describe(runId, text, "the run hangs"));
       if (this.lost || this.random.chance(this.weather.crash)) await this.crash(runId);
       if (this.random.chance(this.weather.cancel))
-        this.engine.post(runId, { type: "run.cancel", reason: "weather", key: null });
+        this.engine.post(runId, {
+          type: "run.cancel",
+          reason: "weather",
+          key: null,
+          now: this.random.chance(0.3),
+        });
       if (this.isOperated(runId)) await this.operate(runId);
       await this.hands.act(request.definition, this.clock.now());
       await flush();

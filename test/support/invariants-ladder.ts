@@ -26,6 +26,8 @@ function grantsOf(event: Event, book: JobBook): Iterable<number> {
     case "reset.reserved":
     case "requeue.scheduled":
     case "visit.entered":
+    case "undo.entered":
+    case "finally.entered":
     case "job.let_through":
       return [event.job];
     case "jobs.unparked":
@@ -60,6 +62,7 @@ export function rulesKeepTheirAttempts(log: Log, definition: Definition): string
       add(event.job, -1);
     if (event.type === "jobs.retried")
       for (const id of [...event.jobs, ...event.reblocked]) charged.set(id, 0);
+    if (event.type === "undo.entered" || event.type === "finally.entered") charged.set(event.job, 0);
     if (event.type !== "rule.reserved") continue;
     if (event.next !== event.attempt + 1)
       return `at ${seq} ${book.name(event.job)} reserves attempt ${event.next} after ${event.attempt}`;

@@ -38,9 +38,12 @@ export function nothingStartsAmongTheRemainsOfOthers(log: Log, definition: Defin
   const remains = new Remains(definition);
   for (const { seq, event } of log) {
     if ("job" in event && "attempt" in event && book.of(event.job).step.definition.usesWorkspace) {
-      const wrong = event.type === "attempt.started" ? remains.wrongFor(event.job) : null;
+      const { atEnd } = book.of(event.job).step;
+      // Undo and finally steps see the tree as it is.
+      const isBound = event.type === "attempt.started" && atEnd === null;
+      const wrong = isBound ? remains.wrongFor(event.job) : null;
       if (wrong !== null) return `at ${seq} ${book.name(event.job)} starts in what ${book.name(wrong)} left`;
-      remains.noteAttempt(event);
+      remains.noteAttempt(event, atEnd === null);
     }
     remains.note(event);
   }
@@ -75,9 +78,11 @@ class Remains {
     return at?.lost && !at.others && this.definition.workspace?.onLost !== "keep" ? at.job : null;
   }
 
-  noteAttempt(event: Extract<Event, { readonly attempt: number }>): void {
+  noteAttempt(event: Extract<Event, { readonly attempt: number }>, leavesCheckpoint: boolean): void {
     if (event.type === "attempt.started") this.runningIn = this.treeOf(event.job);
-    if (event.type === "attempt.succeeded") this.left.delete(this.runningIn);
+    if (event.type === "attempt.succeeded" && leavesCheckpoint) this.left.delete(this.runningIn);
+    else if (event.type === "attempt.succeeded")
+      this.left.set(this.runningIn, { job: event.job, lost: false, others: false });
     if (event.type === "attempt.failed" || event.type === "attempt.stopped") {
       const found = this.left.get(this.runningIn);
       const others = found !== undefined && (found.job !== event.job || found.others);

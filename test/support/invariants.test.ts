@@ -6,6 +6,7 @@ import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
 import * as park from "./invariants-park.js";
 import * as tree from "./invariants-tree.js";
+import * as undo from "./invariants-undo.js";
 
 const TEXT = `routing: { max_loops: 2 }
 steps:
@@ -150,6 +151,7 @@ describe("the invariants", () => {
       ...Object.keys(heal),
       ...Object.keys(park),
       ...Object.keys(tree),
+      ...Object.keys(undo),
     ];
     const shown = [
       ...Object.keys(TAMPERINGS),

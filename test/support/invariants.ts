@@ -7,6 +7,7 @@ import * as ladder from "./invariants-ladder.js";
 import * as park from "./invariants-park.js";
 import * as routing from "./invariants-routing.js";
 import * as tree from "./invariants-tree.js";
+import * as undo from "./invariants-undo.js";
 
 /** What a log must never show: a sentence that says where it does, or null. The log begins with `run.created`. */
 export type Invariant = (log: readonly LoggedEvent[], definition: Definition) => string | null;
@@ -19,6 +20,7 @@ export const INVARIANTS: { readonly [name: string]: Invariant } = {
   ...park,
   ...tree,
   ...ending,
+  ...undo,
 };
 
 /** Every violation in a log, each with the name of its invariant. */

@@ -45,7 +45,7 @@ const ONLY_RECORDED =
   "The command is only recorded. If no process is running the run, continue it with `daruma resume RUN`.";
 const MANY =
   "With --signature, --workflow, --step, --class or --since it starts a campaign over all failed jobs that match, of runs on a\nserver: a canary first, then waves. See `daruma campaigns start --help`.";
-const ONLY_STEPS = ["step_id", "scope", "force", "wait_ms"];
+const ONLY_STEPS = ["step_id", "scope", "force", "wait_ms", "now"];
 
 const PLAN_SHAPE: CommandShape = {
   arguments: [new Argument("<file|run>", "a workflow file, the number of a run, or last")],
@@ -61,7 +61,8 @@ const edge = (hides: readonly string[]): CommandShape => ({
 
 export const SHAPES: { readonly [words: string]: CommandShape } = {
   cancel: {
-    hides: [...ONLY_STEPS, "reason"],
+    hides: [...ONLY_STEPS.filter((key) => key !== "now"), "reason"],
+    words: { now: "without running undo and finally steps; those that run are ended" },
     options: [
       new Option("--reason <text>", "the reason, kept in the log").default("canceled from the command line"),
     ],
@@ -69,7 +70,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   pause: { hides: ONLY_STEPS },
   takeover: { hides: ONLY_STEPS },
   retry: {
-    hides: ["wait_ms"],
+    hides: ["wait_ms", "now"],
     words: {
       step_id: STEP_WORDS,
       force:
@@ -80,12 +81,12 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     details: `${ONLY_RECORDED}\n${MANY}`,
   },
   "hard-reset": {
-    hides: ["wait_ms"],
+    hides: ["wait_ms", "now"],
     words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
     details: `Pause or take over a running run first, so that nothing else starts in the meantime.\n${ONLY_RECORDED}`,
   },
   "resume-from": {
-    hides: ["wait_ms"],
+    hides: ["wait_ms", "now"],
     words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
     details: ONLY_RECORDED,
   },

@@ -14,6 +14,7 @@ import {
   JOB_COLOURS,
   routeLines,
   type SummaryLook,
+  undoneLines,
 } from "./summary.js";
 import { tableLines } from "./table.js";
 
@@ -40,6 +41,7 @@ export function runDetailLines(summary: RunSummary, more: ShownBeside, look: Sum
     ...jobLines(report.jobs, look),
     ...routeLines(report, look),
     ...handledLines(report, look),
+    ...undoneLines(report, look),
     ...stateLines(more.state),
     ...controlLines(more.live_control),
     ...leftAloneLines(more.left_alone),

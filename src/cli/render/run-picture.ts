@@ -1,4 +1,5 @@
 import { retryMax } from "../../core/decide/ladder/retry.js";
+import { phaseOf } from "../../core/model/ending/run-ending.js";
 import { isSettled, type Job, type Run } from "../../core/model/run.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { jobName } from "../../report/lookup/job-name.js";
@@ -106,7 +107,9 @@ function headline(run: Run, census: Census, now: number, leftMs: number | null):
   if (census.failed > 0) parts.push(`${census.failed} failed`);
   if (census.held > 0) parts.push(`${census.held} held`);
   if (run.paused !== null) parts.push(run.paused.takeover ? "taken over" : "paused");
-  if (run.cancelRequested !== null) parts.push("canceling");
+  const phase = phaseOf(run);
+  if (phase !== null) parts.push(phase);
+  else if (run.cancelRequested !== null) parts.push("canceling");
   return parts.join(" · ");
 }
 

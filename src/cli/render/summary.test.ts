@@ -30,6 +30,8 @@ const REPORT: RunReport = {
   routes: [],
   handled_failures: [],
   error: null,
+  phase: null,
+  undone: null,
   created_at: "2026-01-01T00:00:00.000Z",
   finished_at: "2026-01-01T00:00:02.000Z",
   duration_ms: 2_000,

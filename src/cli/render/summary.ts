@@ -3,6 +3,7 @@ import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
+import type { UndoneJob } from "../../report/undone.js";
 import { durationText } from "../../report/words/duration-text.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import { failedStepLines } from "./failed-steps.js";
@@ -42,6 +43,7 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
     headline(summary, look.paint),
     ...routeLines(report, look),
     ...handledLines(report, look),
+    ...undoneLines(report, look),
     ...failureLines(summary, look),
     ...summary.endings.flatMap(({ step, text }) => [
       "",
@@ -55,13 +57,14 @@ export function headline({ report, counts }: RunSummary, paint: Paint): string {
   const word = statusWord(report);
   const [sign, colour] = STATUS_SIGNS[word];
   const { duration_ms: took } = report;
+  const phase = report.phase === null ? "" : ` (${report.phase})`;
   const time = took === null ? "" : ` ${word === "completed" ? "in" : "after"} ${durationText(took)}`;
-  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}${importedMark(report)}`)}${time}: ${counts.join(", ")}`;
+  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}${importedMark(report)}`)}${phase}${time}: ${counts.join(", ")}`;
 }
 
 /** Failure routes only: what follows a success is no failure. */
 export function routeLines(report: RunReport, look: SummaryLook): string[] {
-  const routes = report.routes.filter(({ rung }) => rung !== "on_success");
+  const routes = report.routes.filter(({ rung }) => rung !== "on_success" && rung !== "undo");
   if (routes.length === 0) return [];
   const startedAt = Date.parse(report.created_at);
   const rows = routes.slice(0, MAX_ROUTES).map((route) => routeRow(route, startedAt));
@@ -101,6 +104,21 @@ export function handledLines(report: RunReport, look: SummaryLook): string[] {
           `${INDENT}${look.paint("yellow", nameOf(step, scope))}: ${oneLine(message)} (${code})`,
       ),
     ...(handled.length > MAX_FAILURES ? [`${INDENT}… and ${handled.length - MAX_FAILURES} more`] : []),
+  ];
+}
+
+/** What the run has taken back before it ended, and what somebody may have to take back by hand. */
+export function undoneLines({ undone, phase }: RunReport, { paint }: SummaryLook): string[] {
+  if (undone === null) return [];
+  const told = (jobs: readonly UndoneJob[]): string => {
+    const names = jobs.slice(0, MAX_FAILURES).map(({ step, scope }) => nameOf(step, scope));
+    const more = jobs.length - names.length;
+    return [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  };
+  const left = phase === "undo" ? "still to undo" : "not undone";
+  return [
+    ...(undone.done.length === 0 ? [] : [`undone: ${told(undone.done)}`]),
+    ...(undone.left.length === 0 ? [] : [`${paint("yellow", left)}: ${told(undone.left)}`]),
   ];
 }
 

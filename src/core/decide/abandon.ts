@@ -1,5 +1,5 @@
 import type { StopReason } from "../model/events.js";
-import { attemptDuration } from "../model/jobs.js";
+import { attemptDuration, codeOfStop } from "../model/jobs.js";
 import { isInRecovery, isSettled, type Job, type Scope, scopesUnder } from "../model/run.js";
 import type { Decision } from "./decision.js";
 
@@ -31,6 +31,17 @@ export function abandonScope(
   const unanswered = endQuestions(decision, stopping, because);
   decision.add({ kind: "barriers" });
   decision.add({ kind: "settled", jobs: unanswered });
+}
+
+/** Give up one job that is unsettled, as `abandonScope` does with all of them. */
+export function abandonJob(decision: Decision, job: Job, because: StopReason, reason: string): void {
+  if (isSettled(job.status)) return;
+  if (isEnding(job)) {
+    decision.emit({ type: "jobs.stopping", jobs: [job.id], because, reason });
+    return decision.add({ kind: "settled", jobs: endQuestions(decision, [job], because) });
+  }
+  decision.emit({ type: "jobs.canceled", jobs: [job.id], code: codeOfStop(because), reason });
+  decision.add({ kind: "settled", jobs: [job] });
 }
 
 /** It is in an attempt, a question to a person included, or its recovery script is at work. */

@@ -8,7 +8,7 @@ import { knownPlace, NOWHERE } from "../model/worker-names.js";
 import { mayStart } from "../model/workspace-turn.js";
 import { drain } from "./agenda.js";
 import { Decision } from "./decision.js";
-import { endIfQuiescent } from "./ending.js";
+import { endIfQuiescent } from "./ending/ending.js";
 import { finishEvaluation } from "./evaluations.js";
 import { endStopped, finishAttempt } from "./finish-attempt.js";
 import { answerHuman, askHuman, expireQuestion } from "./human.js";
@@ -25,6 +25,7 @@ import {
 import { finishRecovery, interruptRecovery, repeatRecovery, startReservedRecoveries } from "./recovery.js";
 import { clearTheWay, finishSetAside, letGoOfTree, repeatSetAside } from "./set-aside.js";
 import { startAll } from "./start.js";
+import { jobIn } from "./targets.js";
 import { expireHold, expireOverdue, keepTime, reachMoment } from "./time-limits.js";
 
 /**
@@ -137,6 +138,9 @@ function startRun(decision: Decision): void {
   decision.emit({ type: "run.started" });
   const { only } = run.options;
   if (only === null) return startAll(decision, run.jobs, "start");
+  // One that only the end of a run would enter has no job yet.
+  const wantedStep = run.graph.byId.get(only);
+  if (wantedStep !== undefined && wantedStep.atEnd !== null) jobIn(decision, run.root, wantedStep);
   const others = run.jobs.filter((job) => job.step.definition.id !== only).map((job) => job.id);
   if (others.length > 0)
     decision.emit({

@@ -71,8 +71,8 @@ function decideIf(decision: Decision, job: Job, result: EvaluationResult): void 
     return decision.add({ kind: "barriers" });
   }
   if (result.value === true) {
-    const reason =
-      job.status === "recovering" ? "remediation" : job.visitFor === null ? "dependencies" : "routed";
+    const entered = job.step.atEnd ?? (job.visitFor === null ? "dependencies" : "routed");
+    const reason = job.status === "recovering" ? "remediation" : entered;
     return decision.emit({ type: "jobs.ready", jobs: [job.id], reason });
   }
   decision.emit({ type: "jobs.skipped", jobs: [job.id], because: "if", reason: "its `if` is false" });

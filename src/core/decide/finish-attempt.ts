@@ -70,7 +70,8 @@ function succeedAttempt(
 ): void {
   const first = job.settledAs === null;
   const items = job.step.definition.forEach ? result.items : null;
-  const made = job.step.definition.usesWorkspace ? (result.checkpoint ?? null) : null;
+  const leavesCheckpoint = job.step.definition.usesWorkspace && job.step.atEnd === null;
+  const made = leavesCheckpoint ? (result.checkpoint ?? null) : null;
   const succeeded = {
     type: "attempt.succeeded",
     job: job.id,

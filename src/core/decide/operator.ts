@@ -1,9 +1,10 @@
 import type { HoldDecision, OperatorCommand } from "../model/commands.js";
+import { hasTurnAtEnd } from "../model/ending/run-ending.js";
 import type { JobRaise, RetriedBy } from "../model/events.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "../model/gate.js";
 import { type Amounts, raisesTo } from "../model/resources.js";
 import { isOver, type Job, jobById, type Run } from "../model/run.js";
-import { abandonScope } from "./abandon.js";
+import { abandonJob, abandonScope } from "./abandon.js";
 import { drain } from "./agenda.js";
 import { readyAfterIf } from "./ask.js";
 import type { Decision } from "./decision.js";
@@ -11,11 +12,12 @@ import { decideJoin, openScopesOf } from "./fan-out.js";
 import { followUp } from "./follow-up.js";
 import { descendants, openBarrierOver } from "./goto.js";
 import { failJob } from "./ladder/fail.js";
-import { alreadySo, asDone, jobsToReset, refusalOf, waitsForBreakers } from "./operator-refusals.js";
 import { startReservedRecoveries } from "./recovery.js";
+import { alreadySo, asDone, jobsToReset, refusalOf, waitsForBreakers } from "./refusals/operator-refusals.js";
 import { giveUpLost, startAll } from "./start.js";
 
-export { alreadySo, type Refusal, refusalOf } from "./operator-refusals.js";
+export { alreadySo, refusalOf } from "./refusals/operator-refusals.js";
+export type { Refusal } from "./refusals/refusal.js";
 
 /** Take a command that `refusalOf` lets through. */
 export function operate(decision: Decision, asked: OperatorCommand): void {
@@ -32,7 +34,11 @@ function perform(decision: Decision, command: OperatorCommand): void {
   const { run } = decision;
   switch (command.type) {
     case "run.cancel":
-      return cancelRun(decision, { reason: command.reason, key: command.key });
+      return cancelRun(decision, {
+        reason: command.reason,
+        key: command.key,
+        ...(command.now === true ? { now: true } : {}),
+      });
     case "run.pause": {
       const { reason, key, takeover } = command;
       decision.emit({ type: "run.paused", reason, key, takeover });
@@ -77,12 +83,18 @@ interface Cancel {
   readonly reason: string;
   readonly key: string | null;
   readonly code?: string;
+  /** Nothing is undone, and no `finally` step runs. */
+  readonly now?: true;
 }
 
 export function cancelRun(decision: Decision, cancel: Cancel): void {
   const { run } = decision;
-  if (run.cancelRequested !== null) return;
+  const isUnderWay = run.cancelRequested !== null;
+  if (isUnderWay && cancel.now !== true) return;
   decision.emit({ type: "run.cancel_requested", ...cancel });
+  const turn = run.ending?.turn ?? null;
+  if (turn !== null) return abandonJob(decision, turn.job, "canceled", cancel.reason);
+  if (isUnderWay || run.ending !== null) return;
   if (run.startedAt === null) decision.emit({ type: "run.started" });
   abandonScope(decision, run.root, "canceled", "RUN_CANCELED", cancel.reason);
 }
@@ -116,8 +128,11 @@ interface Retried {
 
 /** New visits for these jobs; what was canceled or skipped because of them waits for them again. */
 function retryJobs(decision: Decision, retried: Retried): void {
-  const { jobs, reblocked, action, raised = [], maxAttempts, reason, key, afresh } = retried;
+  const { reblocked, action, raised = [], maxAttempts, reason, key, afresh } = retried;
   reopen(decision, reason, key);
+  // A run that was reopened comes to its `finally` steps by itself.
+  const jobs = retried.jobs.filter((job) => job.step.atEnd === null || hasTurnAtEnd(decision.run, job));
+  if (jobs.length === 0) return;
   const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, jobs)])];
   // A transition had brought these here: nothing that they depend on will start them.
   const routed = jobs.filter(

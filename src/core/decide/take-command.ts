@@ -1,7 +1,8 @@
 import type { OperatorCommand } from "../model/commands.js";
 import { attemptAt, type JobStatus, type RunStatus } from "../model/rows.js";
 import type { Run } from "../model/run.js";
-import { asDone, type Refusal, refusalOf } from "./operator-refusals.js";
+import { asDone, refusalOf } from "./refusals/operator-refusals.js";
+import type { Refusal } from "./refusals/refusal.js";
 
 export interface JobChange {
   readonly job_id: number;

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "../model/events.js";
 import { gateState, resolve } from "../model/gate.js";
 import { type GraphStep, isAncestor } from "../model/graph.js";
-import { type Job, nextJobId, type Run } from "../model/run.js";
+import { type Job, nextJobId, type Run, type Scope } from "../model/run.js";
 import type { Decision } from "./decision.js";
 
 /** The steps of `run` and `run_js` together, duplicates dropped, order kept; `notes` say what was refused. */
@@ -75,6 +75,7 @@ type Target =
 function findTarget(source: Job, step: GraphStep): Target {
   const stepId = step.definition.id;
   if (step === source.step) return { ok: false, reason: `${stepId} is the step itself` };
+  if (step.atEnd !== null) return { ok: false, reason: `${stepId} runs only when the run ends` };
   if (isAncestor(source.step, step))
     return { ok: false, reason: `${stepId} depends on ${source.step.definition.id}` };
   const job = source.scope.jobs.get(step) ?? null;
@@ -122,12 +123,14 @@ export function isFreelyRouted(step: GraphStep): boolean {
 
 /** The jobs of a list of targets, made where a scope is routed to for the first time. */
 export function jobsOf(decision: Decision, source: Job, targets: readonly { step: GraphStep }[]): Job[] {
-  const { run } = decision;
-  return targets.map(({ step }) => {
-    if (!source.scope.jobs.has(step)) {
-      const id = nextJobId(run);
-      decision.emit({ type: "job.created", job: id, step: step.definition.id, scope: source.scope.id });
-    }
-    return source.scope.jobs.get(step)!;
-  });
+  return targets.map(({ step }) => jobIn(decision, source.scope, step));
+}
+
+/** The job of a step that belongs to every scope, made where the scope has none yet. */
+export function jobIn(decision: Decision, scope: Scope, step: GraphStep): Job {
+  if (!scope.jobs.has(step)) {
+    const id = nextJobId(decision.run);
+    decision.emit({ type: "job.created", job: id, step: step.definition.id, scope: scope.id });
+  }
+  return scope.jobs.get(step)!;
 }

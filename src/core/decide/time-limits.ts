@@ -7,16 +7,17 @@ import { holdExpiry } from "./ladder/hold.js";
 import { cancelRun, resolveHold } from "./operator.js";
 
 /**
- * How long a run may take counts from its start or reopening, and not while it is paused or held. When it begins and
+ * How long a run may take counts from its start or reopening, and not while it is paused, held or about to end. When it begins and
  * ceases to count stands in the log with the moments that follow from it, so that a timer needs nothing else.
  */
 export function keepTime(decision: Decision): void {
   const { run, now } = decision;
   const { timeLimits } = run.definition;
   // Whatever ends it, its time is of no more account.
-  if (timeLimits === undefined || isOver(run) || run.cancelRequested !== null) return;
+  const isEnding = run.ending !== null;
+  if (timeLimits === undefined || isOver(run) || (run.cancelRequested !== null && !isEnding)) return;
   const { counting, usedMs, warned } = run.timeUsed;
-  if ((run.status === "running") === (counting !== null)) return;
+  if ((run.status === "running" && !isEnding) === (counting !== null)) return;
   if (counting !== null)
     return decision.emit({ type: "time.stopped", usedMs: usedMs + Math.max(0, now - counting.since) });
   const { deadlineMs, warnAfterMs } = timeLimits;

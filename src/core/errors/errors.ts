@@ -667,6 +667,11 @@ export const ERROR_CATALOGUE = {
     next: "`daruma retry RUN STEP` runs one of its steps again. Otherwise start a new run.",
     asked: "control_run with action retry_step runs one of its steps again. Otherwise start a new run.",
   },
+  RUN_UNDONE: {
+    means: "What the run did was undone, or is being undone, so that nothing of it can go on.",
+    next: "Start a new run, or `daruma fork RUN --from STEP`: a fork runs the undone steps again.",
+    asked: "Start a new run, or fork_run: a fork runs the undone steps again.",
+  },
   LEASE_LOST: {
     means: "Another engine has taken over this run.",
     next: "Follow it with `daruma show RUN`.",

@@ -1,5 +1,6 @@
 import { jobFailure, judgeEnding } from "../failure/error-record.js";
 import { keepUserData } from "../model/batch/user-data.js";
+import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
 import { settleGates, withDependentsStillWaiting } from "../model/gate.js";
 import { hasFollowUps } from "../model/graph.js";
@@ -167,6 +168,7 @@ function completeWith(run: Run, job: Job, given: Pick<Payload<"hold.resolved">, 
   job.output = output;
   job.items = given.items;
   rememberOutput(job, output);
+  noteCompletion(run, job);
   job.error = null;
   if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
   change(run, job, () => {

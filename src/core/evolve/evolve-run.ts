@@ -40,6 +40,7 @@ export function reopenRun(run: Run, event: Payload<"run.reopened">): void {
   run.fatal = null;
   run.paused = null;
   run.cancelRequested = null;
+  run.ending = null;
   run.timeUsed = NO_TIME_USED;
   rememberKey(run, event.key);
 }
@@ -59,7 +60,14 @@ export function passTime(
   }
 }
 
-/** For whoever passes a code on that may be missing. */
-export function codeOf({ code }: { readonly code?: string }): { code?: string } {
-  return code === undefined ? {} : { code };
+/** Somebody may want a run that is being canceled to end at once; why it is canceled stays. */
+export function requestCancel(run: Run, event: Payload<"run.cancel_requested">): void {
+  const { reason, code, now } = event;
+  run.cancelRequested = {
+    reason,
+    ...(code === undefined ? {} : { code }),
+    ...run.cancelRequested,
+    ...(now === undefined ? {} : { now }),
+  };
+  rememberKey(run, event.key);
 }

@@ -25,12 +25,17 @@ export function leaveInTree(run: Run, job: Job, lost: boolean): void {
   setLeftover(run, workspace.runningIn, { job, attempt: job.attempt, lost, amongOthers });
 }
 
-/** The checkpoint has all that is in the tree, what the attempt found there too. */
+/** The checkpoint has all that is in the tree, what the attempt found there too; some leave none. */
 export function completeInTree(run: Run, job: Job): void {
   const { workspace } = run;
   if (workspace.running !== job) return;
   workspace.mending = othersIn(workspace, job);
-  setLeftover(run, workspace.runningIn, null);
+  setLeftover(run, workspace.runningIn, job.step.atEnd === null ? null : changesOf(job));
+}
+
+/** Undo and finally steps leave no checkpoint: what they change is no part of what a reopened run goes on with. */
+function changesOf(job: Job): Leftover {
+  return { job, attempt: job.attempt, lost: false, amongOthers: false };
 }
 
 /** An operator begins the job anew: it finds what it left, or what was left for it, unless somebody is still at that. */

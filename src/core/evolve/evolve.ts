@@ -1,6 +1,7 @@
 import { jobFailure, judgeEnding, readFailure, runError } from "../failure/error-record.js";
 import { noteFailure } from "../failure/no-progress.js";
 import { keepUserData } from "../model/batch/user-data.js";
+import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
 import { traitsOf } from "../model/failure.js";
 import { settleGates } from "../model/gate.js";
@@ -8,9 +9,7 @@ import { hasFollowUps } from "../model/graph.js";
 import {
   addJob,
   addRequest,
-  beginVisit,
   codeOfStop,
-  dropRequest,
   dropWork,
   forgetAnswers,
   leaveVisitEarly,
@@ -18,7 +17,6 @@ import {
   rememberBreakers,
   rememberOutput,
   settle,
-  takeRequest,
 } from "../model/jobs.js";
 import { IS_LAST_ERROR } from "../model/last-error.js";
 import { isQueued } from "../model/resting.js";
@@ -28,9 +26,19 @@ import { placeOf } from "../model/worker-names.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { noteInBook } from "./evolve-book.js";
+import { evolveEnding } from "./evolve-ending.js";
 import { evolveHeal } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
-import { codeOf, endRun, failRun, markFailures, passTime, rememberKey, reopenRun } from "./evolve-run.js";
+import { enterVisit, finishList, leaveVisit, startList } from "./evolve-lists.js";
+import {
+  endRun,
+  failRun,
+  markFailures,
+  passTime,
+  rememberKey,
+  reopenRun,
+  requestCancel,
+} from "./evolve-run.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { noteRecovery } from "./evolve-tally.js";
 import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
@@ -53,8 +61,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       run.workspace.left = null;
       return;
     case "run.cancel_requested":
-      run.cancelRequested = { reason: event.reason, ...codeOf(event) };
-      return rememberKey(run, event.key);
+      return requestCancel(run, event);
     case "run.paused":
       run.paused = { takeover: event.takeover };
       run.status = "paused";
@@ -71,6 +78,12 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "run.forked":
       for (const reused of event.reuse) run.reuse.set(reuseKey(reused.scope, reused.step), reused);
       return;
+    case "run.ending":
+    case "undo.started":
+    case "undo.entered":
+    case "undo.left":
+    case "finally.entered":
+      return evolveEnding(run, event);
     case "run.completed":
       return endRun(run, "completed", null, at);
     case "run.failed":
@@ -275,27 +288,6 @@ function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
   if (job.settledAs === null) run.routed.add(job);
 }
 
-function enterVisit(run: Run, event: Payload<"visit.entered">): void {
-  const job = jobById(run, event.job);
-  change(run, job, () => {
-    const { status, error, failure, handled, partOf, output, route, routedFrom } = job;
-    job.beforeVisit = { status, error, failure, handled, partOf, output, route, routedFrom };
-    beginVisit(job);
-    job.visit = event.visit;
-    job.status = "blocked";
-    job.visitFor = takeRequest(job);
-  });
-}
-
-function leaveVisit(run: Run, event: Payload<"visit.left">): void {
-  const job = jobById(run, event.job);
-  const list = jobById(run, event.by).list;
-  if (job.visitFor?.by.id === event.by) job.visitFor = null;
-  // A request may be refused before its visit was entered.
-  else dropRequest(job, jobById(run, event.by));
-  if (event.ok && list !== null && list.jobs[list.next] === job) list.next += 1;
-}
-
 function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): void {
   enterTree(run, jobById(run, event.job));
   change(run, jobById(run, event.job), (job) => {
@@ -324,7 +316,9 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   job.items = event.items;
   keepUserData(run, event.userData);
   rememberOutput(job, event.output);
-  job.scope.lastError = null;
+  noteCompletion(run, job);
+  // What a run failed with can still be read when it is undone.
+  if (job.step.atEnd === null) job.scope.lastError = null;
   if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
   change(run, job, () => {
     job.status = "completed";
@@ -363,31 +357,12 @@ function endStoppedAttempt(run: Run, job: Job, at: number): void {
 function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   const job = jobById(run, event.job);
   job.climbed = event.considered;
-  if (IS_LAST_ERROR[event.rung] && job.error !== null) job.scope.lastError = job.error;
+  if (IS_LAST_ERROR[event.rung] && job.error !== null && job.step.atEnd === null)
+    job.scope.lastError = job.error;
 }
 
 function takeGoto(run: Run, event: Payload<"goto.taken">): void {
   const job = jobById(run, event.job);
   job.scope.loops += 1;
   job.gotos = { ...job.gotos, [event.trigger]: job.gotos[event.trigger] + 1 };
-}
-
-function startList(
-  run: Run,
-  job: Job,
-  role: "remediation" | "follow_up",
-  event: Payload<"remediation.started" | "follow_up.started">,
-): void {
-  change(run, job, () => {
-    if (role === "remediation") job.remediatedInVisit = true;
-    job.list = { role, jobs: event.jobs.map((id) => jobById(run, id)), steps: event.steps, next: 0 };
-  });
-}
-
-/** A remediation that worked leads to one more attempt, which is a routing transition of the scope. */
-function finishList(run: Run, job: Job, reattempts: boolean): void {
-  change(run, job, () => {
-    job.list = null;
-  });
-  if (reattempts) job.scope.loops += 1;
 }

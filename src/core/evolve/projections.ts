@@ -218,6 +218,12 @@ export function routeRow(run: Run, event: Event, seq: number, at: number): Route
         to: event.to,
         reason: `transition ${event.edge}${event.status === "selected" ? "" : ", already scheduled"}`,
       });
+    case "undo.entered":
+      return route(run, { job: event.of }, seq, at, {
+        rung: "undo",
+        to: jobById(run, event.job).step.definition.id,
+        reason: "the run is undone",
+      });
     case "operator.goto":
       return route(run, { job: event.target }, seq, at, { rung: "operator", to: null, reason: event.reason });
     case "remediation.started":

@@ -1,3 +1,4 @@
+import { isUndone, phaseOf } from "../model/ending/run-ending.js";
 import { isHandled } from "../model/handled.js";
 import type { Job, Run } from "../model/run.js";
 import type { Concern, RunTally } from "../tally/run-tally.js";
@@ -13,7 +14,13 @@ export function tallyOf(run: Run): RunTally {
   const jobs: { [status: string]: number } = {};
   for (const { status } of run.jobs) jobs[status] = (jobs[status] ?? 0) + 1;
   const handled = [...run.failed].filter(isHandled);
-  return { jobs, handled: handled.length, recovered: run.recoveries.first, concern: concernOf(run, handled) };
+  return {
+    jobs,
+    handled: handled.length,
+    recovered: run.recoveries.first,
+    concern: concernOf(run, handled),
+    ...(run.ending === null ? {} : { ending: { phase: phaseOf(run), undone: isUndone(run) } }),
+  };
 }
 
 /** How many jobs wait for somebody. */

@@ -1,4 +1,5 @@
 import type { Scale } from "../model/definition.js";
+import { hasTurnAtEnd } from "../model/ending/run-ending.js";
 import { type Failure, traitsOf } from "../model/failure.js";
 import { gateState } from "../model/gate.js";
 import { isHandled } from "../model/handled.js";
@@ -66,7 +67,9 @@ export interface RecoveryPolicy {
 /** Every job of the run that failed unhandled or is held, and what would be done about it. */
 export function diagnose(run: Run, policy: RecoveryPolicy): Finding[] {
   const found = run.jobs.flatMap((job) => {
-    const code = job.scope.open && job.barrier === null ? troubleOf(job) : null;
+    // Undo and finally steps run again only while the run is at them.
+    const isOfRun = job.step.atEnd === null || hasTurnAtEnd(run, job);
+    const code = job.scope.open && job.barrier === null && isOfRun ? troubleOf(job) : null;
     return code === null ? [] : [findingFor(job, code, policy)];
   });
   if (found.some(({ recovers, diagnosis }) => recovers && diagnosis !== "prevented")) return found;

@@ -141,7 +141,13 @@ export type Command =
 export type OperatorCommand = Wish & { readonly by?: string };
 
 type Wish =
-  | { readonly type: "run.cancel"; readonly reason: string; readonly key: string | null }
+  | {
+      readonly type: "run.cancel";
+      /** Without undoing anything and without `finally`; what of that is under way ends. */
+      readonly now?: boolean;
+      readonly reason: string;
+      readonly key: string | null;
+    }
   | {
       readonly type: "run.pause";
       readonly reason: string;

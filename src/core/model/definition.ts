@@ -3,31 +3,14 @@ import type { ScheduleDefinition } from "../schedule/schedule.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { UserData } from "./batch/user-data.js";
-import type { HoldAction } from "./events.js";
 import { classesWith, type FailureClass } from "./failure.js";
 import type { Resource } from "./resources.js";
+import type { HoldExpiry, TimeLimits } from "./time-used.js";
 
 /**
  * A workflow as the engine runs it: validated, normalised and frozen. `src/definition` makes it from a file or from
  * the builder; it is plain JSON, so it can be stored by its hash and read back.
  */
-/** Without the time that a run is paused or held. */
-export interface TimeLimits {
-  /** The run is canceled then. */
-  readonly deadlineMs: number | null;
-  /** It is told then, and goes on. */
-  readonly warnAfterMs: number | null;
-}
-
-/** What becomes of a hold that nobody decides in time. */
-export interface HoldExpiry {
-  readonly expiresMs: number;
-  /** `retry` once a job; from then on the job fails. */
-  readonly action: HoldAction;
-  /** What `complete` gives. */
-  readonly output?: Json;
-}
-
 /** As the file gives it: the group may have templates, which are filled in when a run is made. */
 export type ConcurrencyDefinition = RunConcurrency;
 
@@ -68,6 +51,8 @@ export interface Definition {
   readonly concurrency?: ConcurrencyDefinition;
   /** Of every run of it, unless whoever starts one gives another; missing: 0. */
   readonly priority?: number;
+  /** Steps that run when a run ends, in this order; missing: none. */
+  readonly finally?: readonly string[];
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;
@@ -210,6 +195,8 @@ export interface StepDefinition {
   readonly join: Join;
   readonly onFail: FailureRouting;
   readonly onSuccess: Routing;
+  /** The step that takes its success back if the run ends failed or canceled; missing: nothing does. */
+  readonly undo?: string;
   /** Paths; a relative one starts at the workspace, else at the workflow file's folder. */
   readonly files?: { readonly inputs: readonly string[]; readonly outputs: readonly string[] };
   /** Names of the values that it reads and writes. */

@@ -45,6 +45,19 @@ export type Event =
       readonly reason: string;
       readonly reuse: readonly ReusedJob[];
     }
+  /** It would end like this: what it has done is undone and its `finally` steps run before. */
+  | {
+      readonly type: "run.ending";
+      readonly status: "completed" | "failed" | "canceled";
+      readonly code: string | null;
+      readonly message: string;
+    }
+  /** These have completed and are to be undone, in this order. */
+  | { readonly type: "undo.started"; readonly jobs: readonly number[] }
+  /** `job` has a visit to undo `of`. */
+  | { readonly type: "undo.entered"; readonly job: number; readonly visit: number; readonly of: number }
+  | { readonly type: "undo.left"; readonly job: number; readonly of: number; readonly undone: boolean }
+  | { readonly type: "finally.entered"; readonly job: number; readonly visit: number }
   | { readonly type: "run.completed"; readonly handled: readonly number[] }
   | {
       readonly type: "run.failed";
@@ -517,6 +530,8 @@ type OperatorEvent =
       readonly key: string | null;
       /** Missing: somebody wished it. */
       readonly code?: string;
+      /** Nothing is undone, and no `finally` step runs. */
+      readonly now?: true;
       readonly by?: string;
     }
   | {
@@ -678,6 +693,8 @@ export type ReasonKind =
   | "no_transition_matches"
   | "class_not_queued"
   | "rebuild_failed"
+  /** An undo or finally step is not routed. */
+  | "ends_run"
   | "continue_on_failure";
 
 /** `probe`: this one is to find out whether what it uses works again. */
@@ -747,7 +764,9 @@ export type ReadyReason =
   | "remediation"
   | "goto"
   | "requeue"
-  | "routed";
+  | "routed"
+  | "undo"
+  | "finally";
 /**
  * `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. `reset`:
  * an operator wants the step to begin anew in a fresh workspace.

@@ -25,6 +25,8 @@ export interface GraphStep {
   readonly failureEdges: readonly Edge[];
   /** A transition leads here: how its visits end must be remembered. */
   readonly isEdgeTarget: boolean;
+  /** It runs only when a run ends: to undo other steps, or as one of `finally`. */
+  readonly atEnd: "undo" | "finally" | null;
 }
 
 export interface Edge {
@@ -59,11 +61,13 @@ export function buildGraph(definition: Definition): Graph {
       successEdges: NONE,
       failureEdges: NONE,
       isEdgeTarget: false,
+      atEnd: null,
     };
     byId.set(step.id, node);
     return node;
   });
   const { paths } = fanPaths(definition.steps);
+  markAtEnd(definition, byId);
   const inRoot: GraphStep[] = [];
   const inItemsOf = new Map<GraphStep, GraphStep[]>();
   const reducersOf = new Map<GraphStep, GraphStep[]>();
@@ -71,6 +75,7 @@ export function buildGraph(definition: Definition): Graph {
     step.path = mapped(paths.get(step.definition.id) ?? NONE, (id) => byId.get(id)!);
     step.groups = mapped(step.definition.dependsOn, (group) => group.map((id) => byId.get(id)!));
     const innermost = step.path.at(-1);
+    if (step.atEnd !== null) continue;
     if (innermost === undefined) inRoot.push(step);
     else append(inItemsOf, innermost, step);
     step.groups.forEach((members, group) => {
@@ -95,6 +100,13 @@ export function buildGraph(definition: Definition): Graph {
   }
   addEdges(definition, byId);
   return { steps, byId, inRoot, inItemsOf, reducersOf };
+}
+
+/** Their jobs are made when the run ends, in the scopes in which there is something to undo. */
+function markAtEnd(definition: Definition, byId: ReadonlyMap<string, GraphStep>): void {
+  for (const { undo } of definition.steps)
+    if (undo !== undefined) (byId.get(undo) as Mutable<GraphStep>).atEnd = "undo";
+  for (const id of definition.finally ?? []) (byId.get(id) as Mutable<GraphStep>).atEnd = "finally";
 }
 
 /** Candidates are tried by priority, then target, then place in the file; the first match wins. */

@@ -82,6 +82,8 @@ export function newRun(
     status: "pending",
     error: null,
     cancelRequested: null,
+    ending: null,
+    undoable: new Map(),
     timeUsed: NO_TIME_USED,
     paused: null,
     stepRequest: null,

@@ -13,8 +13,13 @@ export function needsEngine(run: Run): boolean {
 /** The run needs no engine until somebody decides something: it is held, or paused with nothing under way. */
 export function isResting(run: Run): boolean {
   if (run.status === "held") return run.running.size === 0 && run.ready.size === 0;
-  if (run.paused === null || run.cancelRequested !== null || run.running.size > 0) return false;
+  if (run.paused === null || isBeingCanceled(run) || run.running.size > 0) return false;
   const { rebuild, aside } = run.workspace;
   if ((rebuild !== null && !rebuild.built) || aside !== null) return false;
   return !run.jobs.some((job) => job.evaluation !== null || isInRecovery(job));
+}
+
+/** A pause does not hold up a cancel. What follows it, to undo and to finish, can be paused. */
+function isBeingCanceled({ cancelRequested, ending }: Run): boolean {
+  return cancelRequested !== null && ending === null;
 }

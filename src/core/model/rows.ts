@@ -233,7 +233,7 @@ export interface RouteRow {
   readonly step: string;
   readonly scope: string;
   readonly attempt: number;
-  readonly rung: RungName | "on_success" | "operator";
+  readonly rung: RungName | "on_success" | "operator" | "undo";
   readonly to: string;
   readonly reason: string;
 }

@@ -5,6 +5,7 @@ import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { ReadyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
+import type { RunEnding } from "./ending/run-ending.js";
 import type {
   EvaluationPurpose,
   EvaluationResult,
@@ -59,7 +60,12 @@ export interface Run {
   finishedAt: number | null;
   status: RunStatus;
   error: ErrorRecord | null;
-  cancelRequested: { readonly reason: string; readonly code?: string } | null;
+  /** `now`: without undoing anything and without `finally`. */
+  cancelRequested: { readonly reason: string; readonly code?: string; readonly now?: true } | null;
+  /** Null: it goes on, or ends without more ado. */
+  ending: RunEnding | null;
+  /** Jobs that have completed in this run and that a step undoes, the newest completion last, with the number of completions. */
+  readonly undoable: Map<Job, number>;
   timeUsed: TimeUsed;
   paused: { readonly takeover: boolean } | null;
   stepRequest: StepRequest | null;

@@ -1,3 +1,23 @@
+import type { Json } from "../text/json.js";
+import type { HoldAction } from "./events.js";
+
+/** What becomes of a hold that nobody decides in time. */
+export interface HoldExpiry {
+  readonly expiresMs: number;
+  /** `retry` once a job; from then on the job fails. */
+  readonly action: HoldAction;
+  /** What `complete` gives. */
+  readonly output?: Json;
+}
+
+/** Without the time that a run is paused or held. */
+export interface TimeLimits {
+  /** The run is canceled then. */
+  readonly deadlineMs: number | null;
+  /** It is told then, and goes on. */
+  readonly warnAfterMs: number | null;
+}
+
 /** What of the run's time limits is used. */
 export interface TimeUsed {
   readonly usedMs: number;

@@ -17,6 +17,8 @@ export const VARIABLES = {
   outputs: null,
   state: ["_last_error"],
   step: ["id", "tags", "group"],
+  /** Of an undo step: what it undoes. */
+  undo: ["step", "output", "history"],
   visit: null,
 } as const satisfies { readonly [name: string]: readonly string[] | null };
 

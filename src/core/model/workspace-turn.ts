@@ -56,6 +56,8 @@ export interface InTheWay {
 
 /** A job finds what it left itself, or what the failure left that it mends; of a lost attempt of its own it finds nothing. */
 export function leftoverInTheWay(run: Run, job: Job): InTheWay | null {
+  // Undo and finally steps see the tree as it is.
+  if (job.step.atEnd !== null) return null;
   const { leftover, rebuild } = run.workspace;
   const fresh = rebuild?.built && rebuild.job === job ? rebuild : null;
   const isOthers = leftover !== null && leftover.job !== job && treeKeeper(run) !== job;

@@ -8,6 +8,8 @@ export interface RunTally {
   readonly recovered: readonly Recovered[];
   /** Of all that waits for somebody, or of all failures that were handled, the first. */
   readonly concern: Concern | null;
+  /** Of a run that has come to its end: what it is at, and whether it has undone anything. */
+  readonly ending?: { readonly phase: "undo" | "finally" | null; readonly undone: boolean };
 }
 
 /** One rung that brought a step back. */

@@ -232,7 +232,7 @@ describe("the cost", () => {
       new Map(),
     );
     const work = validateGraph(
-      { entries, stepsAt: 0, routed: new Set(), transitions: [], texts: [], known },
+      { entries, stepsAt: 0, routed: new Set(), transitions: [], finally: [], texts: [], known },
       findings,
     );
     expect(findings.errors).toEqual([]);

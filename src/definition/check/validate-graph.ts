@@ -4,12 +4,14 @@ import type { TransitionDraft } from "../fields/transition-fields.js";
 import { ROOT } from "../read/path.js";
 import type { TextWithNames } from "../read/placed-text.js";
 import type { Findings } from "../read/problem.js";
+import type { Located } from "../read/schema.js";
 import { quote } from "../read/suggest.js";
 import { findCircles, renderCircle } from "./circles.js";
 import { checkReferences } from "./references/check-references.js";
 import type { KnownNames } from "./references/known-names.js";
 import { buildStepGraph, type StepGraph } from "./step-graph.js";
 import { reportUnknownStep } from "./unknown-step.js";
+import { validateEndings } from "./validate-endings.js";
 import { validateFanOut } from "./validate-fan-out.js";
 import { validateRoutes } from "./validate-routes.js";
 import { validateTransitions } from "./validate-transitions.js";
@@ -20,6 +22,8 @@ export interface GraphCheck {
   /** Ids of the steps that wait to be routed to. */
   readonly routed: ReadonlySet<string>;
   readonly transitions: readonly TransitionDraft[];
+  /** Steps that run when a run ends. */
+  readonly finally: readonly Located<string>[];
   /** The expressions and templates, and the names that they may use. */
   readonly texts: readonly TextWithNames[];
   readonly known: KnownNames;
@@ -35,6 +39,7 @@ export function validateGraph(check: GraphCheck, findings: Findings): number {
   const paths = validateFanOut(graph, findings);
   const work = validateRoutes(graph, paths, routed, findings);
   validateTransitions({ ...check, graph, paths }, findings);
+  validateEndings({ ...check, graph }, findings);
   checkReferences({ ...check, graph, paths }, findings);
   checkStart(check, graph, findings);
   return entries.length + work;

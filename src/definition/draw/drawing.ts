@@ -25,7 +25,7 @@ export interface DrawnEdge {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  readonly kind: "depends" | "on_fail" | "on_success" | `transition_${Transition["on"]}`;
+  readonly kind: "depends" | "on_fail" | "on_success" | "undo" | `transition_${Transition["on"]}`;
   /** Of `on_fail` and `on_success`: whether it runs the step and comes back, or goes on from there. */
   readonly route: "run" | "goto" | null;
   /** Of a transition: lower ones are tried first. */
@@ -66,7 +66,7 @@ export function draw(
   const nodes: DrawnNode[] = definition.steps.map((step) => ({
     name: nameOf.get(step.id)!,
     step: step.id,
-    label: labelOf(step),
+    label: labelOf(step, definition.finally?.includes(step.id) === true),
     shape: shapeOf(step),
     status: Object.hasOwn(statuses, step.id) ? (statuses[step.id] ?? null) : null,
   }));
@@ -88,6 +88,7 @@ export function draw(
     edges.push(
       ...routes(step.onFail, "on_fail", step.id, nameOf),
       ...routes(step.onSuccess, "on_success", step.id, nameOf),
+      ...undoEdge(step, nameOf),
     );
   }
   for (const transition of definition.transitions) edges.push(transitionEdge(transition, nameOf));
@@ -100,6 +101,12 @@ const UNCONDITIONAL = { route: null, priority: null, condition: null, label: nul
 
 function dependency(id: string, from: string | undefined, to: string): DrawnEdge {
   return { id, from: from ?? NOWHERE, to, kind: "depends", ...UNCONDITIONAL };
+}
+
+function undoEdge({ id, undo }: StepDefinition, nameOf: ReadonlyMap<string, string>): DrawnEdge[] {
+  if (undo === undefined) return [];
+  const [from, to] = [nameOf.get(id)!, nameOf.get(undo) ?? NOWHERE];
+  return [{ id: `steps.${id}.undo`, from, to, kind: "undo", ...UNCONDITIONAL, label: "undo" }];
 }
 
 function transitionEdge(transition: Transition, nameOf: ReadonlyMap<string, string>): DrawnEdge {
@@ -152,8 +159,8 @@ function routes(
 }
 
 /** Retries and expressions cannot be drawn as arrows; they stand in the node. */
-function labelOf(step: StepDefinition): string {
-  const notes: string[] = [];
+function labelOf(step: StepDefinition, isFinally: boolean): string {
+  const notes: string[] = isFinally ? ["finally"] : [];
   if (step.onFail.retry !== null && step.onFail.retry.max > 0) notes.push(`retry ${step.onFail.retry.max}`);
   if (step.failureHandler !== null) notes.push(`handler ${step.failureHandler}`);
   if (step.forEach) notes.push("for each item");

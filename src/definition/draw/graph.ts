@@ -16,7 +16,7 @@ const DOT_SHAPES: Readonly<Record<DrawnNode["shape"], string>> = {
   or: "shape=diamond",
 };
 
-/** Mermaid: dependencies solid, failures dashed and red, on_success dotted and green; transitions on success bold. */
+/** Mermaid: dependencies solid, failures dashed and red, on_success dotted and green, undo dotted and violet; transitions on success bold. */
 export function toMermaid(definition: Definition, statuses?: StepStatuses): string {
   const { nodes, edges } = draw(definition, statuses);
   const lines = ["flowchart TD"];
@@ -36,6 +36,7 @@ export function toMermaid(definition: Definition, statuses?: StepStatuses): stri
 const MERMAID_LINKS = {
   on_fail: "stroke:#dc2626,stroke-dasharray:6 4",
   on_success: "stroke:#16a34a,stroke-dasharray:1 3",
+  undo: "stroke:#7c3aed,stroke-dasharray:1 3",
   transition_success: "stroke:#16a34a,stroke-width:3px",
   transition_failure: "stroke:#dc2626,stroke-dasharray:6 4",
   transition_any: "stroke:#6b7280,stroke-dasharray:6 4",
@@ -44,6 +45,7 @@ const MERMAID_LINKS = {
 const DOT_LINKS = {
   on_fail: 'style=dashed color="#dc2626"',
   on_success: 'style=dotted color="#16a34a"',
+  undo: 'style=dotted color="#7c3aed"',
   transition_success: 'style=bold color="#16a34a"',
   transition_failure: 'style=dashed color="#dc2626"',
   transition_any: 'style=dashed color="#6b7280"',
@@ -63,7 +65,7 @@ function escapeMermaid(label: string): string {
     .join("<br/>");
 }
 
-/** Graphviz: dependencies solid, failures dashed and red, on_success dotted; transitions on success bold. */
+/** Graphviz: dependencies solid, failures dashed and red, on_success and undo dotted; transitions on success bold. */
 export function toDot(definition: Definition, statuses?: StepStatuses): string {
   const { nodes, edges } = draw(definition, statuses);
   const lines = [

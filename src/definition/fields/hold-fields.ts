@@ -1,4 +1,4 @@
-import type { HoldExpiry } from "../../core/model/definition.js";
+import type { HoldExpiry } from "../../core/model/time-used.js";
 import { located, mapped, named, object, union } from "../read/schema.js";
 import { duration, json, oneOf } from "../read/schema-scalars.js";
 

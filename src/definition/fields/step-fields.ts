@@ -57,6 +57,8 @@ function names<W>(
   );
 }
 
+export const stepNames = names(stepName, "steps' ids");
+
 const plainNames = (items: string) =>
   mapped(names(text({ asWritten: true, maxChars: MAX_NAME_CHARS }), items), (found) =>
     found.map((name) => name.value),
@@ -77,7 +79,7 @@ const gotoTarget = union(
 );
 
 const routingFields = {
-  run: { schema: names(stepName, "steps' ids"), doc: "Steps to run, in this order." },
+  run: { schema: stepNames, doc: "Steps to run, in this order." },
   run_js: { schema: expression(), doc: "JavaScript that returns a list of further steps to run." },
   goto: { schema: gotoTarget, doc: "An ancestor to jump back to." },
   goto_js: {
@@ -219,6 +221,10 @@ export const STEP_FIELDS = {
   },
   on_fail: { schema: onFail, doc: "What happens when an attempt fails." },
   on_success: { schema: onSuccess, doc: "What happens when the step completes." },
+  undo: {
+    schema: located(stepName),
+    doc: "The step that takes this step's success back if the run ends failed or canceled.",
+  },
   outputs: { schema: jsonSchemaField, doc: "JSON Schema that the output must fit." },
   tags: { schema: plainNames("tags"), doc: "Labels to find the step by." },
   runs_on: {
@@ -267,6 +273,7 @@ export const STEP_FIELDS = {
 const TOP_KEYS: readonly string[] = [
   "breakers",
   "failure_handlers",
+  "finally",
   "notify",
   "queue",
   "self_heal",

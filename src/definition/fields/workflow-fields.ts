@@ -36,7 +36,7 @@ import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { concurrency, priority } from "./start/concurrency-fields.js";
 import { schedules } from "./start/schedule-fields.js";
 import { steps } from "./step-entries.js";
-import { environment, MAX_DESCRIPTION_CHARS, onFail } from "./step-fields.js";
+import { environment, MAX_DESCRIPTION_CHARS, onFail, stepNames } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
 import { actions } from "./trigger-fields.js";
 import { userData } from "./user-data-fields.js";
@@ -255,6 +255,10 @@ export const WORKFLOW_FIELDS = {
     schema: priority,
     doc: "Runs with a higher one get places and workers first; every tenth goes to the oldest.",
     default: 0,
+  },
+  finally: {
+    schema: stepNames,
+    doc: "Steps that run when a run ends, in this order, however it ended.",
   },
   failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
   breakers: {

@@ -23,7 +23,7 @@ function reasonFor(step: StepDefinition, reachable: ReadonlySet<string>): string
 }
 
 /** One pass: a step is taken up once it can run, and then releases what waits for it. */
-function reachableSteps({ steps, transitions }: Definition): ReadonlySet<string> {
+function reachableSteps({ steps, transitions, finally: last = [] }: Definition): ReadonlySet<string> {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const targets = new Map<string, string[]>();
   for (const { from, to } of transitions) push(targets, from, to);
@@ -37,12 +37,13 @@ function reachableSteps({ steps, transitions }: Definition): ReadonlySet<string>
       for (const member of members) push(groupsOf, member, group);
     }
   }
-  const reachable = new Set<string>();
+  const reachable = new Set<string>(last);
   for (const step of steps) if (step.start === "auto" && step.dependsOn.length === 0) reachable.add(step.id);
   // A set is walked in order of insertion, what is added meanwhile included.
   for (const id of reachable) {
-    const { onFail, onSuccess } = byId.get(id)!;
+    const { onFail, onSuccess, undo } = byId.get(id)!;
     for (const to of [...onFail.run, ...onSuccess.run, ...(targets.get(id) ?? [])]) reachable.add(to);
+    if (undo !== undefined) reachable.add(undo);
     for (const group of groupsOf.get(id) ?? []) {
       if (group.met) continue;
       group.met = true;

@@ -1,5 +1,5 @@
 import { itemsOf, tooManyItems } from "../../core/decide/item-limit.js";
-import type { HoldExpiry } from "../../core/model/definition.js";
+import type { HoldExpiry } from "../../core/model/time-used.js";
 import { checkJson } from "../../core/text/json-schema-check.js";
 import type { RawStep } from "../fields/read-step.js";
 import type { Located, ReadContext } from "../read/schema.js";

@@ -92,6 +92,9 @@ export function normalise(
     ...given("concurrency", keys.concurrency),
     ...given("priority", keys.priority),
     ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
+    ...(keys.finally === undefined || keys.finally.length === 0
+      ? {}
+      : { finally: eachOnce(keys.finally.map(({ value }) => value)) }),
     workspace: keys.workspace ?? null,
     selfHeal: keys.self_heal ?? null,
     queue: keys.queue ?? null,
@@ -132,9 +135,9 @@ function unhandled({ unhandled, use_pending_failed: held, jobs }: WorkflowKeys, 
   return unhandled ?? asked ?? (jobs === undefined ? "fail" : "hold");
 }
 
-/** Every step that a `run` list or a transition names; a default's list too, should no step have it. */
+/** Every step that a `run` list, a transition, `undo` or `finally` names; a default's list too, should no step have it. */
 export function routedTargets(
-  { routing, transitions = [] }: WorkflowKeys,
+  { routing, transitions = [], finally: last }: WorkflowKeys,
   entries: readonly StepEntry[],
 ): ReadonlySet<string> {
   const named = new Set(routing?.defaults?.on_fail?.run?.map((name) => name.value));
@@ -143,7 +146,17 @@ export function routedTargets(
     for (const name of raw?.keys.on_success?.run ?? []) named.add(name.value);
   }
   for (const { to } of transitions) if (to !== undefined) named.add(to.value);
+  for (const id of endingTargets({ finally: last }, entries)) named.add(id);
   return named;
+}
+
+/** Every step that `undo` or `finally` names. */
+export function endingTargets(
+  { finally: last = [] }: Pick<WorkflowKeys, "finally">,
+  entries: readonly StepEntry[],
+): ReadonlySet<string> {
+  const undone = entries.flatMap(({ raw }) => raw?.keys.undo ?? []);
+  return new Set([...undone, ...last].map(({ value }) => value));
 }
 
 function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] {
@@ -192,6 +205,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     join: keys.join?.value ?? JOIN_ALL,
     onFail: failureRouting(raw, healedRetry(retryDefaults, selfHeal), context),
     onSuccess: routing(keys.on_success),
+    ...given("undo", keys.undo?.value),
     ...given("failIf", keys.fail_if?.value),
     ...filesOf(keys.files),
     ...userDataOf(raw.userData),

@@ -352,7 +352,9 @@ export class BreakerBoard {
     due: ReadonlySet<string>,
     hasPlace: BreakerPorts["hasPlace"],
   ): { readonly host: RunHost; readonly job: Job; readonly open: readonly UsedBreaker[] } | null {
-    const hosts = [...this.hosts].filter(({ run }) => run.paused === null && run.cancelRequested === null);
+    const hosts = [...this.hosts].filter(
+      ({ run }) => run.paused === null && (run.cancelRequested === null || run.ending !== null),
+    );
     const parked = hosts
       .flatMap((host) => [...host.run.parked].map((job) => ({ host, job })))
       .sort((a, b) => a.job.parked!.since - b.job.parked!.since);

@@ -129,7 +129,7 @@ async function refuseControl(
   { row, run, target }: Asked,
   force: boolean,
 ): Promise<Refused | null> {
-  const request = { run_id: run.id, action, force, reason: "", wait_ms: 0, dry_run: true };
+  const request = { run_id: run.id, action, force, now: false, reason: "", wait_ms: 0, dry_run: true };
   await requireOwnRuns(context.store, controlRun.actsOn!(request));
   if (action === "resume") {
     const plan = await planResume(context, row);

@@ -22,6 +22,8 @@ interface Said {
   readonly reason: string;
   readonly key: string | null;
   readonly force: boolean;
+  /** Of a cancel: without undo and finally steps. */
+  readonly now?: boolean;
 }
 
 const ON_STEP = ["retry_step", "hard_reset_step", "resume_from_step"] as const;
@@ -33,12 +35,12 @@ export function isOnStep(action: ControlAction): action is (typeof ON_STEP)[numb
 /** The command that an action is. `job` is the one that an action on a step is about. */
 export function commandOf(
   action: ControlAction,
-  { reason, key, force }: Said,
+  { reason, key, force, now }: Said,
   job: number | null,
 ): OperatorCommand {
   switch (action) {
     case "cancel":
-      return { type: "run.cancel", reason, key };
+      return { type: "run.cancel", reason, key, ...(now === true ? { now } : {}) };
     case "pause":
     case "takeover":
       return { type: "run.pause", reason, key, takeover: action === "takeover" };

@@ -1,4 +1,5 @@
 import { dependencyOrder } from "../../core/model/dependency-order.js";
+import { undoneJobs } from "../../core/model/ending/run-ending.js";
 import { reducersWaiting, waitingFor } from "../../core/model/gate.js";
 import { buildGraph, type GraphStep, isAncestor } from "../../core/model/graph.js";
 import type { Job, Run } from "../../core/model/run.js";
@@ -35,6 +36,7 @@ class Planning {
   private readonly readers = new Map<string, Job[]>();
   /** By job: those that routing led to, or came from; they run if it does. */
   private readonly partners = new Map<Job, Job[]>();
+  private readonly undone: ReadonlySet<Job>;
   private readonly why = new Map<Job, WhyItRuns>();
   private readonly spreading: Job[] = [];
 
@@ -44,11 +46,13 @@ class Planning {
     private readonly now: RunMaterial,
   ) {
     this.comparison = new Comparison(old, now);
+    this.undone = new Set(undoneJobs(old));
     this.steps = buildGraph(now.definition).byId;
     this.order = dependencyOrder(now.definition.steps).order;
     for (const [place, index] of this.order.entries()) this.rank[index] = place;
     for (const job of old.jobs) {
       if (!job.scope.open || !this.steps.has(job.step.definition.id)) continue;
+      if (job.step.atEnd !== null) continue;
       append(this.byStep, job.step.definition.id, job);
       this.byName.set(`${job.scope.id} ${job.step.definition.id}`, job);
     }
@@ -96,6 +100,8 @@ class Planning {
   jobs(): PlannedJob[] {
     return this.now.definition.steps.flatMap(({ id }) => {
       const step = this.steps.get(id)!;
+      // Whether the run comes to it depends on how it ends.
+      if (step.atEnd !== null) return [];
       const known = this.plannedOf(step);
       if (!this.areItemsKnown(step)) return [this.itemsToCome(step, known)];
       if (known.length > 0) return known.map((job) => this.plannedJob(job));
@@ -140,6 +146,7 @@ class Planning {
 
   private whyNotAsItEnded(job: Job): WhyItRuns | null {
     if (this.recorded.isByHand(job)) return { kind: "by_hand" };
+    if (this.undone.has(job)) return { kind: "undone" };
     const isSkipped = job.status === "skipped" && this.old.options.only === null;
     const isDone = job.status === "completed" && job.output !== null && this.recorded.isFollowedUp(job);
     if (isSkipped || isDone) return null;

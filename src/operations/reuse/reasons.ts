@@ -13,6 +13,8 @@ export type WhyItRuns =
   | { readonly kind: "not_completed"; readonly status: JobStatus }
   /** Somebody decided how it ended. */
   | { readonly kind: "by_hand" }
+  /** The other run has taken its success back. */
+  | { readonly kind: "undone" }
   | { readonly kind: "input_file" | "output_file"; readonly path: string; readonly file: FileTrouble }
   /** Its output was too large for the log, and is no longer where it was kept. */
   | { readonly kind: "output_gone" }

@@ -41,6 +41,8 @@ export function whyText(why: WhyItRuns): string {
         : `it did not complete: ${jobStatusWord(why.status)}`;
     case "by_hand":
       return "its end was decided by hand";
+    case "undone":
+      return "it was undone";
     case "input_file":
       return `the input file ${oneLine(why.path)} ${TROUBLE[why.file]}`;
     case "output_file":

@@ -21,6 +21,7 @@ import { redacted } from "../operator-words.js";
 import { type CommandAnswer, nameOfPrincipal, putCommand, tryCommand } from "../put-command.js";
 import {
   dryRun,
+  endPhase,
   flag,
   jobChange,
   key,
@@ -44,6 +45,9 @@ const input = z.strictObject({
     .describe(
       "retry_step: also go back to a completed step. hard_reset_step, resume_from_step: end a step that is running in the workspace first.",
     ),
+  now: flag
+    .default(false)
+    .describe("cancel: without running undo and finally steps; those that run are ended."),
   reason,
   key,
   dry_run: dryRun,
@@ -61,7 +65,7 @@ export const controlRun = operation({
   name: "control_run",
   summary: "control a run: pause, resume, cancel, take over, retry a step",
   description:
-    "Controls a run. `pause`: nothing new starts; `takeover`: the same, reserved for manual work; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it; `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs every failed step again.",
+    "Controls a run. `pause`: nothing new starts; `takeover`: the same, reserved for manual work; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it, after its undo and finally steps (with `now` without them); `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs every failed step again.",
   details:
     "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a finished run; `retry_step` with `force` accepts a completed step too, like resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is running in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed; with `dry_run`, what would.",
   role: "operator",
@@ -73,6 +77,7 @@ export const controlRun = operation({
     dry_run: z.boolean(),
     before: runStatus,
     status: runStatus,
+    phase: endPhase,
     changed: z.array(jobChange),
     target: z.object({ job_id: z.number(), step: z.string(), scope: z.string() }).nullable(),
     running: z.number(),
@@ -94,7 +99,7 @@ export const controlRun = operation({
       summary: "cancel a run, whichever process runs it",
       positional: ["run_id"],
       preset: { action: "cancel" },
-      examples: ["daruma cancel 3", 'daruma cancel last --reason "wrong branch"'],
+      examples: ["daruma cancel 3", 'daruma cancel last --reason "wrong branch"', "daruma cancel 3 --now"],
     },
     {
       words: "pause",
@@ -161,6 +166,8 @@ interface ControlAnswer {
   readonly dry_run: boolean;
   readonly before: CommandAnswer["before"];
   readonly status: CommandAnswer["status"];
+  /** What a run that is about to end is at. */
+  readonly phase: z.output<typeof endPhase>;
   readonly changed: CommandAnswer["changed"][number][];
   /** The job that the step names. */
   readonly target: { readonly job_id: number; readonly step: string; readonly scope: string } | null;
@@ -178,17 +185,22 @@ const END_POLL_MS = 50;
 async function control(context: Context, request: ControlRequest): Promise<ControlAnswer> {
   const runId = await resolveRun(context.store, request.run_id);
   const reason = await redacted(context.store, runId, request.reason);
-  const { dry_run, force } = request;
+  const { dry_run, force, now } = request;
   const said = { reason, key: request.key ?? randomUUID(), dry_run };
   if (request.action === "resume") {
     const resumed = await resumeRun(context, runId, said);
     return answerOf(context, { action: "resume", target: null }, resumed, said);
   }
   const target = isOnStep(request.action) ? await chooseTarget(context.store, runId, request) : null;
-  const command = commandOf(request.action, { ...said, force }, target?.id ?? null);
+  const command = commandOf(request.action, { ...said, force, now }, target?.id ?? null);
+  const children = now && !dry_run ? await unfinishedChildren(context.store, runId) : [];
   const answer = await (dry_run
     ? tryCommand(context.store, runId, command)
     : putCommand(context, runId, command));
+  for (const run_id of children)
+    await control(context, { ...request, run_id, wait_ms: 0, key: `${said.key}/${run_id}` }).catch(
+      unlessOver,
+    );
   if (request.action !== "cancel" || dry_run) {
     const action = answer.done === "step.resume_from" ? "resume_from_step" : request.action;
     return answerOf(context, { action, target }, answer, said);
@@ -196,6 +208,20 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
   await waitForEnd(context, runId, request.wait_ms);
   const { status } = await requireRun(context.store, runId);
   return answerOf(context, { action: "cancel", target }, { ...answer, status }, said);
+}
+
+/** A child run undoes itself when its parent's step is stopped, unless it is told not to. */
+async function unfinishedChildren(store: Store, runId: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const { id } of await store.listJobs({ runId, status: ["running"] })) {
+    const [child] = await store.listRuns({ parentJob: id, limit: 1 });
+    if (child !== undefined && child.finished_at === null) found.push(child.id);
+  }
+  return found;
+}
+
+function unlessOver(error: unknown): void {
+  if (!(error instanceof DarumaError && error.code === "RUN_OVER")) throw error;
 }
 
 async function chooseTarget(
@@ -238,6 +264,7 @@ async function answerOf(
   { runId, before, status, changed }: Answered,
   said: Said,
 ): Promise<ControlAnswer> {
+  const phase = (await store.readRun(runId))?.tally?.ending?.phase ?? null;
   const running = (await store.readJobs(runId)).filter((job) => job.status === "running").length;
   const owner = await ownerOf(store, runId);
   return {
@@ -245,6 +272,7 @@ async function answerOf(
     action,
     before,
     status,
+    phase,
     changed: [...changed],
     target: target === null ? null : { job_id: target.id, step: target.step, scope: target.scope },
     running,

@@ -89,7 +89,10 @@ type PlannedFork = Awaited<ReturnType<typeof forkSource>> & { readonly taken: re
 
 function planOf({ workflow, taken }: PlannedFork) {
   const kept = new Set(taken.map(({ step }) => step.definition.id));
-  const steps = workflow.definition.steps.map(({ id }) => id).filter((id) => !kept.has(id));
+  const { steps: all } = buildGraph(workflow.definition);
+  const steps = all
+    .filter(({ atEnd, definition }) => atEnd === null && !kept.has(definition.id))
+    .map(({ definition }) => definition.id);
   return { taken_over: taken.length, steps };
 }
 

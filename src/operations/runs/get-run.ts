@@ -16,7 +16,7 @@ import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
-import { at, diagnostics, json, runReference, runStatus, tokenUsage } from "../schemas.js";
+import { at, diagnostics, endPhase, json, runReference, runStatus, tokenUsage } from "../schemas.js";
 import {
   concurrency,
   imported,
@@ -53,6 +53,13 @@ const failureShape = z.object({
   message: z.string(),
 });
 
+const undoneJob = z.object({
+  job_id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  by: z.string().nullable().describe("The step that undoes it; null: its turn has not come."),
+});
+
 const liveControl = z.object({
   paused: z.boolean(),
   takeover: z.boolean(),
@@ -70,6 +77,7 @@ const runDetails = z.object({
   workflow: z.string(),
   workflow_id: z.number(),
   status: runStatus,
+  phase: endPhase,
   interrupted,
   imported,
   taken_over: z
@@ -85,6 +93,12 @@ const runDetails = z.object({
   routes: z.array(routeReport),
   recoveries: z.array(recovery),
   handled_failures: z.array(failureShape),
+  undone: z
+    .object({ done: z.array(undoneJob), left: z.array(undoneJob) })
+    .nullable()
+    .describe(
+      "What a run that failed or was canceled has undone, and what not; null: there was nothing to undo.",
+    ),
   error: error.nullable(),
   created_at: z.string(),
   finished_at: z.string().nullable(),
@@ -176,6 +190,7 @@ async function describeRun(
     routes: [...report.routes],
     recoveries: await readRecoveries(store, runId),
     handled_failures: [...report.handled_failures],
+    undone: report.undone === null ? null : { done: [...report.undone.done], left: [...report.undone.left] },
     ...(await standingOf(store, runId)),
     diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),
     usage: await usageOfModels(store, runId, definition),

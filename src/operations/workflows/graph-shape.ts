@@ -18,6 +18,7 @@ const edge = z.object({
     "depends",
     "on_fail",
     "on_success",
+    "undo",
     "transition_success",
     "transition_failure",
     "transition_any",

@@ -39,8 +39,12 @@ export function markdownText({ summary, jobs }: ReportedRun): string {
           `- ${code(nameOf(step, scope))}: ${cell(message)} (${code(name)})`,
       ),
     ),
+    ...section(
+      "Not undone",
+      (report.undone?.left ?? []).map(({ step, scope }) => `- ${code(nameOf(step, scope))}`),
+    ),
     ...routesText(
-      report.routes.filter(({ rung }) => rung !== "on_success"),
+      report.routes.filter(({ rung }) => rung !== "on_success" && rung !== "undo"),
       Date.parse(report.created_at),
     ),
     "",

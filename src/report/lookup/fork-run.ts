@@ -1,11 +1,12 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import { undoneJobs } from "../../core/model/ending/run-ending.js";
 import { type Graph, type GraphStep, isAncestor } from "../../core/model/graph.js";
 import type { Job, Run } from "../../core/model/run.js";
 
 /**
  * What a run forked at `step` need not do again: every completed job that neither is the step nor depends on it, as
- * long as the (perhaps newer) workflow still has its step. A step that writes ephemeral user data is done again, and what
- * depends on it.
+ * long as the (perhaps newer) workflow still has its step. A step that writes ephemeral user data or that the old run has
+ * undone is done again, and what depends on it.
  */
 export function reusableJobs(old: Run, step: string, graph: Graph): Job[] {
   const from = graph.byId.get(step);
@@ -16,16 +17,17 @@ export function reusableJobs(old: Run, step: string, graph: Graph): Job[] {
 }
 
 function reusable(old: Run, from: GraphStep, graph: Graph): Job[] {
-  const again = stepsDoneAgain(from, graph);
+  const undone = undoneJobs(old).flatMap(({ step }) => graph.byId.get(step.definition.id) ?? []);
+  const again = stepsDoneAgain([from, ...undone], graph);
   return old.jobs.filter((job) => {
     const now = graph.byId.get(job.step.definition.id);
-    if (now === undefined || again.has(now)) return false;
+    if (now === undefined || now.atEnd !== null || again.has(now)) return false;
     return job.status === "completed" && job.output !== null && job.scope.open;
   });
 }
 
-function stepsDoneAgain(from: GraphStep, { steps }: Graph): ReadonlySet<GraphStep> {
-  const again = new Set([from, ...steps.filter(({ definition }) => definition.userData?.ephemeral)]);
+function stepsDoneAgain(from: readonly GraphStep[], { steps }: Graph): ReadonlySet<GraphStep> {
+  const again = new Set([...from, ...steps.filter(({ definition }) => definition.userData?.ephemeral)]);
   for (const step of again) for (const dependent of step.dependents) again.add(dependent.step);
   return again;
 }

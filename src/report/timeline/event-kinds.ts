@@ -8,6 +8,7 @@ export const EVENT_KINDS = {
     ...["reset.reserved", "remediation.started", "goto.taken", "edge.taken", "requeue.scheduled"],
     ...["job.held", "job.dead_lettered", "routes.settled", "human.asked", "human.answered"],
     ...["run.paused", "run.unpaused", "run.cancel_requested", "run.reopened", "run.forked"],
+    ...["run.ending", "undo.started", "undo.left"],
     ...["hold.resolved", "jobs.retried", "job.let_through", "operator.goto"],
   ],
 } as const satisfies { readonly [kind: string]: readonly EventType[] };

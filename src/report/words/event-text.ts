@@ -22,6 +22,7 @@ const JOB_FIELDS = new Set([
   "target",
   "by",
   "for",
+  "of",
   "keptBack",
   "from",
   "partOf",

@@ -34,10 +34,11 @@ type OperatorEvents =
 /** What people decide about a run, and what it asks of them. */
 export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   "run.cancel_requested": {
-    note: ({ reason }) => note("canceled", `cancel requested: ${short(reason)}`),
-    runStory: ({ reason, code }, when) =>
+    note: ({ reason, now }) =>
+      note("canceled", `cancel requested${now === true ? " (at once)" : ""}: ${short(reason)}`),
+    runStory: ({ reason, code, now }, when) =>
       code === undefined
-        ? `Somebody canceled it ${when}${because(reason)}.`
+        ? `Somebody canceled it ${when}${now === true ? ", without undo and finally steps" : ""}${because(reason)}.`
         : `It was canceled ${when} (${code}): ${reason}.`,
   },
   "run.paused": {

@@ -43,7 +43,10 @@ function recoveredText(recoveries: number, { recovered }: RunTally): string {
   return [...told, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
-function underWay({ jobs }: RunTally): string {
+const PHASES = { undo: "undoing what it did", finally: "running its finally steps" } as const;
+
+function underWay({ jobs, ending }: RunTally): string {
+  if (ending?.phase != null) return PHASES[ending.phase];
   const parts = [
     [jobs.running ?? 0, "at work"],
     [jobs.recovering ?? 0, "recovering"],

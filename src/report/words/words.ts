@@ -2,6 +2,7 @@ import type { Event, EventType } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 import { ATTEMPT_WORDS } from "./attempt-words.js";
 import { BREAKER_WORDS } from "./breaker-words.js";
+import { ENDING_WORDS } from "./ending-words.js";
 import { eventText } from "./event-text.js";
 import type { EventWords, WordsOf } from "./event-words.js";
 import { HEAL_WORDS } from "./heal-words.js";
@@ -12,6 +13,7 @@ import { RUN_WORDS } from "./run-words.js";
 /** The words of every event: for live lines, for the story of a run, and for --debug. A new event must be entered. */
 const WORDS: WordsOf<EventType> = {
   ...RUN_WORDS,
+  ...ENDING_WORDS,
   ...ATTEMPT_WORDS,
   ...LADDER_WORDS,
   ...HEAL_WORDS,

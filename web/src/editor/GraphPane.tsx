@@ -176,7 +176,7 @@ function Route({ data, selected }: EdgeProps<RouteEdge>): ReactNode {
   );
 }
 
-const LOOKS = ["depends", "failure", "success", "any", "repair", "goto"] as const;
+const LOOKS = ["depends", "failure", "success", "any", "repair", "goto", "undo"] as const;
 
 function Arrows(): ReactNode {
   return (

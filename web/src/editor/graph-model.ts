@@ -7,7 +7,7 @@ const MIN_WIDTH = 132;
 const MAX_NAME_CHARS = 32;
 
 /** How an edge looks and what it is called. */
-export type EdgeLook = "depends" | "failure" | "success" | "any" | "repair" | "goto";
+export type EdgeLook = "depends" | "failure" | "success" | "any" | "repair" | "goto" | "undo";
 
 export interface DrawnRoute {
   readonly edge: SurveyEdge;
@@ -19,7 +19,7 @@ export interface DrawnRoute {
 }
 
 export function lookOf({ kind, route }: Pick<SurveyEdge, "kind" | "route">): EdgeLook {
-  if (kind === "depends") return "depends";
+  if (kind === "depends" || kind === "undo") return kind;
   if (route === "goto") return "goto";
   if (route === "run") return kind === "on_fail" ? "repair" : "success";
   return kind === "transition_failure" ? "failure" : kind === "transition_any" ? "any" : "success";
@@ -88,7 +88,7 @@ function ahead(start: Box, end: Box, look: EdgeLook, lane: number): { path: stri
 
 function wordsOf({ priority, condition }: SurveyEdge, look: EdgeLook): string {
   if (look === "depends") return "";
-  if (look === "repair" || look === "goto") return look;
+  if (look === "repair" || look === "goto" || look === "undo") return look;
   const when = condition === null ? "" : `, if ${condition}`;
   const words = `${priority === null ? "" : `${priority} · `}${look === "any" ? "any end" : look}${when}`;
   return words.length > MAX_NAME_CHARS ? `${words.slice(0, MAX_NAME_CHARS - 1)}…` : words;

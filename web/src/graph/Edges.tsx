@@ -70,7 +70,7 @@ function Route({ edge, candidate, boxes, isNamed }: RouteProps): ReactNode {
   const when = `${priority ?? ""}${priority === null ? "" : " · "}`;
   const words = isPassed
     ? `${when}no: ${candidate.why}`
-    : `${when}${condition ?? (isFailure ? "failure" : "success")}`;
+    : `${when}${condition ?? (kind === "undo" ? "undo" : isFailure ? "failure" : "success")}`;
   const shown = words.length > 44 ? `${words.slice(0, 43)}…` : words;
   const x = (start.x + start.width / 2 + end.x + end.width / 2) / 2;
   const y = (start.y + (start.height ?? NODE_HEIGHT) + end.y) / 2 + 4;

@@ -33,11 +33,15 @@ const WORDS: { readonly [status in RunStatus]: Standing } = {
   canceled: { face: "canceled", words: "Canceled", tone: "dim" },
 };
 
+const PHASES = { undo: "undoing what it did", finally: "running its finally steps" } as const;
+
 export function standingOf(
-  run: Pick<RunItem, "status" | "interrupted">,
+  run: Pick<RunItem, "status" | "interrupted"> & Partial<Pick<RunDetails, "phase">>,
   met: { readonly recoveries: number; readonly handled: number } = { recoveries: 0, handled: 0 },
 ): Standing {
   const plain = WORDS[run.status];
+  if (run.phase != null && !run.interrupted)
+    return { ...plain, words: `${plain.words}, ${PHASES[run.phase]}` };
   if (run.interrupted) return { ...plain, words: `${plain.words}, interrupted` };
   if (run.status !== "completed") return plain;
   if (met.handled > 0)

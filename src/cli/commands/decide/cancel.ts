@@ -18,8 +18,14 @@ export const cancel: Present = async ({ input, flags }, session, client) => {
   return 0;
 };
 
-function sentence({ run_id, status }: OutputOf<"control_run">, { options }: Session): string {
+function sentence(answer: OutputOf<"control_run">, { options }: Session): string {
+  const { run_id, status, phase, owner } = answer;
   if (status === "canceled") return `run ${run_id} is canceled`;
+  if (phase !== null) {
+    const doing = phase === "undo" ? "what it did is being undone" : "its finally steps are running";
+    const next = owner === null && status !== "held" ? "resume" : "show";
+    return `run ${run_id} is canceled; ${doing}: ${commandLine(options, `${next} ${run_id}`)}`;
+  }
   if (status === "completed" || status === "failed")
     return `run ${run_id} ended before the cancel reached it: ${status}`;
   return `run ${run_id} is being canceled; its processes are still ending: ${commandLine(options, `show ${run_id}`)}`;

@@ -48,7 +48,7 @@ export function failJob(decision: Decision, job: Job, code: string, message: str
   // A tolerated forEach step has no items: its reducers run with an empty array.
   if (first && handled !== null) openScopesOf(decision, job);
   decision.add({ kind: "settled", jobs: [job] });
-  if (handled === null && partOf === null)
+  if (handled === null && partOf === null && job.step.atEnd === null)
     decision.add(() => {
       if (!isOver(decision.run) && !mayBeTolerated(job)) failFast(decision, job);
     });

@@ -90,7 +90,12 @@ function endedAt(rung: RungName, { scope }: Job, reason: string): RungConsidered
   return { rung, applied: false, kind: "max_loops_used", reason: `${reason}; ${whole} ends here` };
 }
 
+/** What a step that runs when the run ends can climb: the rest would lead to other steps, or back. */
+const AT_END: ReadonlySet<RungName> = new Set(["stop", "restart", "park", "rule", "retry", "hold", "fail"]);
+const NOT_ROUTED = pass("ends_run", "undo and finally steps are not routed");
+
 function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): RungVerdict {
+  if (job.step.atEnd !== null && !AT_END.has(rung.name)) return NOT_ROUTED;
   const climb = { run: decision.run, job, failure, now: decision.now, decision };
   const passed = rung.unconcerned?.(climb) ?? turnedOff(rung, decision.run);
   if (passed !== null) return passed;
@@ -111,7 +116,8 @@ function failureRouteOf(run: Run, job: Job, rung: Rung, ends: boolean): FailureR
   if (rung === stopRung) return { ...none, status: "skipped_terminal" };
   const isBeforeEdge = isBefore(rung, edgeRung);
   if (isBeforeEdge && !ends) return null;
-  const isOff = turnedOff(edgeRung, run) !== null || job.visitFor?.role === "remediation";
+  const isOff =
+    job.step.atEnd !== null || turnedOff(edgeRung, run) !== null || job.visitFor?.role === "remediation";
   if (isBeforeEdge || isOff) return { ...none, status: "no_route" };
   const choice = chooseEdge(run, job, "failure");
   if (choice.kind === "ask") return null;

@@ -26,7 +26,8 @@ export const retryRung: Rung = {
     if (job.heal.noProgress !== null) return pass("no_progress", describeNoProgress(job.heal.noProgress));
     if (!isRetryable(failure, policy?.on ?? []))
       return pass("not_retryable", notRetryable(failure.code, failure.class, policy?.on ?? []));
-    const refused = refuseOverBudget(decision, job, "retry");
+    // What led to the end of the run is no reason not to undo it.
+    const refused = job.step.atEnd === null ? refuseOverBudget(decision, job, "retry") : null;
     if (refused !== null) return refused;
     const retry = job.retriesInVisit + 1;
     const delayMs =

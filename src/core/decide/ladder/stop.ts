@@ -9,6 +9,9 @@ export const stopRung: Rung = {
   turnedOffBy: "nothing",
   consider({ run, job, decision }) {
     const givenUp = job.stopping !== null && job.stopping !== "superseded";
+    // The end of the run is what undo and finally steps are for.
+    const isAtEnd = job.step.atEnd !== null && !isOver(run);
+    if (!givenUp && isAtEnd) return pass("does_not_concern", "the step runs when the run ends");
     if (run.cancelRequested === null && !isOver(run) && !givenUp)
       return pass("does_not_concern", "the run goes on");
     const reason =

@@ -61,6 +61,12 @@ export function RunHead({ run, log, controls, children }: HeadProps): ReactNode 
           <span className="hide-s hide-n">started {clockTime(run.created_at)} UTC</span>
           {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}
           {run.waits_for !== null && <span>{queueText(run.waits_for)}</span>}
+          {run.undone !== null && run.undone.done.length > 0 && <span>{run.undone.done.length} undone</span>}
+          {run.undone !== null && run.undone.left.length > 0 && (
+            <span className={run.finished_at === null ? "" : "bad"}>
+              {run.undone.left.length} {run.finished_at === null ? "to undo" : "not undone"}
+            </span>
+          )}
           {run.left_alone !== null && <span className="bad">{run.left_alone.message}</span>}
         </div>
       </div>

@@ -15,7 +15,10 @@ export interface ShownEvent {
 const TONES: readonly (readonly [RegExp, string])[] = [
   [/failed$|exceeded$|dead_lettered$/, "bad"],
   [/succeeded$|completed$/, "ok"],
-  [/^(ladder|retry|rule|reset|remediation|goto|edge|requeue|restart|recovery|routes)\.|parked$/, "gold-t"],
+  [
+    /^(ladder|retry|rule|reset|remediation|goto|edge|requeue|restart|recovery|routes|undo|finally)\.|parked$/,
+    "gold-t",
+  ],
   [/^(hold|human|operator|jobs\.retried|run\.(paused|unpaused|cancel_requested|reopened))/, "person"],
 ];
 

@@ -1,22 +1,23 @@
-import { type Advice, adviceFor, type ErrorCode } from "../errors/errors.js";
-import type { HoldDecision, OperatorCommand, RecoveredJob } from "../model/commands.js";
-import { gateState } from "../model/gate.js";
-import { isHandled } from "../model/handled.js";
-import { jobStatusWord } from "../model/job-status-word.js";
-import { type Amounts, raisesTo, refuseRaise } from "../model/resources.js";
-import { isQueued } from "../model/resting.js";
-import type { JobStatus } from "../model/rows.js";
-import { findJob, isOver, type Job, type Run } from "../model/run.js";
-import { refuseItems } from "./item-limit.js";
-import { parkRung } from "./ladder/park.js";
-import { turnedOff } from "./ladder/rung.js";
-
-/** Why an operator's command cannot be taken now. Without a hint the catalogue's advice for the code holds. */
-export interface Refusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly hint?: Advice;
-}
+import { type Advice, adviceFor } from "../../errors/errors.js";
+import type { HoldDecision, OperatorCommand, RecoveredJob } from "../../model/commands.js";
+import { gateState } from "../../model/gate.js";
+import { isHandled } from "../../model/handled.js";
+import { jobStatusWord } from "../../model/job-status-word.js";
+import { type Amounts, raisesTo, refuseRaise } from "../../model/resources.js";
+import { isQueued } from "../../model/resting.js";
+import type { JobStatus } from "../../model/rows.js";
+import { findJob, isOver, type Job, type Run } from "../../model/run.js";
+import { refuseItems } from "../item-limit.js";
+import { parkRung } from "../ladder/park.js";
+import { turnedOff } from "../ladder/rung.js";
+import {
+  alreadyCanceled,
+  mayRunAgainAtEnd,
+  refuseAtEnd,
+  refuseWhileCanceling,
+  refuseWhileEnding,
+} from "./ending-refusals.js";
+import { type Refusal, refuse } from "./refusal.js";
 
 type CommandOf<T extends OperatorCommand["type"]> = Extract<OperatorCommand, { type: T }>;
 
@@ -69,9 +70,9 @@ export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
     case "step.redrive":
       return refuseRedrive(run, command);
     case "run.reset":
-      return refuseWhileCanceling(run);
+      return refuseWhileEnding(run, null);
     case "jobs.recover":
-      return refuseWhileCanceling(run) ?? refuseRecovery(run, command.items);
+      return refuseRecovery(run, command.items);
     case "holds.resolve":
       return refuseHolds(run, command.items);
     case "human.answer":
@@ -83,7 +84,7 @@ export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
 export function alreadySo(run: Run, command: OperatorCommand): string | null {
   switch (command.type) {
     case "run.cancel":
-      return run.cancelRequested === null ? null : `run ${run.id} is being canceled`;
+      return alreadyCanceled(run, command.now === true);
     case "run.pause":
       if (run.paused === null || (command.takeover && !run.paused.takeover)) return null;
       return `run ${run.id} is ${run.paused.takeover ? "taken over" : "paused"} already`;
@@ -96,7 +97,9 @@ export function alreadySo(run: Run, command: OperatorCommand): string | null {
 
 /** Everything that failed without being handled, was canceled, or is held. */
 export function jobsToReset(run: Run): Job[] {
-  return run.jobs.filter((job) => job.scope.open && job.barrier === null && isToReset(job));
+  return run.jobs.filter(
+    (job) => job.scope.open && job.barrier === null && isToReset(job) && mayRunAgainAtEnd(run, job),
+  );
 }
 
 /** A repair step's failure belongs to the step it was to repair, which asks for it again if need be. */
@@ -105,22 +108,8 @@ function isToReset(job: Job): boolean {
   return job.status === "canceled" || job.status === "pending_failed";
 }
 
-function refuse(code: ErrorCode, message: string, hint?: Advice | string): Refusal {
-  if (hint === undefined) return { code, message };
-  return { code, message, hint: typeof hint === "string" ? { typed: hint, asked: hint } : hint };
-}
-
 function over(run: Run): Refusal {
   return refuse("RUN_OVER", `run ${run.id} is ${run.status}`);
-}
-
-function refuseWhileCanceling(run: Run): Refusal | null {
-  if (run.cancelRequested === null || isOver(run)) return null;
-  return refuse(
-    "RUN_OVER",
-    "the run is being canceled",
-    "Wait until its processes have ended; then retry a step.",
-  );
 }
 
 function unknownJob(run: Run, id: number): Refusal {
@@ -131,7 +120,7 @@ function refuseRetry(run: Run, { job: id, maxAttempts }: CommandOf<"step.retry">
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   const mayGoOn = maxAttempts === undefined && waitsForBreakers(run, job);
-  const refused = refuseWhileCanceling(run) ?? (mayGoOn ? null : refuseAgain(run, job));
+  const refused = refuseWhileEnding(run, job) ?? (mayGoOn ? null : refuseAgain(run, job));
   if (refused !== null || maxAttempts === undefined) return refused;
   const step = job.step.definition.id;
   if (job.status === "pending_failed") return refuse("NOT_RETRYABLE", `${step} is held`, decideHold(job));
@@ -151,6 +140,7 @@ function decideHold({ id }: Job): Advice {
 function refuseAgain(run: Run, job: Job): Refusal | null {
   const step = job.step.definition.id;
   const { status } = job;
+  if (!mayRunAgainAtEnd(run, job)) return refuseAtEnd(job);
   if (status === "completed") return refuse("STEP_COMPLETED", `${step} is completed`, wayBackTo(run, job));
   if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(run, job));
   if (status === "running")
@@ -209,7 +199,7 @@ function dependencyFailed(run: Run, { step }: Job): Refusal {
 function refuseResumeFrom(run: Run, { job: id, force }: CommandOf<"step.resume_from">): Refusal | null {
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
-  const refused = refuseWhileCanceling(run);
+  const refused = refuseWhileEnding(run, null) ?? refuseAtEnd(job);
   if (refused !== null) return refused;
   if (!job.scope.open) return scopeGone(run, job);
   if (!mayGoBackTo(job)) return dependencyFailed(run, job);
@@ -227,7 +217,7 @@ function refuseBusy(run: Run, force = false): Refusal | null {
 function refuseHardReset(run: Run, { job: id, force }: CommandOf<"step.hard_reset">): Refusal | null {
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
-  const refused = refuseWhileCanceling(run);
+  const refused = refuseWhileEnding(run, null) ?? refuseAtEnd(job);
   if (refused !== null) return refused;
   const step = job.step.definition.id;
   if (!job.step.definition.usesWorkspace)
@@ -287,7 +277,7 @@ function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusa
       "NOT_DEAD_LETTER",
       `${job.step.definition.id} is ${jobStatusWord(job.status)} and not a dead letter`,
     );
-  return refuseWhileCanceling(run) ?? refuseAgain(run, job);
+  return refuseWhileEnding(run, job) ?? refuseAgain(run, job);
 }
 
 function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
@@ -320,7 +310,9 @@ function refuseRecovery(run: Run, items: readonly RecoveredJob[]): Refusal | nul
   for (const { job: id, amounts } of items) {
     const job = findJob(run, id);
     const refused =
-      job === null ? unknownJob(run, id) : (refuseAgain(run, job) ?? refuseAmounts(job, amounts));
+      job === null
+        ? unknownJob(run, id)
+        : (refuseWhileEnding(run, job) ?? refuseAgain(run, job) ?? refuseAmounts(job, amounts));
     if (refused !== null) return refused;
   }
   return refuseTwice(items);

@@ -1,0 +1,187 @@
+import type { Event } from "../../model/events.js";
+import { gateState, reducersWaiting, waitingFor } from "../../model/gate.js";
+import { isHandled } from "../../model/handled.js";
+import { isOver, type Job, type Run } from "../../model/run.js";
+import { follow } from "../agenda.js";
+import type { Decision } from "../decision.js";
+import { enterNextFinally, failedFinally } from "./finally.js";
+import { enterNextUndo, jobsToUndo, leaveUndo, startUndo } from "./undo.js";
+
+/** How many blocked jobs a STALLED message names. */
+const STALL_DUMP_JOBS = 20;
+
+/** Nothing ready, running, waiting or recovering, no expression, list or barrier open. */
+function isQuiescent(run: Run): boolean {
+  return run.busy === 0 && run.barriers.size === 0;
+}
+
+/** Nothing is at work but run lists that cannot go on before a hold is decided or a routed failure is settled. */
+function isAtRest(run: Run): boolean {
+  if (run.barriers.size > 0 || run.ready.size > 0 || run.running.size > 0) return false;
+  if (run.workspace.aside !== null) return false;
+  return run.busy === 0 || run.busy === listsBehind(run, [...run.held, ...run.routed]).size;
+}
+
+/** The jobs whose run lists wait for these jobs, or for what depends on them. */
+function listsBehind(run: Run, jobs: readonly Job[]): Set<Job> {
+  const lists = new Set<Job>();
+  const behind = new Set(jobs);
+  for (const job of behind) {
+    for (const { by } of job.visitFor === null ? job.requests : [job.visitFor, ...job.requests]) {
+      lists.add(by);
+      behind.add(by);
+    }
+    const dependents = [...waitingFor(job)].map((waiting) => waiting.job);
+    for (const dependent of job.step.definition.forEach
+      ? [...dependents, ...reducersWaiting(run, job)]
+      : dependents) {
+      if (dependent.status === "blocked") behind.add(dependent);
+    }
+  }
+  return lists;
+}
+
+/** End the run if nothing can go on: skip what nobody routed to, and if that starts nothing, say how it went. */
+export function endIfQuiescent(decision: Decision): void {
+  const { run } = decision;
+  if (isOver(run) || run.status === "pending" || !isAtRest(run)) return;
+  if (run.ending !== null) return goOnEnding(decision);
+  if (run.cancelRequested !== null) return beginEnding(decision);
+  if (run.paused !== null) return;
+  if (run.held.size > 0) return holdRun(decision);
+  settleRoutes(decision);
+  if (!isQuiescent(run)) return;
+  skipUnrouted(decision);
+  if (!isQuiescent(run)) return;
+  beginEnding(decision);
+}
+
+/** The run would end now. What it has done is undone, unless it completed, and its `finally` steps run, before it does. */
+function beginEnding(decision: Decision): void {
+  const { run } = decision;
+  const end = lastEvent(run);
+  const undoes = end.type !== "run.completed" && jobsToUndo(run).length > 0;
+  const hasFinally = (run.definition.finally ?? []).length > 0;
+  const isAllowed = run.options.only === null && run.cancelRequested?.now !== true;
+  if (!isAllowed || (!undoes && !hasFinally)) return decision.emit(end);
+  decision.emit({ type: "run.ending", ...outcomeOf(end) });
+  if (undoes) startUndo(decision);
+  goOnEnding(decision);
+}
+
+/** The undo or finally step that had its turn is settled or held. One at a time, undo before finally. */
+function goOnEnding(decision: Decision): void {
+  const { run } = decision;
+  const isCutShort = run.cancelRequested?.now === true;
+  if (run.paused !== null && !isCutShort) return;
+  if (run.held.size > 0) return holdRun(decision);
+  leaveUndo(decision);
+  if (!isCutShort && (enterNextUndo(decision) || enterNextFinally(decision))) return;
+  decision.emit(lastEvent(run));
+}
+
+type LastEvent = Extract<Event, { type: "run.completed" | "run.failed" | "run.canceled" }>;
+
+function outcomeOf(end: LastEvent): Omit<Extract<Event, { type: "run.ending" }>, "type"> {
+  switch (end.type) {
+    case "run.completed":
+      return { status: "completed", code: null, message: "" };
+    case "run.failed":
+      return { status: "failed", code: end.code, message: end.message };
+    case "run.canceled":
+      return { status: "canceled", code: end.code ?? null, message: end.reason };
+  }
+}
+
+/** Only holds are left. */
+function holdRun(decision: Decision): void {
+  const { run } = decision;
+  if (run.status !== "held") decision.emit({ type: "run.held", jobs: [...run.held].map((job) => job.id) });
+}
+
+/** Routed failures lead nowhere any more: their dependents are skipped where the failure is handled, else canceled. */
+function settleRoutes(decision: Decision): void {
+  const { run } = decision;
+  const routed = [...run.routed];
+  if (routed.length === 0) return;
+  const handled = routed.filter(isHandled);
+  const unhandled = routed.filter((job) => !isHandled(job));
+  decision.emit({
+    type: "routes.settled",
+    handled: handled.map((job) => job.id),
+    unhandled: unhandled.map((job) => job.id),
+  });
+  follow(decision, { kind: "settled", jobs: routed });
+}
+
+function skipUnrouted(decision: Decision): void {
+  const unrouted = decision.run.jobs.filter(
+    (job) => job.status === "blocked" && job.step.definition.start === "routed",
+  );
+  if (unrouted.length === 0) return;
+  decision.emit({
+    type: "jobs.skipped",
+    jobs: unrouted.map((job) => job.id),
+    because: "not_routed",
+    reason: "no step routed to it",
+  });
+  follow(decision, { kind: "settled", jobs: unrouted });
+}
+
+/** How the run ends, as it stands. What undoes and finishes it is left out, but for a `finally` step of one that completed. */
+function lastEvent(run: Run): LastEvent {
+  // Whoever ends the undoing of a failed run does not change that it failed.
+  if (run.cancelRequested !== null && run.ending?.status !== "failed") return canceled(run.cancelRequested);
+  const blocked = run.jobs.filter((job) => job.status === "blocked");
+  if (blocked.length > 0)
+    return { type: "run.failed", code: "STALLED", message: describeStall(blocked), unhandled: [] };
+  const failed = [...run.failed].filter((job) => job.step.atEnd === null);
+  const own = failed.filter((job) => !isHandled(job));
+  const atEnd = [...run.failed].filter((job) => job.step.atEnd !== null && !isHandled(job));
+  const unhandled = [...own, ...atEnd];
+  if (run.fatal !== null)
+    return { type: "run.failed", ...run.fatal, unhandled: unhandled.map((job) => job.id) };
+  const first = own.find((job) => job.partOf === null) ?? own[0];
+  const abandoned = run.jobs.find(isGivenUp);
+  if (first === undefined && abandoned !== undefined) {
+    const message = `${abandoned.step.definition.id} was canceled and has not run again`;
+    const ids = atEnd.map((job) => job.id);
+    return { type: "run.failed", code: abandoned.failure?.code ?? "RUN_CANCELED", message, unhandled: ids };
+  }
+  if (first !== undefined) return failedWith(first, unhandled);
+  const unfinished = failedFinally(run);
+  if (unfinished !== null) return failedWith(unfinished, unhandled);
+  return { type: "run.completed", handled: failed.map((job) => job.id) };
+}
+
+function canceled({ reason, code }: NonNullable<Run["cancelRequested"]>): LastEvent {
+  return { type: "run.canceled", reason, ...(code === undefined ? {} : { code }) };
+}
+
+function failedWith({ step, failure }: Job, unhandled: readonly Job[]): LastEvent {
+  const message = `${step.definition.id}: ${failure?.message ?? "failed"}`;
+  return {
+    type: "run.failed",
+    code: failure?.code ?? "UNKNOWN",
+    message,
+    unhandled: unhandled.map((job) => job.id),
+  };
+}
+
+/** A cancel or fail_fast gave it up, and what was retried since did not bring it back: the work is not all done. */
+function isGivenUp(job: Job): boolean {
+  return (
+    job.status === "canceled" &&
+    job.step.atEnd === null &&
+    job.scope.open &&
+    (job.failure?.code === "RUN_CANCELED" || job.failure?.code === "FAIL_FAST")
+  );
+}
+
+function describeStall(blocked: readonly Job[]): string {
+  const lines = blocked.slice(0, STALL_DUMP_JOBS).map((job) => {
+    const gate = job.gate;
+    return `${job.step.definition.id} in ${job.scope.id}: gate ${gateState(gate)}, ${gate.unmet} groups unmet, visit ${job.visit}`;
+  });
+  return `${blocked.length} jobs are blocked and nothing runs: ${lines.join("; ")}`;
+}

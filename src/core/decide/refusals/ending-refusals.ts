@@ -1,0 +1,56 @@
+import { hasTurnAtEnd, isUndone } from "../../model/ending/run-ending.js";
+import { isOver, type Job, type Run } from "../../model/run.js";
+import { type Refusal, refuse } from "./refusal.js";
+
+/** What a run does before it ends goes on until somebody ends that, too. */
+export function alreadyCanceled(run: Run, now: boolean): string | null {
+  const { cancelRequested, ending, definition } = run;
+  if (now) {
+    const mayGoOn = ending !== null || run.undoable.size > 0 || (definition.finally ?? []).length > 0;
+    const isSo = cancelRequested?.now === true || (cancelRequested !== null && !mayGoOn);
+    return isSo ? `run ${run.id} is being canceled` : null;
+  }
+  if (ending !== null)
+    return `run ${run.id} is ending; \`cancel --now\` also ends its undo and finally steps`;
+  return cancelRequested === null ? null : `run ${run.id} is being canceled`;
+}
+
+/** What was undone cannot go on; a run that is ending must have ended first. Its undo and finally steps are not refused. */
+export function refuseWhileEnding(run: Run, job: Job | null): Refusal | null {
+  if (job !== null && hasTurnAtEnd(run, job)) return null;
+  if (isUndone(run))
+    return refuse("RUN_UNDONE", `run ${run.id} ${isOver(run) ? "was undone" : "is being undone"}`);
+  if (run.ending !== null && !isOver(run))
+    return refuse(
+      "RUN_OVER",
+      "the run is ending: its `finally` steps are running",
+      "Wait until they have ended; then retry a step.",
+    );
+  return refuseWhileCanceling(run);
+}
+
+/** What undoes or finishes a run has no place in it before. */
+export function refuseAtEnd({ step }: Job): Refusal | null {
+  if (step.atEnd === null) return null;
+  const kind = step.atEnd === "undo" ? "an undo step" : "a `finally` step";
+  return refuse(
+    "NOT_RETRYABLE",
+    `${step.definition.id} is ${kind}: it runs when the run ends`,
+    "Retry a step that failed; it runs again when the run ends again.",
+  );
+}
+
+export function refuseWhileCanceling(run: Run): Refusal | null {
+  if (run.cancelRequested === null || run.ending !== null || isOver(run)) return null;
+  return refuse(
+    "RUN_OVER",
+    "the run is being canceled",
+    "Wait until its processes have ended; then retry a step.",
+  );
+}
+
+/** One that has its turn does so by itself, one that did not complete by the run's ending anew. */
+export function mayRunAgainAtEnd(run: Run, job: Job): boolean {
+  if (job.step.atEnd === null || hasTurnAtEnd(run, job)) return true;
+  return isOver(run) && (job.status === "failed" || job.status === "canceled");
+}
