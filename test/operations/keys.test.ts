@@ -160,6 +160,7 @@ describe("every operation that starts or decides something", () => {
     create_token: "its answer is a secret that is shown once and never kept",
     revoke_token: "once revoked is revoked: the second answer says so",
     prune_runs: "what is gone is gone: a second time removes nothing more",
+    test_channel: "whoever tests a channel again wants another message",
   };
 
   it("takes a key, but for a few that need none", { tags: ["C6"] }, () => {
