@@ -172,6 +172,22 @@ describe("runs of a group", () => {
   });
 });
 
+describe("a run that waits in a process that was killed on this host", () => {
+  it("keeps nobody waiting until its lease runs out", { tags: ["G1"] }, async () => {
+    const bench = benchOf();
+    const first = await bench.start(bench.process());
+    const killed = bench.process();
+    const second = await bench.start(killed);
+    const third = await bench.start(bench.process());
+    await bench.pass(55_000);
+    await bench.kill(killed);
+    await bench.until([first, second, third], ["completed", "pending", "running"]);
+    const at = async (run: number, type: string) =>
+      (await bench.store.readEvents(run)).find(({ event }) => event.type === type)!.at;
+    expect((await at(third, "run.started")) - (await at(first, "run.completed"))).toBeLessThan(2_000);
+  });
+});
+
 describe("policy: cancel_running", () => {
   const replaces = { policy: "cancel_running" } as const;
 
@@ -194,8 +210,9 @@ describe("policy: cancel_running", () => {
     const bench = benchOf();
     const [server, process] = [await bench.server(), bench.process()];
     process.worker.deaf = true;
-    const running = await bench.start(process);
-    const late = await bench.start(server, replaces);
+    // There would be room for both.
+    const running = await bench.start(process, { limit: 2 });
+    const late = await bench.start(server, { ...replaces, limit: 2 });
     await bench.pass(30_000);
     expect(await bench.statuses(running, late)).toEqual(["running", "pending"]);
     expect(await bench.events(running)).toContain("run.cancel_requested");
