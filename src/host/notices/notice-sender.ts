@@ -1,3 +1,4 @@
+import type { Run } from "../../core/model/run.js";
 import type { Clock } from "../../engine/clock.js";
 import { systemClock } from "../../engine/clock.js";
 import type { NoticePorts } from "../../engine/notices/notice-ports.js";
@@ -25,8 +26,10 @@ export interface NotifierOptions extends Pick<NoticePorts, "store" | "ownRuns"> 
 export class NoticeSender {
   readonly notifier: Notifier;
   private sandbox: Sandbox | null = null;
+  /** Channels of workflows that are not here, told once. */
+  private readonly missing = new Set<string>();
 
-  constructor(options: NotifierOptions) {
+  constructor(private readonly options: NotifierOptions) {
     const { owner, channels, env, page, store, ownRuns, tell, clock = systemClock } = options;
     const channelOf = new Map(channels.map((channel) => [channel.name, channel]));
     this.notifier = new Notifier({
@@ -43,6 +46,17 @@ export class NoticeSender {
       },
       ...(tell === undefined ? {} : { tell }),
     });
+  }
+
+  /** A run of this process: its workflow may name channels that nobody has defined here. */
+  heed({ workflow, definition }: Pick<Run, "workflow" | "definition">): void {
+    for (const name of (definition.notify ?? []).flatMap(({ to }) => to)) {
+      if (this.missing.has(name) || this.options.channels.some((channel) => channel.name === name)) continue;
+      this.missing.add(name);
+      this.options.tell?.(
+        `${workflow} notifies the channel ${name}, which the settings do not define: its messages wait for a process that has it`,
+      );
+    }
   }
 
   async close(): Promise<void> {
