@@ -32,9 +32,9 @@ interface ReportData {
 
 type Part = "graph" | "story" | "timeline" | "logs";
 
-const MAX_GRAPH_BYTES = 1_500_000;
+const MAX_GRAPH_BYTES = 2_500_000;
 const MAX_STORY_BYTES = 1_000_000;
-const MAX_TIMELINE_BYTES = 1_500_000;
+const MAX_TIMELINE_BYTES = 2_000_000;
 const MAX_OUTCOMES_BYTES = 300_000;
 
 /** One page of a run that needs nothing but a browser. */

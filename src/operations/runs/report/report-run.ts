@@ -12,7 +12,7 @@ export const reportRun = operation({
   summary: "write how a run went in the form that other tools and people read",
   description: "Tells how a run went as JUnit XML, as Markdown, as GitHub annotations or as an HTML page.",
   details:
-    "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each step that was rescued. `html`: one file with graph, story, timeline and the logs of what failed, which needs no server and no network; at most about 8 MB, and it says what it leaves out.",
+    "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each step that was rescued. `html`: one file with graph, story, timeline and the logs of what failed, which needs no server and no network; at most about 10 MB, and it says what it leaves out.",
   role: "viewer",
   effect: "reads",
   onlyForPeople: true,
