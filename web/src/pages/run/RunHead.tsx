@@ -49,7 +49,7 @@ export function RunHead({ run, log, controls, children }: HeadProps): ReactNode 
           )}
           {run.priority !== 0 && <span className="chip line hide-s">priority {run.priority}</span>}
           {Object.entries(run.labels).map(([key, value]) => (
-            <span key={key} className="chip line hide-s">
+            <span key={key} className="chip line hide-s hide-n">
               {key}={value}
             </span>
           ))}
