@@ -72,7 +72,7 @@ describe("the three doors", () => {
         .sort(),
     ).toEqual(tools.map(({ name }) => name).sort());
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
-      ...["compare_attempts", "compare_runs", "compare_versions", "control_breaker"],
+      ...["check_health", "compare_attempts", "compare_runs", "compare_versions", "control_breaker"],
       ...["control_campaign", "create_token"],
       ...["decide_problems", "diff_run", "edit_workflow", "export_run", "get_timeline", "import_run"],
       ...["list_breakers", "list_controls", "list_flakes", "list_notifications", "list_problems"],

@@ -21,6 +21,8 @@ export interface LocalClientOptions {
   readonly store?: string | undefined;
   /** The settings file that was named. */
   readonly config?: string | undefined;
+  /** Of Daruma itself. */
+  readonly version?: string | undefined;
 }
 
 /** Operations on a store, by this process alone. The store is opened by the first that needs it. */
@@ -53,8 +55,10 @@ class LocalClient {
 
   private async context({ withoutStore }: Operation): Promise<Context> {
     const { outputDir } = this.options;
-    const store = await this.openFor(withoutStore);
-    const { clusters, breakers, channels, notify } = await settingsOf(this.options.config);
+    const looked = withoutStore === "inspected" ? await this.inspect() : null;
+    const store = looked === null ? await this.openFor(withoutStore) : looked.store;
+    // Whoever wants to know what is wrong with the settings must not fail for that.
+    const { clusters, breakers, channels, notify } = await this.settings(looked !== null);
     return {
       store,
       outputDir,
@@ -62,6 +66,10 @@ class LocalClient {
       now: Date.now,
       operate: operateThrough(store),
       runner: null,
+      ...(looked === null
+        ? {}
+        : { inspectStore: looked.inspectStore, describeSettings: this.describeSettings }),
+      ...(this.options.version === undefined ? {} : { version: this.options.version }),
       clusters,
       customActions: [],
       // Read when it is asked for: as a server would, which has its file beside it.
@@ -73,6 +81,24 @@ class LocalClient {
       notify,
     };
   }
+
+  private async settings(isTolerant: boolean) {
+    const found = settingsOf(this.options.config);
+    return isTolerant ? found.catch(() => settingsOf(undefined)) : found;
+  }
+
+  /** Read for itself, and opened only if that neither changes nor fails. */
+  private async inspect() {
+    const { store: named, outputDir } = this.options;
+    const { openInspected } = await import("./inspected-store.js");
+    const { store, inspectStore } = await openInspected(named, outputDir);
+    if (store === null) return { store: createMemoryStore(), inspectStore };
+    this.opened = Promise.resolve(store);
+    return { store, inspectStore };
+  }
+
+  private readonly describeSettings = async () =>
+    (await import("./read-settings.js")).describeSettings(this.options.config);
 
   private async openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
     const { store, outputDir } = this.options;

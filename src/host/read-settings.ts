@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { DarumaError } from "../core/errors/errors.js";
+import { messageOf } from "../core/text/message-of.js";
 import type { Problem } from "../definition/read/problem.js";
+import type { DescribedSettings } from "../operations/context.js";
 import { readSource } from "../operations/workflows/workflow-source.js";
 import { checkExpression } from "../sandbox/check-expression.js";
 import { nameFinder } from "../sandbox/names/find-names.js";
@@ -29,6 +31,18 @@ export function readSettings(file: string): Settings {
   const loaded = loadSettings(readSource(file), file, { checkExpression, findNames: nameFinder });
   if (!loaded.ok) throw new InvalidSettings(file, loaded.problems);
   return loaded.value;
+}
+
+/** Which file is in use here, and what is wrong with it. */
+export function describeSettings(named: string | undefined): DescribedSettings {
+  const file = named ?? (existsSync(SETTINGS_FILE) ? SETTINGS_FILE : null);
+  if (file === null) return { file, problem: null };
+  try {
+    readSettings(file);
+    return { file, problem: null };
+  } catch (error) {
+    return { file, problem: messageOf(error) };
+  }
 }
 
 /** Those of the file that is named; else those of the working folder, if `beside` says so and there are any. */

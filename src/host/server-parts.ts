@@ -45,6 +45,7 @@ import type { NoPlace } from "../worker/pool/why-no-place.js";
 import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
+import { inspectOpen } from "./inspected-store.js";
 import { controlChannels } from "./notices/channel-control.js";
 import { NoticeSender } from "./notices/notice-sender.js";
 import type { DarumaOptions, WorkerOf } from "./parts.js";
@@ -62,6 +63,10 @@ export interface ServerPartsOptions extends DarumaOptions {
   readonly attemptLeaseMs?: number;
   /** Batch systems on which it may run steps. */
   readonly clusters?: readonly ClusterSettings[];
+  /** The settings file that was read when it started. */
+  readonly settingsFile?: string | null;
+  /** Of Daruma itself. */
+  readonly version?: string;
   /** How long runs that are over, and their files, are kept; by default for ever. */
   readonly retention?: RetentionSettings;
   /** Ways to reach people. */
@@ -264,6 +269,9 @@ export class ServerParts {
       runner: this.runner,
       clusters: this.clusters,
       retention: () => this.options.retention ?? NO_RETENTION,
+      inspectStore: (full) => inspectOpen(store, full),
+      describeSettings: () => ({ file: this.options.settingsFile ?? null, problem: null }),
+      ...(this.options.version === undefined ? {} : { version: this.options.version }),
       customActions: [],
       breakers: this.options.breakers ?? [],
       sharedBreakers: (this.options.breakers ?? []).map(({ name }) => name),

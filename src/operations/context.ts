@@ -7,6 +7,7 @@ import type { Job } from "../core/model/run.js";
 import type { ChannelSettings } from "../settings/channels.js";
 import type { RetentionSettings } from "../settings/retention.js";
 import type { ClusterSettings } from "../settings/settings.js";
+import type { StoreInspection } from "../store/inspect/store-inspection.js";
 import type { Store } from "../store/store.js";
 import type { NoPlace } from "../worker/pool/why-no-place.js";
 import type { Role } from "./roles.js";
@@ -26,6 +27,12 @@ export interface Context extends Reading {
   readonly runner: Runner | null;
   /** The clusters of the settings; null where there are no settings. */
   readonly clusters?: ClusterControl | null;
+  /** Of Daruma itself. */
+  readonly version?: string;
+  /** How the store is, also where it cannot be opened. */
+  readonly inspectStore?: (full: boolean) => Promise<InspectedStore>;
+  /** The settings file, and what is wrong with it. */
+  readonly describeSettings?: () => DescribedSettings | Promise<DescribedSettings>;
   /** What the settings say of how long runs are kept; missing where nobody has settings. */
   readonly retention?: () => RetentionSettings | Promise<RetentionSettings>;
   /** The breakers of the settings. */
@@ -43,6 +50,22 @@ export interface ChannelControl {
   readonly settings: readonly ChannelSettings[];
   /** Null: the message has arrived; else why not. */
   test(channel: ChannelSettings): Promise<string | null>;
+}
+
+export interface InspectedStore {
+  /** The file or the address. */
+  readonly place: string;
+  /** Null: there is none, or it does not answer. */
+  readonly inspection: StoreInspection | null;
+  readonly trouble: { readonly message: string; readonly hint: string } | null;
+  /** False: what operations see is an empty store in its place. */
+  readonly isOpen: boolean;
+}
+
+export interface DescribedSettings {
+  /** Null: none is in use. */
+  readonly file: string | null;
+  readonly problem: string | null;
 }
 
 /** What operations may do with clusters. */

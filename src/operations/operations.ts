@@ -3,6 +3,7 @@ import { controlCampaign, listCampaigns, startCampaign } from "./campaigns/campa
 import { controlAllocations, listAllocations } from "./clusters/allocations.js";
 import { planCluster } from "./clusters/plan-cluster.js";
 import { listControls } from "./controls/list-controls.js";
+import { checkHealth } from "./doctor/check-health.js";
 import { exportRun } from "./exchange/export-run.js";
 import { importRun } from "./exchange/import-run.js";
 import { listFailures } from "./failures/list-failures.js";
@@ -139,6 +140,7 @@ export const TABLE = {
   list_tokens: listTokens,
   revoke_token: revokeToken,
   prune_runs: pruneRuns,
+  check_health: checkHealth,
   export_run: exportRun,
   import_run: importRun,
 } as const;

@@ -14,6 +14,7 @@ import type { CampaignStore } from "./campaign-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
 import type { CountStore } from "./counts.js";
 import type { JobFilter, RunFilter } from "./filters.js";
+import type { StoreInspection } from "./inspect/store-inspection.js";
 import type { OutboxStore } from "./outbox-rows.js";
 import type { PlaceStore } from "./places.js";
 import type { SharedStore } from "./shared-rows.js";
@@ -151,6 +152,8 @@ export interface Store
    * (PostgreSQL). It may come twice or, after a lost connection, not at all: it wakes, it does not inform.
    */
   onChange(listener: (change: StoreChange) => void): () => void;
+  /** What it says of itself. `full`: it is looked through however large it is. Others go on using it meanwhile. */
+  inspect(full: boolean): Promise<StoreInspection>;
   /** Rejects if the store takes no writes. */
   ping(): Promise<void>;
   close(): Promise<void>;

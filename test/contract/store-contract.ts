@@ -13,6 +13,7 @@ import { deleteContract } from "./delete-contract.js";
 import { draftContract } from "./draft-contract.js";
 import { failureHandlerContract } from "./failure-handler-contract.js";
 import { inboxContract } from "./inbox-contract.js";
+import { inspectContract } from "./inspect-contract.js";
 import { jobContract } from "./job-contract.js";
 import { leaseContract } from "./lease-contract.js";
 import { outboxContract } from "./outbox-contract.js";
@@ -81,5 +82,6 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     countContract(underTest);
     campaignContract(underTest);
     changeContract(underTest);
+    inspectContract(underTest);
   });
 }

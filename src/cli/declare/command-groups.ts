@@ -50,7 +50,7 @@ export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } =
       "allocations",
       "slurm",
     ],
-    ...["token", "whoami", "prune", "export", "import", "completion", "help"],
+    ...["token", "whoami", "doctor", "prune", "export", "import", "completion", "help"],
   ],
 };
 

@@ -96,6 +96,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "allocations cancel": async () => (await import("../commands/serve/cluster.js")).controlAllocations,
   "allocations drain": async () => (await import("../commands/serve/cluster.js")).controlAllocations,
   "allocations resume": async () => (await import("../commands/serve/cluster.js")).controlAllocations,
+  doctor: async () => (await import("../commands/serve/doctor.js")).doctor,
   prune: async () => (await import("../commands/serve/prune.js")).prune,
   import: async () => (await import("../commands/serve/import.js")).importRun,
 };

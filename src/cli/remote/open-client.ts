@@ -1,5 +1,6 @@
 import type { Client } from "../../operations/client.js";
 import type { GlobalOptions } from "../terminal/channel.js";
+import { readVersion } from "../version.js";
 
 /** Whoever does what the command line asks for: a server, or this process. */
 export async function openClient(
@@ -10,5 +11,7 @@ export async function openClient(
   const { outputDir, store, server, token, config } = options;
   if (server !== undefined)
     return (await import("./remote-client.js")).openRemoteClient({ server, token, reader, as });
-  return (await import("../../host/local-client.js")).openLocalClient({ outputDir, store, config });
+  return (await import("../../host/local-client.js")).openLocalClient({
+    ...{ outputDir, store, config, version: readVersion() },
+  });
 }

@@ -38,6 +38,8 @@ export interface StartServerOptions extends ServerOptions {
   /** Batch systems on which it may run steps. */
   readonly clusters?: readonly ClusterSettings[];
   readonly breakers?: readonly BreakerDefinition[];
+  /** The settings file that was read; null: none. */
+  readonly settingsFile?: string | null;
   /** How long runs that are over, and their files, are kept; by default for ever. */
   readonly retention?: RetentionSettings;
   readonly channels?: readonly ChannelSettings[];
@@ -119,6 +121,7 @@ function openParts(
   apiUrl: () => string,
 ): Promise<ServerParts> {
   const { maxParallel, env, leaseMs, clusters, breakers, retention, channels, notify, onCluster } = options;
+  const { version, settingsFile } = options;
   return ServerParts.open({
     store,
     outputDir,
@@ -130,6 +133,8 @@ function openParts(
     ...(retention === undefined ? {} : { retention }),
     ...(channels === undefined ? {} : { channels }),
     ...(notify === undefined ? {} : { notify }),
+    ...(version === undefined ? {} : { version }),
+    ...(settingsFile === undefined ? {} : { settingsFile }),
     ...(onCluster === undefined ? {} : { onCluster }),
     ...(leaseMs === undefined ? {} : { leaseMs, attemptLeaseMs: leaseMs }),
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
+import { inspectSchema } from "../inspect/inspect-postgres.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { Announcements } from "./announcements.js";
@@ -89,6 +90,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createInboxVerbs(db, listeners, sender),
     ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),
+    inspect: () => inspectSchema(db),
     async ping() {
       // A write, since a full disk or a standby still answers reads.
       await db.rows("UPDATE schema_version SET version = version");

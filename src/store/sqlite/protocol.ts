@@ -5,6 +5,7 @@ import type { StoredCampaign } from "../campaign-rows.js";
 import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { CountFilter, CountKind } from "../counts.js";
 import type { JobFilter, RunFilter } from "../filters.js";
+import type { StoreInspection } from "../inspect/store-inspection.js";
 import type { CompletedStep, NoticeClaim, NoticeFilter } from "../outbox-rows.js";
 import type { GroupMember, PlaceRequest } from "../places.js";
 import type { SharedRow } from "../shared-rows.js";
@@ -134,6 +135,8 @@ export interface WriteVerbs {
 }
 
 export interface ThreadVerbs extends ReadVerbs, WriteVerbs {
+  /** Instead of opening it. */
+  inspect(file: string, full: boolean): StoreInspection;
   /** The first call. */
   open(file: string): null;
   /** The last one. The thread ends by itself afterwards. */

@@ -8,7 +8,7 @@ export type Statement = ReturnType<Database["prepare"]>;
 export type Cell = string | number | null;
 
 interface SqliteModule {
-  readonly DatabaseSync: new (file: string, options?: { timeout?: number }) => Database;
+  readonly DatabaseSync: new (file: string, options?: { timeout?: number; readOnly?: boolean }) => Database;
 }
 
 /** Before this, a checkpoint that meets another process's write could damage the file ("WAL-reset" defect). */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
+import type { StoreInspection } from "../inspect/store-inspection.js";
 import { ownerText } from "../lease-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type { LeaseOwner, Store } from "../store.js";
@@ -32,6 +33,17 @@ export async function openSqliteStore(options: { readonly file: string }): Promi
     throw error;
   }
   return createStore(thread);
+}
+
+/** On a thread of its own: whoever looks through a large file keeps nobody else waiting. */
+export async function inspectSqliteFile(file: string, full: boolean): Promise<StoreInspection> {
+  const worker = startDatabaseThread(threadEntry(import.meta.url, "./sqlite-thread.js"));
+  const thread = new ThreadClient(worker, file);
+  try {
+    return await thread.call("inspect", resolve(file), full);
+  } finally {
+    await thread.terminate();
+  }
 }
 
 function createStore(thread: ThreadClient): Store {
@@ -77,6 +89,7 @@ function createStore(thread: ThreadClient): Store {
     ...createSharedVerbs(thread, listeners),
     ...createOutboxVerbs(thread),
     onChange: (listener) => listeners.add(listener),
+    inspect: (full) => inspectSqliteFile(thread.file, full),
     async ping() {
       await thread.call("ping");
     },

@@ -1,7 +1,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { inspectDatabase } from "../inspect/inspect-sqlite.js";
 import { NativeGate } from "./native-gate.js";
 import { openDatabase } from "./open-database.js";
-import type { ReadVerbs, Request, Response, Verb, WriteVerbs } from "./protocol.js";
+import type { ReadVerbs, Request, Response, ThreadVerbs, Verb, WriteVerbs } from "./protocol.js";
 import { createReadVerbs } from "./read-verbs.js";
 import { type Database, loadSqlite } from "./sqlite-driver.js";
 import { toStoreError } from "./sqlite-errors.js";
@@ -74,6 +75,10 @@ class DatabaseThread {
 
   #perform(request: Request): unknown {
     if (request.verb === "open") return this.#openFile(request.args[0] as string);
+    if (request.verb === "inspect") {
+      const [file, full] = request.args as Parameters<ThreadVerbs["inspect"]>;
+      return inspectDatabase(file, full);
+    }
     if (this.#open === null) throw new Error("the database is not open");
     if (request.verb === "close") return this.#close(this.#open.db);
     this.#open.files.checkNowAndThen();

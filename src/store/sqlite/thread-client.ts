@@ -29,6 +29,10 @@ export class ThreadClient {
     });
   }
 
+  get file(): string {
+    return this.#file;
+  }
+
   call<V extends Verb>(verb: V, ...args: Parameters<ThreadVerbs[V]>): Promise<ReturnType<ThreadVerbs[V]>> {
     return new Promise((resolve, reject) => {
       if (this.#whyUnusable !== null) return reject(this.#unusable(this.#whyUnusable));

@@ -1,7 +1,7 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Run } from "../../../core/model/run.js";
 import { oneLine } from "../../../core/text/plain-text.js";
-import { settingsOf } from "../../../host/read-settings.js";
+import { describeSettings, settingsOf } from "../../../host/read-settings.js";
 import type { LimitSettings } from "../../../settings/limits.js";
 import { serverAddress } from "../../remote/place.js";
 import { type RunningServer, startServer } from "../../server/start-server.js";
@@ -47,6 +47,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     retention,
     channels,
     notify,
+    settingsFile: describeSettings(session.options.config).file,
     onCluster: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
     allowedOrigins: flags.allowOrigin ?? [],
     ...limits,
