@@ -13,7 +13,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 /** Undefined: there is none. */
-function parseBody(body: string): unknown {
+export function parseBody(body: string): unknown {
   const value = parseJson(body);
   checkDepth(value, MAX_JSON_DEPTH, (item) => {
     if (Object.hasOwn(item, "__proto__"))

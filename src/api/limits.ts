@@ -12,6 +12,8 @@ export const API_PREFIX = "/api/v1";
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** A workflow text takes about 5 s a megabyte to be read and checked on a busy machine, in a thread of its own. */
 export const MAX_SOURCE_BODY_BYTES = 2 * 1024 * 1024;
+/** A request of another system that starts a run. */
+export const MAX_HOOK_BODY_BYTES = 1024 * 1024;
 /** A whole run with its log. */
 export const MAX_IMPORT_BODY_BYTES = 64 * 1024 * 1024;
 export const MAX_HEADER_BYTES = 16 * 1024;

@@ -67,7 +67,8 @@ export interface ServerOptions {
 /** Routes that are no operations: the protocol of workers, of MCP clients. */
 export interface RouteGroup {
   readonly prefix: string;
-  readonly role: Role;
+  /** Null: open to everybody; its routes ask by themselves. */
+  readonly role: Role | null;
   readonly routes: FastifyPluginAsync;
   /** Programs of the installation itself, which ask as often as they must. */
   readonly unlimited?: true;
@@ -201,7 +202,11 @@ function groupPlugin({ role, routes, unlimited }: RouteGroup): FastifyPluginAsyn
         // No browser shows what these answer, and there are very many.
         route.helmet = false;
       });
-    app.addHook("onRequest", requireRole(role));
+    if (role !== null) app.addHook("onRequest", requireRole(role));
+    else
+      app.addHook("onRoute", (route) => {
+        route.config = { ...route.config, public: true };
+      });
     await app.register(routes);
   };
 }

@@ -5,7 +5,7 @@ import { type ExpandedBatch, expandJobs } from "./batch/expand-jobs.js";
 import { type FileSchedulers, fileSchedulers } from "./batch/job-schedulers.js";
 import { KnownNames } from "./check/references/known-names.js";
 import { validateGraph } from "./check/validate-graph.js";
-import { validateSchedules } from "./check/validate-schedules.js";
+import { validateStarts } from "./check/validate-starts.js";
 import type { StepEntry } from "./fields/step-entries.js";
 import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
@@ -90,7 +90,8 @@ export function readDefinition(
   const schedulers = entries && fileSchedulers(keys, read, entries, context);
   const plain = normalise(keys, { userData: {}, ...read, entries: entries ?? [] }, defaultName, context);
   const definition = withSchedulers(plain, schedulers);
-  validateSchedules(keys.schedule ?? [], definition, findings);
+  const starts = { schedules: keys.schedule ?? [], webhook: keys.triggers?.webhook };
+  validateStarts(starts, definition, findings);
   if (entries !== null) {
     const routed = new Set(definition.steps.flatMap((step) => (step.start === "routed" ? [step.id] : [])));
     const transitions = keys.transitions ?? [];

@@ -14,6 +14,7 @@ import type { GraphStep } from "../core/model/graph.js";
 import { passedResource, resourcesOf } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/model/workspace-state.js";
+import { hiddenNames } from "../core/schedule/webhook.js";
 import { aboutSize, sizeText } from "../core/text/amount-text.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
@@ -135,7 +136,7 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
   const { definition } = job.step;
   return {
     ...identityOf(run, job, now),
-    secrets: run.definition.secrets,
+    secrets: hiddenNames(run.definition),
     timeoutMs: definition.timeoutMs,
     idleTimeoutMs: definition.idleTimeoutMs,
     killGraceMs: definition.killGraceMs,
@@ -230,7 +231,7 @@ export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadA
     token: job.recovery?.token ?? "",
     action: { type: "command", exec: script },
     env,
-    secrets: run.definition.secrets,
+    secrets: hiddenNames(run.definition),
     cwd: run.folder,
     variables: {},
     timeoutMs,

@@ -17,6 +17,7 @@ import { fromDefinition, readWorkflow } from "../operations/workflows/workflow-s
 import { namesIn } from "../report/lookup/event-names.js";
 import { requireOwnRuns } from "../report/lookup/own-runs.js";
 import { reportRun } from "../report/run-report.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
@@ -28,6 +29,7 @@ interface AssembledDaruma {
   readonly daruma: Daruma;
   readonly engine: Engine;
   readonly owner: LeaseOwner;
+  readonly sandbox: Sandbox;
 }
 
 /** An engine with its store, worker and sandbox: everything to run workflows in one program. */
@@ -62,7 +64,7 @@ export class Daruma {
   ): Promise<AssembledDaruma> {
     const children = new LocalChildRuns();
     const parts = await openParts(options, children, workerOf);
-    const { store, engine, owner } = parts;
+    const { store, engine, owner, sandbox } = parts;
     const daruma = new Daruma(parts, prepare);
     children.attach({
       store,
@@ -75,7 +77,7 @@ export class Daruma {
       // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
       cancel: async (runId, reason) => (daruma.closing ? undefined : daruma.cancel(runId, reason)),
     });
-    return { daruma, engine, owner };
+    return { daruma, engine, owner, sandbox };
   }
 
   /** A workflow file, or a definition made by `defineWorkflow`. */

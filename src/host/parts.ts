@@ -10,6 +10,7 @@ import { systemClock } from "../engine/clock.js";
 import { Engine } from "../engine/engine.js";
 import { Inbox } from "../engine/inbox.js";
 import { createSandbox } from "../sandbox/quickjs-sandbox.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { readOutputArtifact } from "../worker/attempt-output.js";
@@ -61,6 +62,7 @@ export interface Parts {
   readonly env: { readonly [name: string]: string | undefined };
   readonly engine: Engine;
   readonly worker: Worker;
+  readonly sandbox: Sandbox;
   readonly owner: LeaseOwner;
   /** Of the settings. */
   readonly notify: readonly NotifyRule[];
@@ -144,6 +146,7 @@ export async function openParts(
     env,
     engine,
     worker,
+    sandbox,
     owner,
     notify,
     operate,

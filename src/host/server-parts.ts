@@ -28,10 +28,13 @@ import type {
 import { ScheduleKeeper } from "../operations/schedules/schedule-keeper.js";
 import { startScheduled } from "../operations/schedules/start-scheduled.js";
 import { hashSettings } from "../operations/server/server-settings.js";
+import { WebhookDesk } from "../operations/triggers/webhook-desk.js";
+import { WebhookSecrets } from "../operations/triggers/webhook-secrets.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { LiveControls } from "../report/live-control.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
 import type { ChannelSettings } from "../settings/channels.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
 import { NO_RETENTION, type RetentionSettings } from "../settings/retention.js";
@@ -92,6 +95,7 @@ export class ServerParts {
     private readonly settings: SettingsBeat,
     private readonly retention: RetentionKeeper,
     private readonly sender: NoticeSender,
+    private readonly sandbox: Sandbox,
     private readonly options: ServerPartsOptions,
   ) {
     const { clusters = [] } = options;
@@ -144,7 +148,7 @@ export class ServerParts {
       });
       return pool;
     };
-    const { daruma, engine, owner } = await Daruma.assemble(options, workerOf, (workflow) =>
+    const { daruma, engine, owner, sandbox } = await Daruma.assemble(options, workerOf, (workflow) =>
       withSchedulers(workflow, options.clusters ?? []),
     );
     daruma.onCommitted(controls.note);
@@ -198,7 +202,7 @@ export class ServerParts {
     });
     return new ServerParts(
       ...([daruma, engine, pool!, claimer, count, duty, duties, health!] as const),
-      ...([settings, keeper, sender, options] as const),
+      ...([settings, keeper, sender, sandbox, options] as const),
     );
   }
 
@@ -279,6 +283,17 @@ export class ServerParts {
       notify: this.options.notify ?? [],
       workflowReader: this.workflowReader,
     };
+  }
+
+  /** Where signed requests of other systems come to. */
+  webhooks(admitRun: (principal: Principal) => void): WebhookDesk {
+    const { env = process.env, onCluster = () => {} } = this.options;
+    return new WebhookDesk({
+      ...{ store: this.daruma.store, sandbox: this.sandbox, now: Date.now, tell: onCluster },
+      secrets: new WebhookSecrets(env, systemClock.elapsed),
+      start: this.runner.start,
+      admitRun: (name) => admitRun({ name: `webhook of ${name}`, role: "operator" }),
+    });
   }
 
   /** Lets go of every run in good order; another server, or this one when it is back, goes on with it. */

@@ -43,6 +43,11 @@ const CASES: readonly ExampleCase[] = [
     routes: [],
   },
   {
+    file: "webhook.yaml",
+    order: ["build", "deploy"],
+    routes: [],
+  },
+  {
     file: "remediate.yaml",
     order: ["build", "fix", "build", "after"],
     routes: ["build remediate fix"],

@@ -50,7 +50,7 @@ export async function publishSchedules(
   version: number,
   ...schedules: ScheduleDefinition[]
 ): Promise<void> {
-  await syncSchedules(scheduleRows(store, clock), { name: WORKFLOW, version }, schedules);
+  await syncSchedules(scheduleRows(store, clock), { name: WORKFLOW, version }, { schedules });
 }
 
 export async function standing(store: Store, clock: Clock): Promise<WorkflowSchedules> {

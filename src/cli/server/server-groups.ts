@@ -1,4 +1,5 @@
 import { principalOf } from "../../api/admission.js";
+import { HOOK_DOCUMENT, hookRoutes } from "../../api/hook-routes.js";
 import { API_PREFIX } from "../../api/limits.js";
 import type { RouteGroup } from "../../api/server.js";
 import { WORKER_DOCUMENT } from "../../api/worker-document.js";
@@ -6,6 +7,7 @@ import { workerRoutes } from "../../api/worker-routes.js";
 import { mcpRoute } from "../../mcp/http-route.js";
 import { callOperation } from "../../operations/call-operation.js";
 import type { Context, Principal } from "../../operations/context.js";
+import type { WebhookDesk } from "../../operations/triggers/webhook-desk.js";
 import type { PoolDesk } from "../../worker/pool/pool-desk.js";
 
 /** What workers on other machines speak. */
@@ -17,6 +19,11 @@ export function workerGroup(desk: PoolDesk): RouteGroup {
     routes: workerRoutes({ desk }),
     document: WORKER_DOCUMENT,
   };
+}
+
+/** Signed requests of other systems, which start runs. */
+export function hookGroup(desk: WebhookDesk): RouteGroup {
+  return { prefix: "", role: null, routes: hookRoutes(desk, Date.now), document: HOOK_DOCUMENT };
 }
 
 /** The streamable HTTP transport of MCP: the operations as tools, for the role of the token. */

@@ -20,7 +20,7 @@ import type { Store } from "../../store/store.js";
 import { openTelemetry, type Telemetry } from "../../telemetry/telemetry.js";
 import { growHeapSlowly } from "../heap-growth.js";
 import { addServerGauges } from "./server-gauges.js";
-import { mcpGroup, workerGroup } from "./server-groups.js";
+import { hookGroup, mcpGroup, workerGroup } from "./server-groups.js";
 
 export interface StartServerOptions extends ServerOptions {
   readonly host?: string;
@@ -159,7 +159,11 @@ function apiParts(
     isReady,
     metrics: () => telemetry.registry.text(),
     ...pageFolder(),
-    groups: [workerGroup(parts.desk), mcpGroup(context, options.version ?? "")],
+    groups: [
+      workerGroup(parts.desk),
+      mcpGroup(context, options.version ?? ""),
+      hookGroup(parts.webhooks(admitRun)),
+    ],
     options,
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),

@@ -1,6 +1,7 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { actionTraits } from "../../core/model/action-traits.js";
-import type { Definition, SchedulerRequest, StepDefinition } from "../../core/model/definition.js";
+import type { SchedulerRequest } from "../../core/model/batch/scheduler-request.js";
+import type { Definition, StepDefinition } from "../../core/model/definition.js";
 import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
 import { clusterOfLane, laneTag } from "./lane.js";
 import { whyForbidden } from "./rules.js";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Definition, SchedulerRequest, StepDefinition } from "../../core/model/definition.js";
+import type { SchedulerRequest } from "../../core/model/batch/scheduler-request.js";
+import type { Definition, StepDefinition } from "../../core/model/definition.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 
 /** Jobs that ask for the same by a scheduler of their file. Their workers have this tag alone and take no others. */

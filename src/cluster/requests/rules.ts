@@ -1,4 +1,4 @@
-import type { SchedulerRequest } from "../../core/model/definition.js";
+import type { SchedulerRequest } from "../../core/model/batch/scheduler-request.js";
 import type { Allowed, ClusterSettings, SchedulerRules } from "../../settings/settings.js";
 import { isRefusal } from "../provider.js";
 import { readSlurmOptions } from "../slurm/plan.js";

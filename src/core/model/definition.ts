@@ -1,7 +1,9 @@
 import type { RunConcurrency } from "../groups/concurrency.js";
 import type { ScheduleDefinition } from "../schedule/schedule.js";
+import type { WebhookDefinition } from "../schedule/webhook.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
+import type { SchedulerRequest } from "./batch/scheduler-request.js";
 import type { UserData } from "./batch/user-data.js";
 import { classesWith, type FailureClass } from "./failure.js";
 import type { Resource } from "./resources.js";
@@ -53,6 +55,8 @@ export interface Definition {
   readonly priority?: number;
   /** Steps that run when a run ends, in this order; missing: none. */
   readonly finally?: readonly string[];
+  /** Which requests start it once it is published; missing: none. */
+  readonly webhook?: WebhookDefinition;
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;
@@ -70,32 +74,6 @@ export interface Definition {
   readonly schedulers?: readonly SchedulerRequest[];
   /** In file order; a step's place here is its index everywhere. */
   readonly steps: readonly StepDefinition[];
-}
-
-/** What a file asks of a batch system for some of its steps. A cluster's settings say how much of it is allowed. */
-export interface SchedulerRequest {
-  readonly name: string;
-  /** The tag of workers that a cluster starts for it; missing: no cluster has taken it on. */
-  readonly tag?: string;
-  readonly account: string | null;
-  readonly partition: string | null;
-  readonly qos: string | null;
-  /** The kind of GPU, such as `gpu:a100`. */
-  readonly gres: string | null;
-  /** What an allocation has on each node at least; null: what its jobs need. */
-  readonly gpus: number | null;
-  readonly cpus: number | null;
-  readonly memoryBytes: number | null;
-  readonly runtimeMs: number | null;
-  /** Long options of the submission: `--constraint=skylake`. */
-  readonly options: readonly string[];
-  /** Nodes at a time; null: as many as the cluster allows. */
-  readonly maxNodes: number | null;
-  /** Jobs at a time in one allocation; null: as many as fit. */
-  readonly maxParallelJobs: number | null;
-  /** How long before its end an allocation takes no new jobs, and how long it stays without any. */
-  readonly drainMs: number | null;
-  readonly idleExitMs: number | null;
 }
 
 /** As the file gives it: what `ref` means is settled when a run begins. */

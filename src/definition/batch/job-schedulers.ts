@@ -1,4 +1,4 @@
-import type { SchedulerRequest } from "../../core/model/definition.js";
+import type { SchedulerRequest } from "../../core/model/batch/scheduler-request.js";
 import type { SchedulerDraft } from "../fields/scheduler-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import { MAX_DURATION_MS } from "../read/duration.js";

@@ -35,6 +35,7 @@ import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { concurrency, priority } from "./start/concurrency-fields.js";
 import { schedules } from "./start/schedule-fields.js";
+import { triggers } from "./start/webhook-fields.js";
 import { steps } from "./step-entries.js";
 import { environment, MAX_DESCRIPTION_CHARS, onFail, stepNames } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
@@ -260,6 +261,7 @@ export const WORKFLOW_FIELDS = {
     schema: stepNames,
     doc: "Steps that run when a run ends, in this order, however it ended.",
   },
+  triggers: { schema: triggers, doc: "What else starts it, once it is published." },
   failure_handlers: { schema: failureHandlers, doc: "Rules that handle exit codes; steps name a handler." },
   breakers: {
     schema: breakers,

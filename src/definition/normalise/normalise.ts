@@ -91,6 +91,7 @@ export function normalise(
     ...given("notify", keys.notify?.length === 0 ? undefined : keys.notify),
     ...given("concurrency", keys.concurrency),
     ...given("priority", keys.priority),
+    ...given("webhook", keys.triggers?.webhook?.definition),
     ...given("breakers", keys.breakers?.length === 0 ? undefined : keys.breakers),
     ...(keys.finally === undefined || keys.finally.length === 0
       ? {}

@@ -76,7 +76,7 @@ export class ScheduleKeeper {
 
   private async sync(row: WorkflowRow): Promise<void> {
     const { definition } = await storedDefinition(this.options.store, row);
-    await syncSchedules(this.rows, row, definition.schedules ?? []);
+    await syncSchedules(this.rows, row, definition);
     this.synced.set(row.name, row.definition_hash);
   }
 

@@ -1,5 +1,6 @@
+import type { Definition } from "../../core/model/definition.js";
 import { newScheduleState, replaceSchedule, type ScheduleState } from "../../core/schedule/plan-ticks.js";
-import type { ScheduleDefinition } from "../../core/schedule/schedule.js";
+import type { WebhookDefinition } from "../../core/schedule/webhook.js";
 import type { Clock } from "../../engine/clock.js";
 import { SharedRows } from "../../engine/shared-rows.js";
 import type { SharedStore } from "../../store/shared-rows.js";
@@ -7,11 +8,13 @@ import type { WorkflowRow } from "../../store/store.js";
 
 const KIND = "schedules";
 
-/** All schedules of one workflow, as its newest published version has them, and where each of them stands. */
+/** What starts a workflow by itself: its schedules, as its newest published version has them, and where each of them stands. */
 export interface WorkflowSchedules {
   /** 0: none was ever published with a schedule. */
   readonly version: number;
   readonly schedules: readonly ScheduleState[];
+  /** Which requests start it; missing: none. */
+  readonly webhook?: WebhookDefinition;
 }
 
 /** One row a workflow, so that publishing replaces all its schedules at once. */
@@ -27,18 +30,18 @@ export function scheduleRows(store: SharedStore, clock: Pick<Clock, "now">): Sch
 export async function syncSchedules(
   rows: ScheduleRows,
   { name, version }: Pick<WorkflowRow, "name" | "version">,
-  published: readonly ScheduleDefinition[],
+  { schedules: published = [], webhook }: Pick<Definition, "schedules" | "webhook">,
 ): Promise<void> {
   await rows.change([name], (values, now) => {
     const before = values.get(name)!;
-    const isEmpty = before.schedules.length === 0 && published.length === 0;
-    if (isEmpty || version <= before.version) return null;
+    const isNew = before.version === 0 && published.length === 0 && webhook === undefined;
+    if (isNew || version <= before.version) return null;
     const known = new Map(before.schedules.map((state) => [state.schedule.id, state]));
     const schedules = published.map((schedule) => {
       const state = known.get(schedule.id);
       return state === undefined ? newScheduleState(schedule, now) : replaceSchedule(state, schedule, now);
     });
-    return new Map([[name, { version, schedules }]]);
+    return new Map([[name, { version, schedules, ...(webhook === undefined ? {} : { webhook }) }]]);
   });
 }
 

@@ -74,7 +74,7 @@ async function publish(
     failureHandlers: failureHandlersOf(workflow.definition),
   });
   const { workflowId, version } = registered;
-  await syncSchedules(scheduleRows(store, context), { name, version }, workflow.definition.schedules ?? []);
+  await syncSchedules(scheduleRows(store, context), { name, version }, workflow.definition);
   return {
     name,
     workflow_id: workflowId,

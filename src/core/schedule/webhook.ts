@@ -1,0 +1,33 @@
+import type { Json } from "../text/json.js";
+
+export const WEBHOOK_FORMS = ["standard", "github"] as const;
+
+/** Where a secret is: never the secret itself. */
+export type SecretPlace = { readonly variable: string } | { readonly file: string };
+
+/** What starts a published workflow from outside. */
+export interface WebhookDefinition {
+  readonly secret: SecretPlace;
+  /** How requests are signed. */
+  readonly form: (typeof WEBHOOK_FORMS)[number];
+  /** An expression; a request for which it is not true starts nothing. Null: every request starts a run. */
+  readonly when: string | null;
+  /** Templates over the request. */
+  readonly inputs: { readonly [name: string]: Json };
+}
+
+/** What expressions and templates of a webhook see of a request. */
+export const WEBHOOK_NAMES = ["body", "event"] as const;
+
+/** Variables whose values are hidden in all that a run writes: steps see the server's variables. */
+export function hiddenNames({
+  secrets,
+  webhook,
+}: {
+  readonly secrets: readonly string[];
+  readonly webhook?: WebhookDefinition;
+}): readonly string[] {
+  if (webhook === undefined || !("variable" in webhook.secret)) return secrets;
+  const { variable } = webhook.secret;
+  return secrets.includes(variable) ? secrets : [...secrets, variable];
+}

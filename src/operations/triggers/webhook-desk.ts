@@ -1,0 +1,128 @@
+import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
+import type { WebhookDefinition } from "../../core/schedule/webhook.js";
+import type { Json } from "../../core/text/json.js";
+import { oneLine } from "../../core/text/plain-text.js";
+import type { Rendered } from "../../sandbox/render-step.js";
+import type { Sandbox, SandboxResult } from "../../sandbox/sandbox.js";
+import type { Store } from "../../store/store.js";
+import type { Runner } from "../context.js";
+import { findRunOf } from "../runs/run-cause.js";
+import { refuseChildrenWithoutFolder } from "../runs/started-run.js";
+import { scheduleRows } from "../schedules/schedule-rows.js";
+import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
+import { publishedAsWorkflow } from "../workflows/choose-workflow.js";
+import { type Headers, signedId } from "./verify-signature.js";
+import { placeName, type WebhookSecrets } from "./webhook-secrets.js";
+
+/** Names that no workflow has are not looked for. */
+const WORKFLOW_NAME = /^[^\p{Cc}]{1,200}$/u;
+
+export interface WebhookRequest {
+  readonly workflow: string;
+  readonly headers: Headers;
+  /** As they came: they are what is signed. */
+  readonly bytes: Uint8Array;
+  /** Of the bytes, once they are known to be the sender's. */
+  readonly parse: () => unknown;
+}
+
+export interface WebhookAnswer {
+  /** Null: the request is not one that starts a run. */
+  readonly run_id: number | null;
+  /** It came before, and this is the run it started then. */
+  readonly again: boolean;
+}
+
+export interface WebhookDeskOptions {
+  readonly store: Store;
+  readonly sandbox: Pick<Sandbox, "evaluate" | "render">;
+  readonly secrets: WebhookSecrets;
+  readonly now: () => number;
+  readonly start: Runner["start"];
+  /** Throws TOO_MANY_RUNS. */
+  readonly admitRun: (name: string) => void;
+  /** Called with a sentence for the log. */
+  readonly tell: (text: string) => void;
+}
+
+/** Starts runs for signed requests. The signature takes the place of a token; of the request only inputs are kept. */
+export class WebhookDesk {
+  private readonly told = new Set<string>();
+
+  constructor(private readonly options: WebhookDeskOptions) {}
+
+  /** Throws UNAUTHENTICATED, in the same words, for a wrong signature and for a workflow that takes no requests. */
+  async receive(request: WebhookRequest): Promise<WebhookAnswer> {
+    const { store, now } = this.options;
+    const { workflow: name, headers, bytes } = request;
+    const hook = await this.hookOf(name);
+    const secret = hook === null ? null : this.secretOf(name, hook);
+    const id = signedId(hook?.form ?? null, secret, { headers, bytes, now: now() });
+    if (id === null) throw refused();
+    const cause = { mark: `webhook/${name}/${id}`, request: null };
+    const first = await findRunOf(store, cause);
+    if (first !== null) return { run_id: first, again: true };
+    const workflow = await publishedAsWorkflow(store, name);
+    const { webhook } = workflow.definition;
+    if (webhook === undefined) throw refused();
+    const variables = { body: request.parse() as Json, event: eventOf(headers) };
+    if (!(await this.isWanted(webhook, variables))) return { run_id: null, again: false };
+    const inputs = await this.inputsOf(webhook, variables);
+    refuseVisibleSecrets({ inputs });
+    refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
+    this.options.admitRun(name);
+    return { run_id: await this.options.start(workflow, { inputs, cause }), again: false };
+  }
+
+  /** One row by its key, whether it is there or not. */
+  private async hookOf(name: string): Promise<WebhookDefinition | null> {
+    const asked = WORKFLOW_NAME.test(name) ? name : "";
+    const rows = scheduleRows(this.options.store, this.options);
+    await rows.read([asked]);
+    return rows.get(asked)?.webhook ?? null;
+  }
+
+  /** That it is missing is for whoever keeps the server, once; the sender learns nothing. */
+  private secretOf(name: string, { secret }: WebhookDefinition): string | null {
+    const found = this.options.secrets.find(secret);
+    if (found === null && !this.told.has(name)) {
+      this.told.add(name);
+      this.options.tell(
+        `the webhook of ${oneLine(name)} refuses every request: ${placeName(secret)} holds no secret`,
+      );
+    }
+    return found;
+  }
+
+  private async isWanted({ when }: WebhookDefinition, variables: { readonly [name: string]: Json }) {
+    if (when === null) return true;
+    const asked = { code: when, variables, now: this.options.now(), expects: "boolean" } as const;
+    return valueOf("when", await this.options.sandbox.evaluate(asked)) === true;
+  }
+
+  private async inputsOf(
+    { inputs }: WebhookDefinition,
+    variables: { readonly [name: string]: Json },
+  ): Promise<{ readonly [name: string]: Json }> {
+    const rendering = { variables, env: {}, trees: [{ json: inputs, as: "value" as const }] };
+    const rendered = valueOf("inputs", await this.options.sandbox.render(rendering));
+    return (rendered as unknown as Rendered).trees[0] as { readonly [name: string]: Json };
+  }
+}
+
+function eventOf(headers: Headers): string | null {
+  const event = headers["x-github-event"];
+  return typeof event === "string" ? event : null;
+}
+
+function valueOf(key: string, result: SandboxResult): Json {
+  if (result.ok) return result.value;
+  const code = Object.hasOwn(ERROR_CATALOGUE, result.code) ? (result.code as ErrorCode) : "INVALID_INPUT";
+  throw new DarumaError(code, `${key} of the webhook: ${oneLine(result.reason)}`);
+}
+
+function refused(): DarumaError {
+  return new DarumaError("UNAUTHENTICATED", "the signature is wrong, or nothing takes requests here", {
+    hint: "Check the address, the secret on both sides, the form of the signature, and the clock of the sender.",
+  });
+}
