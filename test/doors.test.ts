@@ -74,8 +74,15 @@ describe("the three doors", () => {
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
       ...["check_health", "compare_attempts", "compare_runs", "compare_versions", "control_breaker"],
       ...["control_campaign", "create_token"],
-      ...["decide_problems", "diff_run", "edit_workflow", "export_run", "get_timeline", "import_run"],
-      ...["list_breakers", "list_controls", "list_flakes", "list_notifications", "list_problems"],
+      ...["decide_problems", "diff_run", "edit_workflow", "export_run", "get_settings", "get_timeline"],
+      ...[
+        "import_run",
+        "list_breakers",
+        "list_controls",
+        "list_flakes",
+        "list_notifications",
+        "list_problems",
+      ],
       ...["list_tokens", "list_waiting"],
       ...["prune_runs", "release_worker", "report_run", "test_channel"],
     ]);

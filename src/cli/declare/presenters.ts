@@ -65,7 +65,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   "schedules resume": async () => (await import("../commands/serve/schedules.js")).controlSchedule,
   "schedules run": async () => (await import("../commands/serve/schedules.js")).runSchedule,
   notifications: async () => (await import("../commands/look/notifications.js")).notifications,
-  "notifications test": async () => (await import("../commands/look/notifications.js")).testChannel,
+  "notifications test": async () => (await import("../commands/decide/test-channel.js")).testChannel,
   workers: async () => (await import("../commands/look/workers.js")).workers,
   "workers waiting": async () => (await import("../commands/look/workers.js")).waiting,
   "workers release": async () => (await import("../commands/decide/release-worker.js")).releaseWorker,

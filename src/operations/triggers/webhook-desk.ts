@@ -97,7 +97,7 @@ export class WebhookDesk {
   private async isWanted({ when }: WebhookDefinition, variables: { readonly [name: string]: Json }) {
     if (when === null) return true;
     const asked = { code: when, variables, now: this.options.now(), expects: "boolean" } as const;
-    return valueOf("when", await this.options.sandbox.evaluate(asked)) === true;
+    return readResult("when", await this.options.sandbox.evaluate(asked)) === true;
   }
 
   private async inputsOf(
@@ -105,7 +105,7 @@ export class WebhookDesk {
     variables: { readonly [name: string]: Json },
   ): Promise<{ readonly [name: string]: Json }> {
     const rendering = { variables, env: {}, trees: [{ json: inputs, as: "value" as const }] };
-    const rendered = valueOf("inputs", await this.options.sandbox.render(rendering));
+    const rendered = readResult("inputs", await this.options.sandbox.render(rendering));
     return (rendered as unknown as Rendered).trees[0] as { readonly [name: string]: Json };
   }
 }
@@ -115,7 +115,7 @@ function eventOf(headers: Headers): string | null {
   return typeof event === "string" ? event : null;
 }
 
-function valueOf(key: string, result: SandboxResult): Json {
+function readResult(key: string, result: SandboxResult): Json {
   if (result.ok) return result.value;
   const code = Object.hasOwn(ERROR_CATALOGUE, result.code) ? (result.code as ErrorCode) : "INVALID_INPUT";
   throw new DarumaError(code, `${key} of the webhook: ${oneLine(result.reason)}`);

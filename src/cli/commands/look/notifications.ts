@@ -19,10 +19,3 @@ export const notifications: Present = async ({ input }, { out, options }, client
   }
   return 0;
 };
-
-export const testChannel: Present = async ({ input }, { out, options }, client) => {
-  const sent = await client.call("test_channel", input as never);
-  if (options.json) writeJson(out, sent);
-  else writeLines(out, [`channel ${sent.channel} (${sent.type}, ${sent.target}): a test message was sent`]);
-  return 0;
-};
