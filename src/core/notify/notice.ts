@@ -83,6 +83,8 @@ export interface NoticeFacts {
   readonly told_at?: number;
   /** Of a recovery: when the attempt began that succeeded. */
   readonly begun_at?: number;
+  /** Of a recovery: what it is over with. */
+  readonly was?: NoticeKind;
 }
 
 export type NoticeCause = Pick<Notice, "kind" | "thing" | "run_id" | "workflow" | "step" | "signature"> & {

@@ -124,7 +124,7 @@ function recoveryOf(
     kind: "recovered",
     run_id: runId ?? last.run_id,
     condition: recovery?.when ?? null,
-    facts: { ...last.facts, begun_at: begunAt },
+    facts: { ...last.facts, begun_at: begunAt, was: last.kind },
   };
 }
 

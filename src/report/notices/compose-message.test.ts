@@ -64,10 +64,10 @@ Waiting in this run: 1 held step.
 
 What to do:
   http://daruma.example:7420/#/runs/12/test
-  daruma resolve 12 test --retry                # run it again, once the cause is fixed
-  daruma resolve 12 test --skip                 # continue without it
-  daruma resolve 12 test --fail                 # let it fail
-  daruma failures mute 3f9a01bc77aa --until 7d  # hear nothing of this failure for a week`);
+  daruma resolve 12 test --retry              # run it again, once the cause is fixed
+  daruma resolve 12 test --skip               # continue without it
+  daruma resolve 12 test --fail               # let it fail
+  daruma failures mute 3f9a01bc77 --until 7d  # hear nothing of this failure for a week`);
   });
 
   it("says how to continue a run that no server runs, and quotes what a shell would read", {
@@ -129,6 +129,12 @@ What to do:
     expect(textOf(notice({ kind: "recovered", told }))).toBe(`ci: test works again
 ---
 Step test of ci has completed again, and nothing of this failure waits any more. It had failed 3 times.`);
+    const ofMachine = (name: string, was: "breaker" | "quarantined") =>
+      textOf(notice({ kind: "recovered", workflow: null, step: null, told, facts: { name, was } as never }));
+    expect(ofMachine("w1", "quarantined")).toBe("Worker w1 works again\n---\nWorker w1 gets attempts again.");
+    expect(ofMachine("pay", "breaker")).toBe(
+      "Breaker pay is closed again\n---\nBreaker pay is closed: the steps that waited for it go on.",
+    );
   });
 
   it("of a time limit says which", { tags: ["N11"] }, () => {

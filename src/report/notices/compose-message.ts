@@ -33,7 +33,7 @@ export function composeMessage(notice: Notice, { page }: { readonly page: string
 }
 
 function linkOf(page: string, { run_id, step, kind, facts }: Notice): string {
-  const at = page.replace(/\/$/, "");
+  const at = page.endsWith("/") ? page.slice(0, -1) : page;
   if (run_id === null || kind === "breaker" || kind === "quarantined") return `${at}/#/`;
   const job = step === null ? "" : `/${encodeURIComponent(nameOf(step, facts.scope ?? "root"))}`;
   return `${at}/#/runs/${run_id}${job}`;

@@ -1,6 +1,7 @@
 import type { Notice } from "../../core/notify/notice.js";
 import { nameOf } from "../lookup/job-name.js";
 import { shellWord } from "../words/shell-word.js";
+import { shortSignature } from "../words/short-signature.js";
 
 export interface ToldCommand {
   /** As it is typed. */
@@ -9,7 +10,6 @@ export interface ToldCommand {
 }
 
 const MAX_CHOICES = 8;
-const SIGNATURE_CHARS = 12;
 
 /** How to decide, or to find out more. */
 export function commandsFor({ kind, run_id, step, signature, facts }: Notice): ToldCommand[] {
@@ -59,8 +59,8 @@ export function commandsFor({ kind, run_id, step, signature, facts }: Notice): T
 
 function toMute(signature: string | null): ToldCommand[] {
   if (signature === null) return [];
-  const short = signature.replace(/^v\d+:/, "").slice(0, SIGNATURE_CHARS);
-  return [told("hear nothing of this failure for a week", "failures", "mute", short, "--until", "7d")];
+  const muted = ["failures", "mute", shortSignature(signature), "--until", "7d"];
+  return [told("hear nothing of this failure for a week", ...muted)];
 }
 
 function told(does: string, ...words: readonly string[]): ToldCommand {

@@ -1,6 +1,7 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { actionText, isRemedy } from "../../../report/words/book-words.js";
+import { shortSignature } from "../../../report/words/short-signature.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
@@ -9,13 +10,6 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Failure = OutputOf<"list_failures">["items"][number];
 type Occurrence = OutputOf<"get_failure">["occurrences"][number];
-
-const SHORT_HEX = 10;
-
-/** Enough of a signature to type. */
-export function shortSignature(signature: string): string {
-  return signature.slice(signature.indexOf(":") + 1).slice(0, SHORT_HEX);
-}
 
 /** One line each: what, how often, and what rescued it. */
 export const failures: Present = async ({ input }, { out, options }, client) => {

@@ -1,12 +1,12 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { thenText } from "../../../report/words/expiry-text.js";
+import { shortSignature } from "../../../report/words/short-signature.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
-import { shortSignature } from "./failures.js";
 
 type Problem = OutputOf<"list_problems">["items"][number];
 
