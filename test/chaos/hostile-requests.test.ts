@@ -244,6 +244,8 @@ const OPEN = new Set(["healthz", "readyz", "sign_in", "sign_out"]);
 function judge({ operation }: RandomRequest, role: Role | null, status: number): string | null {
   if (status >= 500) return "a fault";
   if (OPEN.has(operation)) return null;
+  // It asks for a signature, and no token is as good as one.
+  if (operation === "hook") return status < 400 ? "without a signature" : null;
   // An address that is broken, or matches no route, is refused before or instead.
   if (role === null) return [401, 400, 429].includes(status) ? null : "without a token";
   const needed = operation.startsWith("worker_")
