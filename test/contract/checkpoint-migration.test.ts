@@ -88,7 +88,9 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
       DROP INDEX job_unanswered; ALTER TABLE job DROP COLUMN unanswered; DROP INDEX run_recovered; DROP INDEX run_waiting;
       ALTER TABLE run DROP COLUMN recoveries; ALTER TABLE run DROP COLUMN waiting; ALTER TABLE run DROP COLUMN tally;
       DROP INDEX run_wanted_at; ALTER TABLE run DROP COLUMN wanted_at;
-      ALTER TABLE definition DROP COLUMN written;
+      ALTER TABLE definition DROP COLUMN written; DROP TABLE outbox; DROP INDEX run_by_end; DROP INDEX run_in_group; DROP INDEX run_place;
+      ALTER TABLE run DROP COLUMN concurrency_group; ALTER TABLE run DROP COLUMN group_limit; ALTER TABLE run DROP COLUMN group_policy;
+      ALTER TABLE run DROP COLUMN priority; ALTER TABLE run DROP COLUMN place;
       UPDATE schema_version SET version = 4`);
     db.close();
     const again = await openSqliteStore({ file });
@@ -121,7 +123,8 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
         json, json, json, json, json, text[]);
       ALTER TABLE job DROP COLUMN unanswered; ALTER TABLE run DROP COLUMN recoveries, DROP COLUMN waiting, DROP COLUMN tally;
       DROP INDEX run_wanted_at; ALTER TABLE run DROP COLUMN wanted_at;
-      ALTER TABLE definition DROP COLUMN written;
+      ALTER TABLE definition DROP COLUMN written; DROP TABLE outbox; DROP INDEX run_by_end; DROP INDEX IF EXISTS run_in_group, run_place;
+      ALTER TABLE run DROP COLUMN concurrency_group, DROP COLUMN group_limit, DROP COLUMN group_policy, DROP COLUMN priority, DROP COLUMN place;
       UPDATE schema_version SET version = 3`);
     await sql.end();
     expect(await rowsOf(await opened.reopen())).toEqual(EXPECTED);
