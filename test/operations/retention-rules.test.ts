@@ -1,14 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/engine/clock.js";
 import { RetentionKeeper } from "../../src/host/retention-keeper.js";
 import type { Context } from "../../src/operations/context.js";
+import { applyRetention } from "../../src/operations/retention/apply-retention.js";
+import { planRetention } from "../../src/operations/retention/plan-retention.js";
 import { removeLogs } from "../../src/operations/retention/remove-files.js";
 import { noteRemovedFiles } from "../../src/operations/retention/removed-files.js";
 import { noteRemovedRuns } from "../../src/operations/retention/removed-runs.js";
 import { listPasses } from "../../src/operations/retention/retention-passes.js";
+import { RunFiles } from "../../src/operations/retention/run-files.js";
 import {
   FINAL_STATUSES,
   NO_RETENTION,
@@ -131,6 +134,47 @@ describe("logs and artifacts that were removed", () => {
 });
 
 describe("what somebody still needs", () => {
+  it("stays: logs and artifacts of a run that was taken up again after the plan was made", {
+    tags: ["D2"],
+  }, async () => {
+    const failing = "name: t\nsteps: { a: { type: command, exec: 'echo no; test -e there' } }";
+    const { run_id, jobs } = await bench.run(failing);
+    const { store } = bench.context;
+    const now = Date.now() + 30 * DAY_MS;
+    const place = { store, outputDir: base(), files: new RunFiles(base()), now, byItself: true };
+    const all = rule({ keepLast: 0 });
+    const plan = await planRetention(place, { runs: null, logs: all, artifacts: all });
+    expect(plan).toMatchObject({ logs: [{ run: { id: run_id } }], artifacts: [{ run: { id: run_id } }] });
+    writeFileSync(join(workFolderOf(base(), run_id), "there"), "");
+    await bench.call("retry_job", { job_id: jobs[0]!.id, max_retries: 9 } as never);
+    await bench.until(run_id, ({ status }) => status === "completed");
+    const done = await applyRetention(place, plan);
+    expect(done).toMatchObject({ logs: [], artifacts: [] });
+    expect(done.kept).toContainEqual({ runId: run_id, because: "it is in use" });
+    expect(existsSync(join(workFolderOf(base(), run_id), "there"))).toBe(true);
+    expect(existsSync(runLogFolder(base(), run_id))).toBe(true);
+  });
+
+  it("stays: what a link that a step has left points to", { tags: ["D2"] }, async () => {
+    const { run_id } = await bench.run(PRINTS("l"));
+    const outside = mkdtempSync(join(tmpdir(), "daruma-outside-"));
+    try {
+      writeFileSync(join(outside, "job_wf1_j1_r1_a1.o"), "mine");
+      for (const folder of [runFolder(base(), run_id), runLogFolder(base(), run_id)]) {
+        rmSync(folder, { recursive: true, force: true });
+        symlinkSync(outside, folder);
+      }
+      mkdirSync(workFolderOf(base(), run_id), { recursive: true });
+      symlinkSync(outside, join(workFolderOf(base(), run_id), "link"));
+      await callIn(later(), "prune_runs", { older_than: "0s" });
+      expect(await isThere(run_id)).toBe(false);
+      expect(readdirSync(outside)).toEqual(["job_wf1_j1_r1_a1.o"]);
+      expect(existsSync(runFolder(base(), run_id))).toBe(false);
+    } finally {
+      rmSync(outside, { recursive: true, force: true });
+    }
+  });
+
   it("stays: the run that another, which is not over, reuses jobs of", async () => {
     const source = (more: string): string =>
       `name: r\nsteps: { a: { type: command, exec: "${BIG}" }, ask: { type: human, prompt: 'ok${more}', depends_on: [a] } }`;

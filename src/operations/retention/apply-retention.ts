@@ -1,4 +1,6 @@
 import { iso } from "../../report/run-report.js";
+import type { Store } from "../../store/store.js";
+import type { ListedRun } from "./list-runs.js";
 import { NeededRuns } from "./needed-runs.js";
 import type { Planned, RetentionPlace, RetentionPlan } from "./plan-retention.js";
 import { removeArtifacts, removeFiles, removeLogs } from "./remove-files.js";
@@ -7,6 +9,8 @@ import { noteRemovedRuns } from "./removed-runs.js";
 
 /** What is needed is looked at again before each: a run may have been forked since. */
 const RUNS_AT_ONCE = 100;
+const FILES_AT_ONCE = 20;
+const IN_USE = "it is in use";
 
 /** Does what was planned, and answers with what was really done. */
 export async function applyRetention(
@@ -18,8 +22,10 @@ export async function applyRetention(
   const runs: Planned[] = [];
   for (let at = 0; at < plan.runs.length && !isStopping(); at += RUNS_AT_ONCE)
     runs.push(...(await removeRuns(place, plan.runs.slice(at, at + RUNS_AT_ONCE), kept)));
-  const logs = isStopping() ? [] : await removeOnly(place, "logs", plan.logs);
-  const artifacts = isStopping() ? [] : await removeOnly(place, "artifacts", plan.artifacts);
+  const logs = isStopping() ? [] : await removeOnly(place, { kind: "logs", planned: plan.logs, kept });
+  const artifacts = isStopping()
+    ? []
+    : await removeOnly(place, { kind: "artifacts", planned: plan.artifacts, kept });
   return { runs, logs, artifacts, kept };
 }
 
@@ -42,7 +48,7 @@ async function removeRuns(
   const removed: Planned[] = [];
   for (const each of free) {
     if (await store.deleteRun(each.run.id)) removed.push(each);
-    else kept.push({ runId: each.run.id, because: "it is in use" });
+    else kept.push({ runId: each.run.id, because: IN_USE });
   }
   const ids = new Set(removed.map(({ run }) => run.id));
   await removeFiles(outputDir, ids);
@@ -50,15 +56,40 @@ async function removeRuns(
   return removed;
 }
 
-/** Noted before it is done: whoever dies in between has said so, and what is left is removed the next time. */
+interface OnlyFiles {
+  readonly kind: RemovedKind;
+  readonly planned: readonly Planned[];
+  readonly kept: { runId: number; because: string }[];
+}
+
+/**
+ * Noted before it is done: whoever dies in between has said so, and what is left is removed the next time. Measuring takes
+ * long where there are many files, so each run is looked at once more right before its files go.
+ */
 async function removeOnly(
-  { outputDir, files, now }: RetentionPlace,
-  kind: RemovedKind,
-  planned: readonly Planned[],
+  { store, outputDir, files, now }: RetentionPlace,
+  { kind, planned, kept }: OnlyFiles,
 ): Promise<readonly Planned[]> {
-  const ids = new Set(planned.map(({ run }) => run.id));
-  for (const id of ids) noteRemovedFiles(outputDir, id, kind, iso(now));
-  await (kind === "logs" ? removeLogs : removeArtifacts)(outputDir, ids);
-  files.forget(ids);
-  return planned;
+  const removed: Planned[] = [];
+  for (let at = 0; at < planned.length; at += FILES_AT_ONCE) {
+    const needed = await NeededRuns.read(store);
+    const free: Planned[] = [];
+    for (const each of planned.slice(at, at + FILES_AT_ONCE)) {
+      const because = needed.why(each.run) ?? ((await isStillOver(store, each.run)) ? null : IN_USE);
+      if (because === null) free.push(each);
+      else kept.push({ runId: each.run.id, because });
+    }
+    const ids = new Set(free.map(({ run }) => run.id));
+    for (const id of ids) noteRemovedFiles(outputDir, id, kind, iso(now));
+    await (kind === "logs" ? removeLogs : removeArtifacts)(outputDir, ids);
+    files.forget(ids);
+    removed.push(...free);
+  }
+  return removed;
+}
+
+/** One that was taken up again has another end, or none. */
+async function isStillOver(store: Store, { id, status, finishedAt }: ListedRun): Promise<boolean> {
+  const run = await store.readRun(id);
+  return run !== null && run.status === status && run.finished_at === finishedAt;
 }
