@@ -122,6 +122,15 @@ describe("a webhook", () => {
     );
   });
 
+  it("does not show the beginning of its secret where the answer is cut short", {
+    tags: ["N10"],
+  }, async () => {
+    answer = (_, response) => response.writeHead(500).end(`${"x".repeat(190)}${ENV.KEY}`);
+    const failure = await send(webhook());
+    expect(failure).toMatch(/^it answered 500: x+/);
+    expect(failure).not.toContain("whsec");
+  });
+
   it("holds nothing that looks like a secret, nor the channel's own", { tags: ["N10"] }, async () => {
     answer = (_, response) => response.writeHead(200).end();
     const token = `ghp_${"a1B2".repeat(9)}`;
@@ -193,6 +202,18 @@ describe("a command", () => {
       link: MESSAGE.link,
     });
     expect(rest).toBe(`$(echo no) ; \`no\`|${MESSAGE.id}|${ENV.TOKEN}||`);
+  });
+
+  it("says why it failed without the variables that it was given, also where the reason is cut short", {
+    tags: ["N10"],
+  }, async () => {
+    const says = (name: string, before: number): string =>
+      script(name, `head -c ${before} /dev/zero | tr '\\0' x >&2; echo " token $TOKEN" >&2; exit 3`);
+    const short = says("short", 0);
+    expect(await send(channel([short]))).toBe(`${short} ended with 3: token [redacted:TOKEN]`);
+    // A few characters of it would be left before the cut.
+    for (const before of [186, 1_994, 3_000])
+      expect(await send(channel([says(`long-${before}`, before)]))).not.toMatch(/xyz|ugh/);
   });
 
   it("has failed where it ends otherwise than with 0, cannot be started or takes too long", {

@@ -7,13 +7,21 @@ import type { Environment } from "./secrets.js";
 /** What a program needs to run at all. */
 const USUAL = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL"];
 const MAX_STDERR_CHARS = 2_000;
+/** So that no secret is cut before it is hidden. */
+const MAX_HEARD_CHARS = 20_000;
 const MAX_REASON_CHARS = 200;
+
+interface Sending {
+  readonly env: Environment;
+  readonly signal: AbortSignal;
+  readonly redact: (text: string) => string;
+}
 
 /** The message is JSON on its standard input. It has arrived where the program ends with 0. */
 export function runCommand(
   { command, env: names }: CommandChannel,
   { id, at, kind, subject, text, link, data }: Message,
-  { env, signal }: { readonly env: Environment; readonly signal: AbortSignal },
+  { env, signal, redact }: Sending,
 ): Promise<string | null> {
   const [program = "", ...args] = command;
   const variables = Object.fromEntries(
@@ -40,12 +48,12 @@ export function runCommand(
       resolve(failure);
     };
     child.stderr?.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString("utf8")).slice(-MAX_STDERR_CHARS);
+      said = (said + chunk.toString("utf8")).slice(-MAX_HEARD_CHARS);
     });
     child.on("error", (error: NodeJS.ErrnoException) => end(`${program} cannot be started: ${error.code}`));
     child.on("exit", (code, by) => {
       if (code === 0) return end(null);
-      const why = oneLine(said, MAX_REASON_CHARS);
+      const why = oneLine(redact(said).slice(-MAX_STDERR_CHARS), MAX_REASON_CHARS);
       const how = signal.aborted
         ? "was ended after its time limit"
         : by === null

@@ -12,13 +12,14 @@ export interface Post {
   readonly body: string;
   /** Ends it; whoever gives it has set a time limit. */
   readonly signal: AbortSignal;
+  readonly redact: (text: string) => string;
 }
 
 /**
  * Null: the receiver has it (2xx); else why not. A redirect is not followed: the message is for this address and no other. Each
  * has its own connection, which is gone when it is over, and of the answer no more is read than a person would.
  */
-export function post({ url, headers, body, signal }: Post): Promise<string | null> {
+export function post({ url, headers, body, signal, redact }: Post): Promise<string | null> {
   return new Promise((resolve) => {
     const send = url.protocol === "https:" ? requestSecure : requestPlain;
     const bytes = Buffer.from(body);
@@ -43,7 +44,7 @@ export function post({ url, headers, body, signal }: Post): Promise<string | nul
       const read: Buffer[] = [];
       let size = 0;
       const tell = (): void => {
-        const said = oneLine(firstChars(Buffer.concat(read).toString("utf8"), MAX_ANSWER_CHARS));
+        const said = oneLine(firstChars(redact(Buffer.concat(read).toString("utf8")), MAX_ANSWER_CHARS));
         end(`it answered ${status}${said === "" ? "" : `: ${said}`}`);
       };
       response.on("data", (chunk: Buffer) => {

@@ -1,5 +1,5 @@
 import type { Message } from "../core/notify/message.js";
-import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
+import { createRedactor, type Secret } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { type ChannelSettings, secretName, secretOf } from "../settings/channels.js";
@@ -22,13 +22,16 @@ export async function sendMessage(
   { env, now, signal }: Sending,
 ): Promise<string | null> {
   const limit = AbortSignal.timeout(channel.timeoutMs);
-  const how = { env, now: now(), signal: signal === undefined ? limit : AbortSignal.any([limit, signal]) };
-  const redactor = redactorOf(channel, env);
+  const { redact } = createRedactor(secretsOf(channel, env));
+  const how = {
+    ...{ env, now: now(), redact },
+    signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+  };
   try {
-    const failure = await send(channel, redacted(message, redactor), how);
-    return failure === null ? null : redactor.redact(failure);
+    const failure = await send(channel, redacted(message, channel, env), how);
+    return failure === null ? null : redact(failure);
   } catch (error) {
-    return redactor.redact(messageOf(error));
+    return redact(messageOf(error));
   }
 }
 
@@ -49,22 +52,29 @@ interface SendingNow {
   readonly env: Environment;
   readonly now: number;
   readonly signal: AbortSignal;
+  /** For what is cut short afterwards: of half a secret nobody can tell that it is one. */
+  readonly redact: (text: string) => string;
 }
 
-/** Workers have redacted what steps print; this is for what only the channel knows, and for what looks like a secret. */
-function redactorOf(channel: ChannelSettings, env: Environment): Redactor {
+/** What only the channel knows, and what it says when it fails may hold. */
+function secretsOf(channel: ChannelSettings, env: Environment): Secret[] {
+  if (channel.type === "command") return channel.env.map((name) => ({ name, value: env[name] ?? "" }));
   const source = secretOf(channel);
-  if (source === null) return createRedactor([]);
+  if (source === null) return [];
   try {
-    return createRedactor([{ name: secretName(source), value: readSecret(source, env) }]);
+    return [{ name: secretName(source), value: readSecret(source, env) }];
   } catch {
     // It is told when it is needed.
-    return createRedactor([]);
+    return [];
   }
 }
 
-/** What it is called by stays, so that nobody takes it twice. */
-function redacted(message: Message, redactor: Redactor): Message {
+/**
+ * Workers have redacted what steps print; this is for what only the channel knows, and for what looks like a secret. What it
+ * is called by stays, so that nobody takes it twice. Variables of a program may hold ordinary words, and go there anyway.
+ */
+function redacted(message: Message, channel: ChannelSettings, env: Environment): Message {
+  const redactor = createRedactor(channel.type === "command" ? [] : secretsOf(channel, env));
   const { id, subject, text, data } = message;
   const redact = (json: Json): Json => redactor.redactJson(json, "ownRecord");
   return {

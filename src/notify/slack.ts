@@ -1,7 +1,7 @@
 import type { Message } from "../core/notify/message.js";
 import { firstChars } from "../core/text/head-tail.js";
 import type { SlackChannel } from "../settings/channels.js";
-import { post } from "./post.js";
+import { type Post, post } from "./post.js";
 import { type Environment, slackAddress } from "./secrets.js";
 
 /** Of one section, as Slack has it; some is left for the fence. */
@@ -11,7 +11,7 @@ const MAX_SECTION_CHARS = 2_900;
 export function sendSlack(
   { secret }: SlackChannel,
   { subject, text, link }: Message,
-  { env, signal }: { readonly env: Environment; readonly signal: AbortSignal },
+  { env, ...sending }: { readonly env: Environment } & Pick<Post, "signal" | "redact">,
 ): Promise<string | null> {
   const title = `*${escaped(subject)}*${link === null ? "" : `\n<${link}|Open in Daruma>`}`;
   const shown = escaped(text).replaceAll("```", "'''");
@@ -25,7 +25,7 @@ export function sendSlack(
       },
     ],
   });
-  return post({ url: slackAddress(secret, env), headers: {}, body, signal });
+  return post({ url: slackAddress(secret, env), headers: {}, body, ...sending });
 }
 
 /** The three characters that Slack reads as its own; what steps print must mention nobody. */

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Message } from "../core/notify/message.js";
 import type { WebhookChannel } from "../settings/channels.js";
-import { post } from "./post.js";
+import { type Post, post } from "./post.js";
 import { type Environment, webhookKey } from "./secrets.js";
 
 const SECOND_MS = 1_000;
@@ -10,7 +10,11 @@ const SECOND_MS = 1_000;
 export function sendWebhook(
   { url, secret }: WebhookChannel,
   { id, at, kind, subject, text, data }: Message,
-  { env, now, signal }: { readonly env: Environment; readonly now: number; readonly signal: AbortSignal },
+  {
+    env,
+    now,
+    ...sending
+  }: { readonly env: Environment; readonly now: number } & Pick<Post, "signal" | "redact">,
 ): Promise<string | null> {
   const key = webhookKey(secret, env);
   const body = JSON.stringify({
@@ -25,5 +29,5 @@ export function sendWebhook(
     "webhook-timestamp": sentAt,
     "webhook-signature": `v1,${signature}`,
   };
-  return post({ url: new URL(url), headers, body, signal });
+  return post({ url: new URL(url), headers, body, ...sending });
 }
