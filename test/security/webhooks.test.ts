@@ -52,10 +52,14 @@ function standard(
 async function publish(name: string, webhook: string | null, more = ""): Promise<void> {
   const triggers = webhook === null ? "" : `triggers: { webhook: ${webhook} }\n`;
   const source = `name: ${name}\n${triggers}inputs: { ref: { type: string, default: main }, count: { type: number, default: 1 } }\n${more || "steps: { a: { type: noop } }"}\n`;
-  await server.ask("PUT", `/api/v1/workflows/${name}/draft`, { body: { source } });
-  const { status, body } = await server.ask("POST", `/api/v1/workflows/${name}/publish`, { body: {} });
+  await server.ask("PUT", `/api/v1/workflows/${inPath(name)}/draft`, { body: { source } });
+  const { status, body } = await server.ask("POST", `/api/v1/workflows/${inPath(name)}/publish`, {
+    body: {},
+  });
   if (status !== 201) throw new Error(JSON.stringify(body));
 }
+
+const inPath = (name: string): string => encodeURIComponent(name);
 
 const runsOf = async (workflow: string) => server.running.store.listRuns({ workflow });
 
@@ -155,6 +159,18 @@ describe("a webhook of the standard form", () => {
       body: first.body,
     });
     expect((await send("standard", body, standard(body, { id: "msg_2" }))).status).toBe(201);
+  });
+
+  it("counts ids for each workflow by itself, also where a name holds a slash", {
+    tags: ["K8"],
+  }, async () => {
+    await publish("team", webhook);
+    await publish("team/deploy", webhook);
+    const body = JSON.stringify({ ref: "x" });
+    const team = await send("team", body, standard(body, { id: "deploy/1" }));
+    const deploy = await send("team/deploy", body, standard(body, { id: "1" }));
+    expect([team.status, deploy.status]).toEqual([201, 201]);
+    expect(await runsOf("team/deploy")).toMatchObject([{ id: deploy.body.run_id }]);
   });
 
   it("refuses what is older than five minutes, or signed for later", { tags: ["K6"] }, async () => {

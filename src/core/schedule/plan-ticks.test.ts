@@ -168,4 +168,6 @@ describe("jitter", () => {
 
 test("the cause of a run names workflow, schedule and tick", { tags: ["K3"] }, () => {
   expect(causeOfTick("release", "nightly", T0 + HOUR)).toBe("schedule/release/nightly/2026-01-01T01:00:00Z");
+  expect(causeOfTick("a/b", "c", T0)).toBe("schedule/a%2Fb/c/2026-01-01T00:00:00Z");
+  expect(causeOfTick("a%2Fb", "c", T0)).not.toBe(causeOfTick("a/b", "c", T0));
 });

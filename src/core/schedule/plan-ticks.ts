@@ -1,4 +1,5 @@
 import { sha256Hex } from "../text/sha256.js";
+import { inCause } from "./in-cause.js";
 import type { ScheduleDefinition } from "./schedule.js";
 import { lastTicks, nextTick } from "./ticks.js";
 
@@ -155,7 +156,7 @@ export function settleTicks(state: ScheduleState, fired: readonly FiredTick[], n
 
 /** What the runs of a schedule have in common in their cause. */
 export function causePrefix(workflow: string, id: string): string {
-  return `schedule/${workflow}/${id}/`;
+  return `schedule/${inCause(workflow)}/${id}/`;
 }
 
 export function causeOfTick(workflow: string, id: string, tick: number): string {

@@ -56,6 +56,10 @@ it("standard: a secret that is no whsec_ key is taken as it is", { tags: ["K6"] 
   expect(idOf(standard({ key: "plain words" }), { secret: "plain words" })).toBe("msg_1");
 });
 
+it("standard: a whsec_ key without a byte signs nothing", { tags: ["K6"] }, () => {
+  expect(idOf(standard({ key: Buffer.alloc(0) }), { secret: "whsec_A" })).toBeNull();
+});
+
 it("github: the example of its documents is signed; the id is the hash of the body", { tags: ["K6"] }, () => {
   const bytes = Buffer.from("Hello, World!");
   const signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";

@@ -1,4 +1,5 @@
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
+import { inCause } from "../../core/schedule/in-cause.js";
 import type { WebhookDefinition } from "../../core/schedule/webhook.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
@@ -59,7 +60,7 @@ export class WebhookDesk {
     const secret = hook === null ? null : this.secretOf(name, hook);
     const id = signedId(hook?.form ?? null, secret, { headers, bytes, now: now() });
     if (id === null) throw refused();
-    const cause = { mark: `webhook/${name}/${id}`, request: null };
+    const cause = { mark: `webhook/${inCause(name)}/${id}`, request: null };
     const first = await findRunOf(store, cause);
     if (first !== null) return { run_id: first, again: true };
     const workflow = await publishedAsWorkflow(store, name);
