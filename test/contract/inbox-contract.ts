@@ -34,6 +34,14 @@ export function inboxContract(under: StoreUnderTest): void {
       expect(await under.store.readAnswer(id)).toBe("done");
     });
 
+    test("tells keys apart beyond a character that no store can keep", async () => {
+      const id = await send(1, "a\0b", "first");
+      expect(await send(1, "a\0b", "first")).toBe(id);
+      expect(await send(1, "a\0c", "second")).not.toBe(id);
+      expect(await send(1, "a", "third")).not.toBe(id);
+      await send(1, "\ud800", "fourth");
+    });
+
     test("takes the same key for two runs as two commands", async () => {
       expect(await send(1, "k")).not.toBe(await send(2, "k"));
     });

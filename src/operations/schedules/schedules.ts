@@ -12,7 +12,7 @@ import { nextTick } from "../../core/schedule/ticks.js";
 import { iso } from "../../core/text/iso-time.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
 import { DUTY_LEASE } from "../../store/duties.js";
-
+import { toStorableText } from "../../store/storable-text.js";
 import { operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { describeStarted, requireRunner, startedRun } from "../runs/started-run.js";
@@ -146,7 +146,7 @@ export const runSchedule = operation({
   ],
   async handler(context, { workflow, id, key: given }) {
     await requireSchedule(scheduleRows(context.store, { now: context.now }), workflow, id);
-    const mark = `${causePrefix(workflow, id)}now-${given ?? randomUUID()}`;
+    const mark = `${causePrefix(workflow, id)}now-${toStorableText(given ?? randomUUID())}`;
     const { start } = requireRunner(context);
     const runId = await startScheduled({ store: context.store, start }, { workflow, id, mark });
     if (runId === null) throw notFound(workflow, id);

@@ -7,7 +7,8 @@ type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer" | 
 
 export function createInboxVerbs(open: OpenTables, listeners: ChangeListeners): Pick<Store, InboxVerb> {
   return {
-    async sendCommand({ runId, key, command, at }) {
+    async sendCommand({ runId, key: given, command, at }) {
+      const key = toStorableText(given);
       const tables = open();
       const entries = [...tables.inbox.values()];
       const there = entries.find((entry) => entry.runId === runId && entry.key === key);

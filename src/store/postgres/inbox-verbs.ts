@@ -56,7 +56,7 @@ async function sendCommand(
            INSERT INTO inbox (run_id, key, command, at) SELECT $1, $2, $3, $4 WHERE NOT EXISTS (SELECT FROM there)
            ON CONFLICT (run_id, key) DO NOTHING RETURNING id)
        SELECT id, pg_notify(current_schema(), $5) FROM (SELECT id FROM there UNION ALL SELECT id FROM added) AS entry`,
-      ...[runId, key, toStorableText(command), at, `${nameChange("inbox", runId)}:${sender}`],
+      ...[runId, toStorableText(key), toStorableText(command), at, `${nameChange("inbox", runId)}:${sender}`],
     );
     // None: somebody else has just put the same key in, and it is there now.
     if (entry !== undefined) return entry.id;

@@ -165,7 +165,11 @@ type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer" | 
 function createInboxVerbs(thread: ThreadClient, listeners: ChangeListeners): Pick<Store, InboxVerb> {
   return {
     async sendCommand(command) {
-      const id = await thread.call("sendCommand", { ...command, command: toStorableText(command.command) });
+      const id = await thread.call("sendCommand", {
+        ...command,
+        key: toStorableText(command.key),
+        command: toStorableText(command.command),
+      });
       listeners.tell("inbox", command.runId);
       return id;
     },
