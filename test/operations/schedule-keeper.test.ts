@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DarumaError } from "../../src/core/errors/errors.js";
 import { Duty } from "../../src/engine/duties/duty.js";
+import { scheduleRows, syncSchedules } from "../../src/operations/schedules/schedule-rows.js";
 import { DUTY_LEASE } from "../../src/store/duties.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
@@ -79,6 +80,21 @@ describe("a server that keeps schedules", () => {
     clock.advance(MINUTE);
     await keeperOn(store, clock, makeRun(store, "running")).work();
     expect(await store.listRuns({})).toHaveLength(2);
+  });
+
+  test("a workflow that cannot be read or judged does not hold up the others", { tags: ["K4"] }, async () => {
+    const { store, clock } = begin();
+    const nowhere = scheduleOf({ timezone: "Nowhere/Land" });
+    await syncSchedules(scheduleRows(store, clock), { name: "first", version: 1 }, { schedules: [nowhere] });
+    await publishSchedules(store, clock, 1, scheduleOf());
+    const lost = { name: "lost", source: "name: lost", definition_hash: "0".repeat(64) };
+    const listWorkflows = async () => [lost] as unknown as Awaited<ReturnType<Store["listWorkflows"]>>;
+    const keeper = keeperOn({ ...store, listWorkflows }, clock, makeRun(store));
+    clock.advance(MINUTE);
+    await expect(keeper.work()).rejects.toThrow("the definition of lost is missing");
+    expect(await minutes(store)).toEqual(["00:01"]);
+    clock.advance(MINUTE - 1);
+    await expect(keeper.work()).rejects.toThrow("Nowhere/Land");
   });
 
   test("the clock is set forward: one run is made up for, the others were missed", {

@@ -53,25 +53,35 @@ export class ScheduleKeeper {
     this.rows = scheduleRows(options.store, options.clock);
   }
 
-  /** One look at all schedules. True: something has fired, so there may be more to do. */
+  /**
+   * One look at all schedules. True: something has fired, so there may be more to do. A workflow that cannot be read, or whose
+   * time zone this machine does not know, does not hold up the others; what was wrong is thrown when all are done.
+   */
   async work(): Promise<boolean> {
-    await this.syncAll();
+    const failures = await this.syncAll();
     await this.rows.readAll();
     let hasFired = false;
-    for (const [workflow, { schedules }] of this.rows.entries()) {
-      const due = schedules.filter((state) => isDue(state, workflow, this.rows.now()));
-      if (due.length > 0 && (await this.fire(workflow, due))) hasFired = true;
-    }
+    for (const [workflow, { schedules }] of this.rows.entries())
+      try {
+        const due = schedules.filter((state) => isDue(state, workflow, this.rows.now()));
+        if (due.length > 0 && (await this.fire(workflow, due))) hasFired = true;
+      } catch (error) {
+        failures.push(error);
+      }
+    if (failures.length > 0) throw failures[0];
     return hasFired;
   }
 
   /** Whoever publishes puts the schedules on record, but may be killed before, or know nothing of schedules. */
-  private async syncAll(): Promise<void> {
+  private async syncAll(): Promise<unknown[]> {
     const { store, clock } = this.options;
-    if (clock.elapsed() - this.syncedAt < SYNC_MS) return;
+    const failures: unknown[] = [];
+    if (clock.elapsed() - this.syncedAt < SYNC_MS) return failures;
     for (const row of await store.listWorkflows({}))
-      if (row.source !== null && this.synced.get(row.name) !== row.definition_hash) await this.sync(row);
+      if (row.source !== null && this.synced.get(row.name) !== row.definition_hash)
+        await this.sync(row).catch((error: unknown) => failures.push(error));
     this.syncedAt = clock.elapsed();
+    return failures;
   }
 
   private async sync(row: WorkflowRow): Promise<void> {
