@@ -136,7 +136,8 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
   const { definition } = job.step;
   return {
     ...identityOf(run, job, now),
-    secrets: hiddenNames(run.definition),
+    secrets: run.definition.secrets,
+    hidden: hiddenNames(run.definition.webhook),
     timeoutMs: definition.timeoutMs,
     idleTimeoutMs: definition.idleTimeoutMs,
     killGraceMs: definition.killGraceMs,
@@ -231,7 +232,8 @@ export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadA
     token: job.recovery?.token ?? "",
     action: { type: "command", exec: script },
     env,
-    secrets: hiddenNames(run.definition),
+    secrets: run.definition.secrets,
+    hidden: hiddenNames(run.definition.webhook),
     cwd: run.folder,
     variables: {},
     timeoutMs,

@@ -144,8 +144,8 @@ export class LocalWorker implements Worker {
   }
 
   /** The redactor for a workflow's secrets, as this worker's environment gives them. */
-  redactorFor(secrets: readonly string[]): Redactor {
-    return this.redactors.for(secrets);
+  redactorFor({ secrets, hidden = [] }: Pick<Assignment, "secrets" | "hidden">): Redactor {
+    return this.redactors.for([...secrets, ...hidden]);
   }
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<Omit<Report, "durationMs">> {
@@ -169,7 +169,7 @@ export class LocalWorker implements Worker {
     if (deep !== null) return failed({ ...tails, ...deep });
     let checked: AttemptResult;
     try {
-      const output = this.redactorFor(assignment.secrets).redactJson(result.output);
+      const output = this.redactorFor(assignment).redactJson(result.output);
       const checks = {
         schema: assignment.outputSchema,
         maxItems: assignment.maxItems ?? null,
@@ -192,7 +192,7 @@ export class LocalWorker implements Worker {
     try {
       // Before the success is told to anybody: what is on record can be brought back.
       const { stepId, attempt: attempts } = assignment;
-      const redactor = this.redactorFor(assignment.secrets);
+      const redactor = this.redactorFor(assignment);
       const checkpoint = await workspace.checkpoint({
         ...{ stepId, attempts, at: this.options.clock.now() },
         shown: (name) => redactor.redact(name),
@@ -218,7 +218,7 @@ export class LocalWorker implements Worker {
   /** The action between two log files and under its timers. */
   private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
     const { clock, workspaces = null, outputDir } = this.options;
-    const redactor = this.redactorFor(assignment.secrets);
+    const redactor = this.redactorFor(assignment);
     // The file of a recovery script says that it ran.
     const create = assignment.recovery ? "now" : "on_first_byte";
     const quota = new LogQuota(assignment.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES);
@@ -281,7 +281,7 @@ export class LocalWorker implements Worker {
     const { message, ...facts } = notWritten("what the attempt left", error);
     return {
       kind: "failed",
-      facts: { ...facts, message: this.redactorFor(assignment.secrets).redact(message) },
+      facts: { ...facts, message: this.redactorFor(assignment).redact(message) },
     };
   }
 
@@ -292,7 +292,7 @@ export class LocalWorker implements Worker {
     observed: FailureFacts,
     signal: AbortSignal,
   ): Promise<AttemptResult> {
-    const redactor = this.redactorFor(assignment.secrets);
+    const redactor = this.redactorFor(assignment);
     const facts = { ...observed, ...(await workspace?.changes()) };
     // Cut after redaction: half a secret would no longer be recognised.
     const shown = withShortTexts(redactor.redactJson(facts as never, "ownRecord") as unknown as FailureFacts);
@@ -351,7 +351,7 @@ export class LocalWorker implements Worker {
               this.options.outputDir,
               assignment,
               assignment.promptMaterial,
-              this.redactorFor(assignment.secrets),
+              this.redactorFor(assignment),
             );
     } catch (error) {
       return { ok: false, failure: notWritten("what the attempt needs", error) };
@@ -374,7 +374,7 @@ export class LocalWorker implements Worker {
       }),
       writeStdout: write.stdout,
       writeStderr: write.stderr,
-      hideSecrets: (bytes) => this.redactorFor(assignment.secrets).redactBytes(bytes),
+      hideSecrets: (bytes) => this.redactorFor(assignment).redactBytes(bytes),
       outputFile: files.output,
       failureFile: files.failure,
       signal,

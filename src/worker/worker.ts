@@ -22,6 +22,8 @@ export interface Assignment {
   /** The file's and the step's own variables; the worker puts its environment below and DARUMA_* above them. */
   readonly env: { readonly [name: string]: string };
   readonly secrets: readonly string[];
+  /** Further variables whose values are hidden where they are set. */
+  readonly hidden?: readonly string[];
   /** Relative where the run has no folder: it begins at the worker's own folder of the run. */
   readonly cwd: string;
   readonly variables: { readonly [name: string]: Json };

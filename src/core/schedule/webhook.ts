@@ -19,15 +19,7 @@ export interface WebhookDefinition {
 /** What expressions and templates of a webhook see of a request. */
 export const WEBHOOK_NAMES = ["body", "event"] as const;
 
-/** Variables whose values are hidden in all that a run writes: steps see the server's variables. */
-export function hiddenNames({
-  secrets,
-  webhook,
-}: {
-  readonly secrets: readonly string[];
-  readonly webhook?: WebhookDefinition;
-}): readonly string[] {
-  if (webhook === undefined || !("variable" in webhook.secret)) return secrets;
-  const { variable } = webhook.secret;
-  return secrets.includes(variable) ? secrets : [...secrets, variable];
+/** Steps see the variables of the server, and this one is nobody's affair. */
+export function hiddenNames(webhook: WebhookDefinition | undefined): readonly string[] {
+  return webhook !== undefined && "variable" in webhook.secret ? [webhook.secret.variable] : [];
 }
