@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -200,13 +200,14 @@ function processes(): [pid: number, commandLine: string][] {
   });
 }
 
-function filesWith(text: string, folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => {
-    const path = join(folder, name);
-    try {
-      return statSync(path).isFile() && readFileSync(path).includes(text);
-    } catch {
-      return false;
-    }
-  });
+/** The scheduler removes files and folders while they are looked at; what is gone holds nothing. */
+function filesWith(text: string, path: string): string[] {
+  try {
+    const stats = lstatSync(path);
+    if (stats.isDirectory()) return readdirSync(path).flatMap((name) => filesWith(text, join(path, name)));
+    return stats.isFile() && readFileSync(path).includes(text) ? [path] : [];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }
