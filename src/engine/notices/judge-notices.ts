@@ -5,7 +5,13 @@ import type { NoticeChange } from "../../store/outbox-rows.js";
 import { episodeName, openEpisodes } from "./episode-rows.js";
 import type { NoticePorts } from "./notice-ports.js";
 
-/** Which of these are worth a message. Each is counted in its episode, in the transaction that says what became of it. */
+/** Well below the lease of what is judged: who takes longer has lost it to another server when it writes, which loses it likewise. */
+const JUDGED_FOR_MS = 60_000;
+
+/**
+ * Which of these are worth a message. Each is counted in its episode, in the transaction that says what became of it. Those
+ * that slow expressions leave no time for are judged when their lease is over.
+ */
 export async function judgeNotices(
   ports: NoticePorts,
   notices: readonly Notice[],
@@ -13,7 +19,9 @@ export async function judgeNotices(
 ): Promise<void> {
   const muted = await findMuted(ports, notices);
   const groups = new Map<string, Notice[]>();
+  const until = ports.clock.elapsed() + JUDGED_FOR_MS;
   for (const notice of notices) {
+    if (ports.clock.elapsed() >= until) break;
     const isLate = ports.clock.now() >= notice.at + DELIVERY_MS;
     if (isLate || !(await isWanted(ports, notice))) await drop(ports, notice, lease, isLate);
     else groups.set(notice.thing, [...(groups.get(notice.thing) ?? []), notice]);
