@@ -172,6 +172,23 @@ describe("runs of a group", () => {
   });
 });
 
+describe("a run with `finally` steps that is canceled while it waits", () => {
+  it("ends at once: nothing of it has started, so there is nothing to finish", {
+    tags: ["G1", "U4"],
+  }, async () => {
+    const bench = benchOf();
+    const [server, process] = [await bench.server(), bench.process()];
+    const text = "finally: [tell]\nsteps: { work: { exec: make }, tell: { exec: tell } }";
+    const first = await bench.start(server, { text });
+    const waiting = [await bench.start(server, { text }), await bench.start(process, { text })];
+    for (const run of waiting) await bench.operate(run, CANCEL);
+    await bench.until([first, ...waiting], ["running", "canceled", "canceled"]);
+    for (const run of waiting) expect(await bench.events(run)).not.toContain("run.ending");
+    await bench.until([first], ["completed"]);
+    expect(await bench.events(first)).toContain("finally.entered");
+  });
+});
+
 describe("a run that waits in a process that was killed on this host", () => {
   it("keeps nobody waiting until its lease runs out", { tags: ["G1"] }, async () => {
     const bench = benchOf();

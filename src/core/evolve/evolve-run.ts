@@ -60,9 +60,13 @@ export function passTime(
   }
 }
 
-/** Somebody may want a run that is being canceled to end at once; why it is canceled stays. */
+/**
+ * Somebody may want a run that is being canceled to end at once; why it is canceled stays. One that has not started, such as one
+ * that waits for its place in a group, always does: there is nothing to undo or finish.
+ */
 export function requestCancel(run: Run, event: Payload<"run.cancel_requested">): void {
-  const { reason, code, now } = event;
+  const { reason, code } = event;
+  const now = run.startedAt === null ? true : event.now;
   run.cancelRequested = {
     reason,
     ...(code === undefined ? {} : { code }),
