@@ -133,4 +133,12 @@ transitions:
     expect(mended.exitCode).toBe(0);
     expect((await cli.daruma("validate", file)).exitCode).toBe(0);
   });
+
+  it("can be a depends_on, and is removed by its two steps", async () => {
+    const text = "steps:\n  a: { exec: one }\n  b: { exec: two, depends_on: [a] }\n";
+    const file = cli.write("depending.yaml", text);
+    const edge = [file, "--kind", "depends_on", "--from", "a", "--to", "b"];
+    await cli.daruma("edge", "remove", ...edge, "--write");
+    expect((await cli.daruma("edge", "add", ...edge)).stdout).toBe(text);
+  });
 });

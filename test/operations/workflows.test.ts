@@ -235,6 +235,7 @@ describe("a text that is edited by a program", () => {
     expect(await refusalOf(ask({ from: "a" }))).toBe("INVALID_INPUT");
     expect(await refusalOf(ask({ from: "a", to: "b", transition: 1 }))).toBe("INVALID_INPUT");
     expect(await refusalOf(ask({ action: "remove" }))).toBe("INVALID_INPUT");
+    expect(await refusalOf(ask({ action: "remove", transition: 1, from: "a" }))).toBe("INVALID_INPUT");
   });
 });
 

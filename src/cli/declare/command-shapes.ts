@@ -230,8 +230,8 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     hides: ["source", "file_name", "name", "graph"],
   },
   "edge add": edge(["transition"]),
-  "edge change": edge([]),
-  "edge remove": edge(["from", "to", "on", "priority", "when"]),
+  "edge change": edge(["kind"]),
+  "edge remove": edge(["on", "priority", "when"]),
   graph: {
     arguments: [new Argument("[file|run]", "a workflow file, the number of a run, or last")],
     hides: ["source", "file_name", "run_id", "format"],

@@ -14,7 +14,7 @@ const GROUPS: { readonly [word: string]: string } = {
   allocations: "jobs of a cluster that run workers: list, show, end them",
   cluster: "plan allocations on a cluster",
   campaigns: "retry or decide the failed jobs of many runs at once",
-  edge: "add, change or remove one transition of a workflow file",
+  edge: "add, change or remove one edge of a workflow file",
   failures: "what runs have failed with",
   job: "show one job, or decide it",
   token: "tokens for the server",

@@ -17,7 +17,7 @@ const input = z.strictObject({
   kind: z
     .enum(["transition", "depends_on"])
     .default("transition")
-    .describe("`depends_on`: `to` waits for `from`, or no more; with add and remove, without a number."),
+    .describe("`depends_on`: `to` waits for `from`, or no longer does; only with add and remove."),
   source,
   file_name: fileName,
   transition: z.coerce
@@ -26,8 +26,8 @@ const input = z.strictObject({
     .min(1)
     .optional()
     .describe("Which transition: its number in the list, from 1; not with `add`."),
-  from: stepId.describe("The step whose end is watched."),
-  to: stepId.describe("The step that runs then."),
+  from: stepId.describe("The step whose end is watched, or that is waited for (`depends_on`)."),
+  to: stepId.describe("The step that runs then, or that waits (`depends_on`)."),
   on: z.enum(["success", "failure", "any"]).optional().describe("The outcome that it is tried for."),
   priority: z
     .union([z.null(), z.coerce.number().int().min(0)])
@@ -45,14 +45,17 @@ const EXAMPLES = {
     "daruma edge add release.yaml --kind depends_on --from build --to test --write",
   ],
   change: ["daruma edge change release.yaml --transition 2 --priority 1"],
-  remove: ["daruma edge remove release.yaml --transition 2 --write"],
+  remove: [
+    "daruma edge remove release.yaml --transition 2 --write",
+    "daruma edge remove release.yaml --kind depends_on --from build --to test --write",
+  ],
 } as const;
 
 export const editWorkflow = operation({
   name: "edit_workflow",
   summary: "add, change or remove an edge in a workflow text",
   description:
-    "Returns a workflow text with one transition added, changed or removed, or with one step that waits for another, or no more. Everything else stays as it is written, comments included. Nothing is stored; the result may have problems.",
+    "Returns a workflow text with one transition added, changed or removed, or with one step that waits for another or no longer does. Everything else stays as it is written, comments included. Nothing is stored; the result may have problems.",
   role: "viewer",
   effect: "reads",
   onlyForPeople: true,
@@ -97,7 +100,10 @@ function editOf(request: z.output<typeof input>): WorkflowEdit {
   }
   if (transition === undefined)
     throw new DarumaError("INVALID_INPUT", "transition is missing: the number of the transition, from 1");
-  return action === "remove" ? { action, transition } : { action, transition, keys };
+  if (action === "change") return { action, transition, keys };
+  if (Object.keys(keys).length > 0)
+    throw new DarumaError("INVALID_INPUT", "to remove a transition, give its number and nothing else");
+  return { action, transition };
 }
 
 function dependsOf({
@@ -111,6 +117,9 @@ function dependsOf({
 }: z.output<typeof input>): WorkflowEdit {
   const hasMore = [transition, on, priority, when].some((given) => given !== undefined);
   if (action === "change" || from === undefined || to === undefined || hasMore)
-    throw new DarumaError("INVALID_INPUT", "with depends_on, add or remove, and give from and to alone");
+    throw new DarumaError(
+      "INVALID_INPUT",
+      "depends_on can be added or removed; give from and to, and nothing else",
+    );
   return { action: action === "add" ? "depend" : "release", from, to };
 }
