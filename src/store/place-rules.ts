@@ -65,14 +65,8 @@ export function hasRoomFor(limit: number, holders: readonly Pick<GroupMember, "c
 }
 
 /** Refuses a commit that needs a place where none is free. */
-export function refuseWithoutPlace(
-  { runId, group }: { readonly runId: number; readonly group: string },
-  holders: readonly number[],
-): never {
-  const have = holders.length === 1 ? "has its place" : "have its places";
+export function refuseWithoutPlace(group: string, holders: readonly number[]): never {
+  const have = holders.length === 1 ? "has it" : "have them";
   const runs = `run${holders.length === 1 ? "" : "s"} ${holders.join(", ")}`;
-  throw new DarumaError(
-    "GROUP_BUSY",
-    `run ${runId} needs a place in the group ${group}, and ${runs} ${have}`,
-  );
+  throw new DarumaError("GROUP_BUSY", `no place is free in the group ${group}: ${runs} ${have}`);
 }

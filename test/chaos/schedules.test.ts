@@ -137,7 +137,7 @@ describe("three servers with a schedule of every second", () => {
     const { stdout } = await cli(left.url, "schedules");
     expect(stdout.split("\n")[1]).toMatch(/^beat +pulse +\* \* \* \* \* \* +UTC +paused +\d+ +0 +0/);
     const now = await cli(left.url, "schedules", "run", "beat", "pulse");
-    expect(now.stdout).toMatch(/^run \d+ of beat \(version 1\) has begun\n$/);
+    expect(now.stdout).toMatch(/^run \d+ of beat \(version 1\) started\n$/);
     expect(await cli(left.url, "schedules", "resume", "beat", "pulse")).toMatchObject({ exitCode: 0 });
     await eventually("it to fire again", PATIENCE_MS, async () => (await ticks()).length > fired.length);
   });

@@ -66,7 +66,7 @@ describe("two servers on one PostgreSQL", () => {
     expect(second.process.output).toContain(`the server at ${first.url} (process ${first.process.pid} on `);
     const check = await runCli(["config", "check", configOf("first"), "--server", first.url]);
     expect(check.stdout).toBe(
-      `${configOf("first")}: valid, 1 breaker\n  api, opens after 3 failures within 10 min\n  the server at ${second.url} has other breakers\n`,
+      `${configOf("first")}: valid, 1 breaker\n  api, opens after 3 failures within 10 min\n  the server at ${second.url} has different breakers\n`,
     );
     const { stdout } = await runCli(["workers", "--server", first.url]);
     expect(stdout).toContain(

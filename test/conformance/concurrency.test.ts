@@ -33,7 +33,7 @@ describe("runs of a group", () => {
     expect(await bench.statuses(first, second, third)).toEqual(["running", "pending", "pending"]);
     expect(await bench.events(second)).toEqual(["run.created", "job.created"].slice(0, 1));
     expect(process.said).toEqual([
-      `run ${second} has not started: it waits for run ${first}, which has its place in the group deploy-prod`,
+      `run ${second} has not started: it waits for run ${first}, which has the place in the group deploy-prod`,
     ]);
     expect(server.engine.ownedRuns()).toEqual([first]);
     await bench.until([first, second, third], ["completed", "running", "pending"]);

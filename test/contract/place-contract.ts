@@ -183,7 +183,7 @@ export function placeContract(under: StoreUnderTest): void {
       await begin(first);
       await expect(begin(second)).rejects.toMatchObject({
         code: "GROUP_BUSY",
-        message: `run ${second.runId} needs a place in the group ${GROUP}, and run ${first.runId} has its place`,
+        message: `no place is free in the group ${GROUP}: run ${first.runId} has it`,
       });
       expect(await store.readRun(second.runId)).toBeNull();
       expect(await store.readEvents(second.runId)).toEqual([]);

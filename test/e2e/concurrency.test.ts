@@ -44,7 +44,7 @@ describe("daruma run with concurrency", () => {
     const second = cli.start("run", file, ...inputs);
     const two = await idIn(
       second,
-      /run (\d+) has not started: it waits for run \d+, which has its place in the group wait-prod/,
+      /run (\d+) has not started: it waits for run \d+, which has the place in the group wait-prod/,
     );
     expect(second.text).not.toContain("ship started");
     expect(await show(two)).toMatchObject({
@@ -106,7 +106,7 @@ describe("daruma run with concurrency", () => {
     const refused = await cli.daruma("run", file, ...inputs);
     expect([refused.exitCode, refused.stderr]).toEqual([
       2,
-      expect.stringMatching(new RegExp(`GROUP_BUSY.*the group reject-prod, and run ${one} has its place`)),
+      expect.stringMatching(new RegExp(`GROUP_BUSY.*the group reject-prod: run ${one} has it`)),
     ]);
     expect((await cli.json<unknown[]>("list")).value).toHaveLength(before);
     const empty = await cli.daruma(

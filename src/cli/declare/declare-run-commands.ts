@@ -39,7 +39,8 @@ Examples:
   daruma run release.yaml --only test --verbose
   daruma run release.yaml --reuse
   daruma run release.yaml --json > result.json
-  daruma run ci.yaml --report junit=results.xml --report github
+  daruma run release.yaml --priority 10
+  daruma run ci.yaml --report junit=results.xml --report html=run.html --report github
   generate-workflow | daruma run -
   daruma run release.yaml --server http://127.0.0.1:7420 --detach`,
     )

@@ -63,8 +63,8 @@ export const WORKFLOW_FILE_ERRORS = {
   },
   CHANNEL_FAILED: {
     means: "A message could not be sent to a channel.",
-    next: "Look at what the receiver said; `daruma config check` says whether the channel's secret is there.",
-    asked: "Look at what the receiver said, or ask whoever runs the server.",
+    next: "Fix what the message names; `daruma config check` says whether the channel's secret is set. Then try `daruma notifications test CHANNEL`.",
+    asked: "Fix what the message names, or ask whoever runs the server.",
   },
   CHANNEL_SECRET: {
     means: "The secret of a channel is missing or cannot be used.",

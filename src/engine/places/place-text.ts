@@ -37,7 +37,7 @@ export function placeWait(own: GroupMember, members: readonly GroupMember[]): Pl
   const ahead =
     before.length === 0 ? "" : `; ${runsText(before)} ${before.length === 1 ? "is" : "are"} before it`;
   if (holders.length > 0) {
-    const have = holders.length === 1 ? "has its place" : "have its places";
+    const have = holders.length === 1 ? "has the place" : "have all places";
     const text = `it waits for ${runsText(holders)}, which ${have} in the group ${group}${ahead}`;
     return { position, runs: [...holders, ...before], text };
   }

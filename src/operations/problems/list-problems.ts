@@ -105,7 +105,11 @@ export const listProblems = operation({
     {
       words: "inbox",
       positional: [],
-      examples: ["daruma inbox", "daruma inbox --kind hold,dead_letter --json"],
+      examples: [
+        "daruma inbox",
+        "daruma inbox --kind hold,dead_letter --json",
+        "daruma inbox --job 120000003",
+      ],
     },
   ],
   withoutStore: "empty",

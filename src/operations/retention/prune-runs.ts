@@ -59,7 +59,7 @@ const removedRun = z.object({
 
 export const pruneRuns = operation({
   name: "prune_runs",
-  summary: "remove runs that ended long ago, with their logs and artifacts",
+  summary: "remove runs by age, number or size, with their logs and artifacts",
   description:
     "Permanently removes runs that ended before the given age, or that exceed a number or a size: their log, jobs, output files and artifacts. With `dry_run` nothing is removed.",
   details:

@@ -84,6 +84,14 @@ const schedule = {
   id: z.string().min(1).max(100).describe("The schedule's id; `default` if it has none of its own."),
 };
 
+const EXAMPLES = {
+  pause: [
+    "daruma schedules pause release nightly",
+    'daruma schedules pause release nightly --reason "the source is down"',
+  ],
+  resume: ["daruma schedules resume release nightly"],
+} as const;
+
 export const controlSchedule = operation({
   name: "control_schedule",
   summary: "pause or resume a schedule",
@@ -96,7 +104,7 @@ export const controlSchedule = operation({
   input: z.strictObject({
     ...schedule,
     action: z.enum(["pause", "resume"]).describe("What to do."),
-    reason,
+    reason: reason.describe("The reason; a pause shows it to others."),
     key,
   }),
   output: item,
@@ -106,7 +114,7 @@ export const controlSchedule = operation({
     positional: ["workflow", "id"],
     preset: { action },
     summary: `${action} a schedule`,
-    examples: [`daruma schedules ${action} release nightly`],
+    examples: EXAMPLES[action],
   })),
   async handler({ store, now, principal }, { workflow, id, action, reason: why }) {
     const rows = scheduleRows(store, { now });

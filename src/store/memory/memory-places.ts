@@ -90,7 +90,7 @@ export function placesFor(
     const holders = [...there, ...more];
     if (!hasRoomFor(limit, holders))
       refuseWithoutPlace(
-        { runId, group },
+        group,
         holders.map((holder) => holder.runId),
       );
     given.set(runId, { group, place: lastPlace(tables, group) + more.length + 1 });

@@ -106,8 +106,8 @@ function refuse(error: unknown, appends: readonly Append[]): void {
 }
 
 function refusePlace(error: unknown): void {
-  const { holders, ...run } = detailOf<{ runId: number; group: string; holders: number[] }>(error);
-  refuseWithoutPlace(run, holders);
+  const { group, holders } = detailOf<{ group: string; holders: number[] }>(error);
+  refuseWithoutPlace(group, holders);
 }
 
 /** Whoever was faster has committed: else his row would still be waited for. */

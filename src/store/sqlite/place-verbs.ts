@@ -90,7 +90,7 @@ export function takePlaceNow(statements: Statements, runId: number): void {
   const holders = holdersIn(members(group)).filter((member) => member.runId !== runId);
   if (!hasRoomFor(limit, holders))
     refuseWithoutPlace(
-      { runId, group },
+      group,
       holders.map((holder) => holder.runId),
     );
   givePlace(statements, runId, group);

@@ -109,7 +109,7 @@ function Channels({ settings: { channels, notify }, mayAct, act }: ChannelsProps
   };
   if (channels.length === 0)
     return (
-      <Empty title="Nobody is told yet">
+      <Empty title="No channels yet">
         Channels are in the settings of the server: Slack, email, a webhook or a command.{" "}
         <code className="mono-s">{"channels: { ops: { type: slack, secret: SLACK_WEBHOOK_URL } }"}</code>
       </Empty>

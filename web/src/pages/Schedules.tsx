@@ -73,7 +73,7 @@ function Table({ items, now, mayAct, act }: TableProps): ReactNode {
               <th>When</th>
               <th>Next run</th>
               <th>Last run</th>
-              <th className="wide">What else there is to know</th>
+              <th className="wide">Notes</th>
               {mayAct && (
                 <th>
                   <span className="sr">Actions</span>

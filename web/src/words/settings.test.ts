@@ -15,6 +15,6 @@ it("a rule of retention is a sentence", () => {
   );
   const all = { older_than_ms: null, keep_last: null, max_bytes: 5 * 1024 ** 3 } as const;
   expect(keptWords({ ...all, status: ["completed", "failed", "canceled"] })).toBe(
-    "Removed when beyond 5.0 GB in all.",
+    "Removed when beyond 5.0 GiB in all.",
   );
 });

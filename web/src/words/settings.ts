@@ -19,7 +19,7 @@ export function keptWords(rule: Rule): string {
     ...(last === null ? [] : [`beyond the last ${last} of each workflow`]),
     ...(bytes === null
       ? []
-      : [`beyond ${bytes >= GB ? `${(bytes / GB).toFixed(1)} GB` : sizeText(bytes)} in all`]),
+      : [`beyond ${bytes >= GB ? `${(bytes / GB).toFixed(1)} GiB` : sizeText(bytes)} in all`]),
   ];
   const only = status.length === ALL_STATUSES ? "" : ` Only of ${status.join(" or ")} runs.`;
   return `Removed when ${bounds.join(", or ")}.${only}`;

@@ -60,11 +60,13 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
       ...limitLines(settings.limits),
       ...retentionLines(settings.retention),
       ...channels.map((channel) => `  ${channel.name} (${channel.type}), to ${channelTarget(channel)}`),
-      ...notify.map(({ on, to }) => `  tells ${to.join(", ")} of ${on.join(", ")}`),
+      ...notify.map(({ on, to }) => `  notifies ${to.join(", ")} of ${on.join(", ")}`),
       ...missing.map(
         ({ channel, problem }) => `  ${out.paint("red", "secret missing")}: channel ${channel}: ${problem}`,
       ),
-      ...differs.map(({ url, parts: other }) => `  the server at ${url} has other ${other.join(" and ")}`),
+      ...differs.map(
+        ({ url, parts: other }) => `  the server at ${url} has different ${other.join(" and ")}`,
+      ),
     ]);
   return missing.length === 0 ? EXIT.completed : EXIT.usage;
 }

@@ -23,6 +23,7 @@ export const schedules: Present = async ({ input }, { out, err, options }, clien
       "missed",
     ];
     writeLines(out, tableLines(header, items.map(rowOf), out.width()));
+    writeLines(out, items.flatMap(pauseOf));
     writeLines(out, items.flatMap(refusalOf));
   }
   if (owner === null && items.some(({ paused }) => paused === null))
@@ -35,6 +36,12 @@ function rowOf({ workflow, id, cron, timezone, paused, next_at, last, skipped, m
     ...[oneLine(workflow), id, cron, timezone, paused === null ? clockTime(next_at) : "paused"],
     ...[last === null ? "" : String(last.run_id), String(skipped.count), String(missed.count)],
   ];
+}
+
+function pauseOf({ workflow, id, paused }: Schedule): string[] {
+  if (paused === null) return [];
+  const why = paused.reason === "" ? "" : `: ${oneLine(paused.reason)}`;
+  return [`${oneLine(workflow)}/${id} has been paused since ${clockTime(paused.at)} UTC${why}`];
 }
 
 function refusalOf({ workflow, id, refused }: Schedule): string[] {
@@ -51,7 +58,8 @@ export const controlSchedule: Present = async ({ input }, { out, options }, clie
   const next =
     next_at === null ? "it starts no more runs" : `its next run starts at ${clockTime(next_at)} UTC`;
   if (options.json) writeJson(out, answer);
-  else writeLines(out, [`${oneLine(workflow)}/${id} ${paused === null ? `goes on; ${next}` : "is paused"}`]);
+  else
+    writeLines(out, [`${oneLine(workflow)}/${id} ${paused === null ? `is resumed; ${next}` : "is paused"}`]);
   return 0;
 };
 
@@ -60,7 +68,7 @@ export const runSchedule: Present = async ({ input }, { out, options }, client) 
   if (options.json) writeJson(out, answer);
   else
     writeLines(out, [
-      `run ${answer.run_id} of ${oneLine(answer.workflow)} (version ${answer.version}) has begun`,
+      `run ${answer.run_id} of ${oneLine(answer.workflow)} (version ${answer.version}) started`,
     ]);
   return 0;
 };

@@ -14,8 +14,13 @@ const LIMIT_WORDS: { readonly [key in keyof LimitSettings]-?: string } = {
 /** What a settings file limits, a line each. */
 export function limitLines(limits: LimitSettings): string[] {
   return (Object.keys(LIMIT_WORDS) as (keyof LimitSettings)[]).flatMap((key) =>
-    limits[key] === undefined ? [] : [`  at most ${limits[key]} ${LIMIT_WORDS[key]}`],
+    limits[key] === undefined ? [] : [`  ${limitText(key, limits[key])}`],
   );
+}
+
+function limitText(key: keyof LimitSettings, limit: number): string {
+  if (limit > 0) return `at most ${limit} ${LIMIT_WORDS[key]}`;
+  return key === "maxParallel" ? "steps run on workers only" : `no limit of ${LIMIT_WORDS[key]}`;
 }
 
 /** How long things are kept, a line each. */

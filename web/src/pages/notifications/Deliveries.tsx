@@ -19,7 +19,7 @@ export function Deliveries({ items, now }: DeliveriesProps): ReactNode {
             <th className="wide">About</th>
             <th>Channel</th>
             <th>State</th>
-            <th>What else there is to know</th>
+            <th>Notes</th>
           </tr>
         </thead>
         <tbody>
