@@ -64,6 +64,23 @@ describe("notifications", () => {
     expect(await town.tells()).toEqual([]);
   });
 
+  it("say of a failed run whether it was undone", { tags: ["N2"] }, async () => {
+    const town = new Town();
+    const undoing = FAIL.replace(
+      "steps: {",
+      "steps: { first: { type: noop, undo: back }, back: { type: noop },",
+    );
+    await town.run(undoing.replace("call: { type: noop }", "call: { type: noop, depends_on: [first] }"), [
+      refused,
+    ]);
+    await town.run(FAIL, [other]);
+    const notices = await town.store.listNotices({ limit: 10 });
+    expect(notices.map(({ run_id, facts }) => [run_id, facts.undone]).sort()).toEqual([
+      [1, true],
+      [2, undefined],
+    ]);
+  });
+
   it("remind daily while somebody is waited for, and no longer", { tags: ["N4"] }, async () => {
     const town = new Town();
     town.serve();

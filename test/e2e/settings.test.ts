@@ -68,7 +68,7 @@ notify:
   ops (webhook), to example.com
   chat (slack), to Slack
   mail (email), to a@example.com, b@example.com
-  tells ops, chat of held, failed
+  notifies ops, chat of held, failed
   secret missing: channel ops: the variable OPS_KEY is empty or missing
   secret missing: channel chat: the file ${join(cli.path, "slack-url")} is empty or missing
 `,

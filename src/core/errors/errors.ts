@@ -336,14 +336,16 @@ export const ERROR_CATALOGUE = {
   RUN_CANCELED: {
     means: "The run was canceled.",
     fix: "Find out who canceled the run, and why.",
-    next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled.",
-    asked: "If that was a mistake: control_run with action reset_failed continues what was canceled.",
+    next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled. If it was undone, start a new run.",
+    asked:
+      "If that was a mistake: control_run with action reset_failed continues what was canceled. If it was undone, start a new run.",
   },
   DEADLINE: {
     means: "The run took longer than its `deadline` and was canceled.",
     fix: "Find out what took so long, or raise `deadline`.",
-    next: "`daruma timeline RUN` says what took how long; `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled, with a new deadline.",
-    asked: "control_run with action reset_failed continues what was canceled, with a new deadline.",
+    next: "`daruma timeline RUN` says what took how long; `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled, with a new deadline. If it was undone, start a new run.",
+    asked:
+      "control_run with action reset_failed continues what was canceled, with a new deadline. If it was undone, start a new run.",
   },
   FAIL_FAST: {
     means: "Another step failed and failure_policy is fail_fast.",
@@ -664,8 +666,9 @@ export const ERROR_CATALOGUE = {
   },
   RUN_OVER: {
     means: "The run is over.",
-    next: "`daruma retry RUN STEP` runs one of its steps again. Otherwise start a new run.",
-    asked: "control_run with action retry_step runs one of its steps again. Otherwise start a new run.",
+    next: "`daruma retry RUN STEP` runs one of its steps again, if nothing of it was undone. Otherwise start a new run.",
+    asked:
+      "control_run with action retry_step runs one of its steps again, if nothing of it was undone. Otherwise start a new run.",
   },
   RUN_UNDONE: {
     means: "What the run did was undone, or is being undone, so that nothing of it can go on.",

@@ -69,6 +69,8 @@ export interface NoticeFacts {
   /** Of the run at that time. */
   readonly held?: number;
   readonly questions?: number;
+  /** The run was undone, or is being undone: nothing of it can go on. */
+  readonly undone?: true;
   /** Other steps that failed with it. */
   readonly others?: readonly string[];
   readonly prompt?: string;

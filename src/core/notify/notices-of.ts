@@ -1,4 +1,5 @@
 import type { NoticeKind, NotifyRule } from "../model/definition.js";
+import { isUndone } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
 import type { Failure } from "../model/failure.js";
 import { type Job, jobById, type Run } from "../model/run.js";
@@ -117,7 +118,10 @@ function ofRun(
     kind,
     thing: JSON.stringify(thing),
     ...{ run_id: id, workflow, step: null, signature: null },
-    facts: { file, labels, managed, held: held.size, questions: asking.size, ...facts },
+    facts: {
+      ...{ file, labels, managed, held: held.size, questions: asking.size, ...facts },
+      ...(isUndone(run) ? { undone: true } : {}),
+    },
   };
 }
 

@@ -137,6 +137,14 @@ Step test of ci has completed again, and nothing of this failure waits any more.
     );
   });
 
+  it("of a run that was undone says how to run it again, not how to continue it", { tags: ["N11"] }, () => {
+    const { facts } = notice({ kind: "failed" });
+    const undone = textOf(notice({ kind: "failed", facts: { ...facts, undone: true } }));
+    expect(undone).toContain("daruma fork 12 --from test");
+    expect(undone).not.toContain("daruma reset");
+    expect(textOf(notice({ kind: "failed" }))).toContain("daruma reset 12 --failed-only");
+  });
+
   it("of a time limit says which", { tags: ["N11"] }, () => {
     const limit = { code: undefined, lines: [], tried: [], attempt: undefined, held: 0, limit_ms: 7_200_000 };
     const warned = notice({ kind: "deadline", step: null, facts: limit as never });

@@ -16,6 +16,13 @@ export function commandsFor({ kind, run_id, step, signature, facts }: Notice): T
   const run = String(run_id);
   const job = step === null ? null : nameOf(step, facts.scope ?? "root");
   const goOn = facts.managed === false ? [told("then continue the run", "resume", run)] : [];
+  const again = [
+    told("try again what failed", "reset", run, "--failed-only"),
+    told("then continue the run", "resume", run),
+  ];
+  // What was undone cannot go on; a fork does it again.
+  const anew =
+    step === null ? [] : [told("run it again from there, as a new run", "fork", run, "--from", step)];
   switch (kind) {
     case "held":
       return [
@@ -35,8 +42,7 @@ export function commandsFor({ kind, run_id, step, signature, facts }: Notice): T
       return [
         told("see why", "explain", run, ...(job === null ? [] : [job])),
         ...(job === null ? [] : [told("read its log", "logs", run, job)]),
-        told("try again what failed", "reset", run, "--failed-only"),
-        told("then continue the run", "resume", run),
+        ...(facts.undone === true ? anew : again),
         ...toMute(signature),
       ];
     case "question":
