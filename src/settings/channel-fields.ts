@@ -1,4 +1,5 @@
 import { CHANNEL_NAME, CHANNEL_RULE, type PlacedRules } from "../definition/fields/notify-fields.js";
+import { secret, variable } from "../definition/fields/start/secret-fields.js";
 import { rename } from "../definition/read/fix.js";
 import { childPath, type Path } from "../definition/read/path.js";
 import {
@@ -22,7 +23,6 @@ import {
   type ChannelSettings,
   type ChannelType,
   type NamelessChannel,
-  type SecretSource,
   TLS_MODES,
 } from "./channels.js";
 
@@ -32,26 +32,6 @@ const MAX_URL_CHARS = 2_000;
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
 const PORTS = { starttls: 587, implicit: 465, none: 25 } as const;
-
-const variable = text({
-  expected: "the name of a variable",
-  maxChars: MAX_NAME_CHARS,
-  pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
-  rule: "Give the name of an environment variable, not the secret itself; or `{ file: /path }`.",
-});
-const secret: Schema<SecretSource> = union(
-  mapped(variable, (name): SecretSource => ({ variable: name })),
-  mapped(
-    object({
-      file: {
-        schema: text({ pattern: /^\//, rule: "Write an absolute path." }),
-        doc: "A file that holds the secret and nothing else.",
-        required: true,
-      },
-    }),
-    ({ file = "" }): SecretSource => ({ file }),
-  ),
-);
 
 const url = text({
   expected: "an address such as `https://example.com/hooks/daruma`",
