@@ -79,6 +79,19 @@ describe("a run that fails", () => {
     expect((await stage.rest()).order.slice(-2)).toEqual(["ua", "ub"]);
   });
 
+  it("undoes a job that completed twice by its last completion", { tags: ["U2"] }, async () => {
+    const text = `{ steps: {
+      a: { exec: x, undo: ua },
+      b: { exec: x, depends_on: a, undo: ub },
+      d: { exec: x, depends_on: a, undo: ud },
+      c: { exec: x, depends_on: [b, d], on_fail: { goto: { step: b, max: 1 } } },
+      ua: { exec: x }, ub: { exec: x }, ud: { exec: x } } }`;
+    const stage = await Stage.begin(text, { d: [{ output: 1, takesMs: 50 }], c: ["fail"] });
+    // At first d completes after b; the goto runs b again, and b alone.
+    expect((await stage.rest()).order).toEqual(["a", "b", "d", "c", "b", "c", "ub", "ud", "ua"]);
+    expect(await endingOf(stage)).toContain("undo.started b d a");
+  });
+
   it("undoes a job once that completed in several visits, also if the last one was invalidated", {
     tags: ["U2"],
   }, async () => {
@@ -312,7 +325,9 @@ describe("an undo that fails", () => {
     await stage.rest();
     await resolve(stage, "undo-b", "fail");
     await stage.resume();
-    expect((await stage.rest()).order.slice(3)).toEqual(["undo-b", "undo-a", "sweep", "tell"]);
+    const { order, events } = await stage.rest();
+    expect(order.slice(3)).toEqual(["undo-b", "undo-a", "sweep", "tell"]);
+    expect(events("scope.abandoned").map(({ reason }) => reason)).toEqual(["c failed"]);
   });
 });
 
