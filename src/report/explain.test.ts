@@ -38,6 +38,23 @@ steps:
 `;
 
 describe("the story of a run", () => {
+  it("says of what was to be undone how much of it was", async () => {
+    const file = `steps:
+  a: { type: noop, undo: undo-a }
+  b: { type: noop, undo: undo-b, depends_on: a }
+  c: { type: noop, depends_on: b }
+  undo-a: { type: noop }
+  undo-b: { type: noop }`;
+    const second = async (script: Script, options: TrialOptions = {}) =>
+      (await story(file, { c: ["fail"], ...script }, undefined, options)).split("\n")[1];
+    expect(await second({})).toBe("2 steps were undone (after 0 ms).");
+    expect(await second({ "undo-b": ["fail"] })).toBe("2 steps were to be undone (after 0 ms); 0 so far.");
+    const noHolds = { options: { failureRouting: false } };
+    expect(await second({ "undo-b": ["fail"] }, noHolds)).toBe(
+      "2 steps were to be undone (after 0 ms), and 1 of them was.",
+    );
+  });
+
   it("tells each failure with its class, every rung with its reason, and what the retry cost", async () => {
     const text = await story(RETRIED, { build: [{ exit: 7, stderr: "a\nno space" }, "ok"] });
     expect(text).toContain("build: completed");

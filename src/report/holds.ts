@@ -1,11 +1,11 @@
 import type { Event, HoldAction } from "../core/model/events.js";
 import type { JobRow, RunRow } from "../core/model/rows.js";
+import { type Expiry, expiryOf } from "../core/notify/expiry.js";
 import type { Store } from "../store/store.js";
 import type { JobRecord } from "./job-record.js";
 import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
 import { markedJobs } from "./marked-jobs.js";
-import { type Expiry, expiryOf } from "./words/expiry-text.js";
 
 const RUNS_PER_PAGE = 200;
 

@@ -39,6 +39,20 @@ describe("notifications", () => {
     expect(await town.states()).toEqual(["held delivered"]);
   });
 
+  it("say when a hold expires, and what then", { tags: ["N2"] }, async () => {
+    const town = new Town();
+    await town.run(HOLD.replace("steps:", "hold: { expires: 4h, then: skip }\nsteps:"), [refused]);
+    await town.run(HOLD, [refused]);
+    const notices = await town.store.listNotices({ limit: 2 });
+    const byRun = new Map(notices.map(({ run_id, facts }) => [run_id, facts.expiry]));
+    const { at, ...then } = byRun.get(1)!;
+    expect([then, Date.parse(at) - notices.find(({ run_id }) => run_id === 1)!.at]).toEqual([
+      { action: "skip", choice: null },
+      4 * HOUR,
+    ]);
+    expect(byRun.get(2)).toBeUndefined();
+  });
+
   it("are told at the 1st and 10th run that fails alike, apart from other failures, and not before", {
     tags: ["N3"],
   }, async () => {

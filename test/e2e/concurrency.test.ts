@@ -57,6 +57,10 @@ describe("daruma run with concurrency", () => {
     const shown = await cli.daruma("show", two);
     expect(shown.stdout).toContain("group: wait-prod (one run at a time)");
     expect(shown.stdout).toContain("(position 1)");
+    const explained = await cli.daruma("explain", two);
+    expect(explained.stdout).toContain(
+      `It has not started: it waits for run ${one}, which has the place in the group wait-prod (position 1).\n`,
+    );
     const other = cli.start("run", file, "--input", "target=test", "--input", `go=${go}-other`);
     await other.until(/ship started/);
     other.kill("SIGKILL");

@@ -59,7 +59,7 @@ describe("a run that fails", () => {
     const { done, left } = (report as UndoneReport).undone!;
     expect([steps(done), left]).toEqual([["b undo-b", "a undo-a"], []]);
     const story = await cli.daruma("explain", id!);
-    expect(story.stdout).toContain("Before it ended, 2 steps were to be undone");
+    expect(story.stdout).toContain("2 steps were undone (after ");
     expect(story.stdout).toContain("It was undone by undo-b.");
     const graph = await cli.daruma("graph", id!);
     expect(graph.stdout).toMatch(/-\.->\|"undo"\| n3/);

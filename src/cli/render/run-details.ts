@@ -2,6 +2,7 @@ import { jobStatusWord } from "../../core/model/job-status-word.js";
 import type { Json } from "../../core/text/json.js";
 import { type Labels, labelsText } from "../../core/text/labels.js";
 import { oneLine } from "../../core/text/plain-text.js";
+import { queuedText } from "../../engine/places/place-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import type { AttemptUsage } from "../../report/model-usage.js";
 import type { JobReport, RunReport } from "../../report/run-report.js";
@@ -57,10 +58,7 @@ function groupLines({ concurrency, priority }: RunReport, waits: ShownBeside["wa
     const { group, limit } = concurrency;
     lines.push(`${INDENT}group: ${oneLine(group)} (${limit === 1 ? "one run" : `${limit} runs`} at a time)`);
   }
-  if (waits !== null) {
-    const position = waits.position === null ? "" : ` (position ${waits.position})`;
-    lines.push(`${INDENT}waiting: ${oneLine(waits.text)}${position}`);
-  }
+  if (waits !== null) lines.push(`${INDENT}waiting: ${oneLine(queuedText(waits))}`);
   return lines;
 }
 

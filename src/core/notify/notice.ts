@@ -1,5 +1,6 @@
 import type { NoticeKind } from "../model/definition.js";
 import type { Labels } from "../text/labels.js";
+import type { Expiry } from "./expiry.js";
 
 /** `new`: nobody has looked at it. `due`: it is to be sent. The others are final; a `counted` one was not worth a message. */
 export const NOTICE_STATES = ["new", "due", "delivered", "counted", "undelivered"] as const;
@@ -76,6 +77,8 @@ export interface NoticeFacts {
   readonly prompt?: string;
   readonly choices?: readonly string[];
   readonly due_at?: number | null;
+  /** Of a hold or a question that ends by itself. */
+  readonly expiry?: Expiry;
   /** A time limit that was passed. */
   readonly limit_ms?: number;
   /** Of a breaker or a worker. */

@@ -7,6 +7,7 @@ import { looksLikeError } from "../text/error-lines.js";
 import { firstChars } from "../text/head-tail.js";
 import { plainLines, plainText } from "../text/plain-text.js";
 import { sha256Hex } from "../text/sha256.js";
+import { expiryOf } from "./expiry.js";
 import type { Notice, NoticeCause, NoticeFacts } from "./notice.js";
 
 const ID_CHARS = 32;
@@ -67,7 +68,7 @@ function recoveryFor(channel: string, rules: readonly NotifyRule[]): NoticeFacts
 function causeOf(run: Run, event: Event): NoticeCause | null {
   switch (event.type) {
     case "job.held":
-      return ofJob(run, "held", jobById(run, event.job));
+      return withExpiry(ofJob(run, "held", jobById(run, event.job)), event);
     case "job.dead_lettered":
       return ofJob(run, "dead_letter", jobById(run, event.job));
     case "run.failed":
@@ -81,7 +82,7 @@ function causeOf(run: Run, event: Event): NoticeCause | null {
         ...asked,
         ...placeOf(job),
       });
-      return { ...cause, step: job.step.definition.id };
+      return withExpiry({ ...cause, step: job.step.definition.id }, event);
     }
     case "time.warned":
       return ofRun(run, "deadline", ["run", run.id, "long"], { limit_ms: event.afterMs });
@@ -94,6 +95,11 @@ function causeOf(run: Run, event: Event): NoticeCause | null {
     default:
       return null;
   }
+}
+
+function withExpiry(cause: NoticeCause, event: Parameters<typeof expiryOf>[0]): NoticeCause {
+  const expiry = expiryOf(event);
+  return expiry === null ? cause : { ...cause, facts: { ...cause.facts, expiry } };
 }
 
 function ofFailedRun(run: Run, event: Extract<Event, { type: "run.failed" }>): NoticeCause {

@@ -47,6 +47,11 @@ export function placeWait(own: GroupMember, members: readonly GroupMember[]): Pl
   return { position, runs: before, text };
 }
 
+/** `it waits for run 7, which has the place in the group deploy (position 2)`. */
+export function queuedText({ position, text }: Pick<PlaceWait, "position" | "text">): string {
+  return position === null ? text : `${text} (position ${position})`;
+}
+
 const MAX_NAMED = 3;
 
 function runsText(runs: readonly number[]): string {

@@ -3,6 +3,7 @@ import { isHandled } from "../../core/model/handled.js";
 import type { RunRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
 import { readPages } from "../../engine/load-run.js";
+import { queuedText } from "../../engine/places/place-text.js";
 import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../report/advice.js";
 import { explainCommand } from "../../report/advised-commands.js";
 import { explainTold } from "../../report/explain.js";
@@ -20,7 +21,8 @@ import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { operation } from "../operation.js";
 import { at, considered, flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
-import { interrupted, pastAt, recovery } from "./run-shapes.js";
+import { interrupted, pastAt, recovery, waitsForPlace } from "./run-shapes.js";
+import { type WaitsForPlace, waitsOf } from "./run-waits.js";
 
 const input = z.strictObject({
   run_id: runReference,
@@ -44,6 +46,7 @@ export const explainRun = operation({
     interrupted,
     at: pastAt,
     lines: z.array(z.string()).describe("The story."),
+    waits_for: waitsForPlace,
     waiting: z
       .array(z.object({ job_id: z.number(), step: z.string(), scope: z.string(), waits_for: waitsFor }))
       .describe("Jobs that are ready or wait, and for what; the first 1,000."),
@@ -113,7 +116,8 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const { run } = story;
   // Breakers and workers are as they are now, whatever was then.
   const waiting = past === null ? await waitingJobs(context, row) : [];
-  const lines = [...story.lines, ...waitingLines(waiting, runner !== null)];
+  const place = past === null ? ((await waitsOf(store, [row], context.now())).get(runId) ?? null) : null;
+  const lines = [...story.lines, ...placeLines(place), ...waitingLines(waiting, runner !== null)];
   // Nothing can be done in the past.
   const advised =
     past !== null
@@ -138,6 +142,7 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
     interrupted,
     at: past?.at ?? null,
     lines,
+    waits_for: place,
     waiting: waiting.map(({ id, step: of, scope, waits_for }) => ({
       job_id: id,
       step: of,
@@ -165,6 +170,10 @@ async function childRunsOf(store: Store, run: Run): Promise<Map<number, number>>
     if (child !== undefined) found.set(job.id, child.id);
   }
   return found;
+}
+
+function placeLines(waits: WaitsForPlace | null): string[] {
+  return waits === null ? [] : ["", `It has not started: ${queuedText(waits)}.`];
 }
 
 const MAX_WAITING = 1_000;

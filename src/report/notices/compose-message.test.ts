@@ -96,6 +96,19 @@ What to do:
     expect(text).toContain("waits for a decision. It was told before, and nobody has decided yet.\n");
   });
 
+  it("of a hold that expires says when and what then, and a later reminder does not", {
+    tags: ["N11"],
+  }, () => {
+    const expiry = { at: "2026-01-05T13:00:00.000Z", action: "skip", choice: null } as const;
+    const held = notice({ facts: { expiry } });
+    expect(textOf(held)).toContain(
+      "Waiting in this run: 1 held step.\nIt waits until 2026-01-05T13:00:00.000Z, then skip.\n",
+    );
+    expect(composeMessage(held, { page: null }).data.expiry).toEqual(expiry);
+    const told = { as: "reminder", count: 1, since: AT } as const;
+    expect(textOf(notice({ at: AT + 86_400_000, told, facts: { expiry } }))).not.toContain("It waits until");
+  });
+
   it("of a question has the question and a command for each answer", { tags: ["N11"] }, () => {
     const facts = {
       code: undefined,

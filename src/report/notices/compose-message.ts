@@ -2,9 +2,11 @@ import type { Message } from "../../core/notify/message.js";
 import type { Notice } from "../../core/notify/notice.js";
 import { counted, durationAmount } from "../../core/text/amount-text.js";
 import { firstChars } from "../../core/text/head-tail.js";
+import { iso } from "../../core/text/iso-time.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../lookup/job-name.js";
+import { untilText } from "../words/expiry-text.js";
 import { commandsFor } from "./message-commands.js";
 import { openingOf, subjectOf } from "./message-words.js";
 
@@ -62,8 +64,9 @@ function timesOf({ told, kind }: Notice): string {
   return `It has happened ${told.count} times since ${since}.`;
 }
 
-function waitingOf({ kind, facts }: Notice): string {
-  const { held = 0, questions = 0, others = [], due_at: dueAt = null } = facts;
+function waitingOf(notice: Notice): string {
+  const { kind, facts } = notice;
+  const { held = 0, questions = 0, others = [] } = facts;
   if (kind === "recovered") return "";
   const more = others.length === 0 ? "" : `Also failed: ${others.join(", ")}.`;
   const waits = [
@@ -71,9 +74,14 @@ function waitingOf({ kind, facts }: Notice): string {
     ...(questions > 0 ? [`${counted(questions, "open question")}`] : []),
   ];
   const what = waits.length === 0 ? "" : `Waiting in this run: ${waits.join(", ")}.`;
-  const until =
-    kind !== "question" || dueAt === null ? "" : `It waits until ${new Date(dueAt).toISOString()}.`;
-  return [more, what, until].filter((part) => part !== "").join("\n");
+  return [more, what, waitsUntil(notice)].filter((part) => part !== "").join("\n");
+}
+
+/** A reminder is of whatever waits now, and the hold that was told of may have expired. */
+function waitsUntil({ at, facts }: Notice): string {
+  const { expiry, due_at: dueAt = null } = facts;
+  if (expiry !== undefined) return Date.parse(expiry.at) < at ? "" : `It waits ${untilText(expiry)}.`;
+  return dueAt === null ? "" : `It waits until ${iso(dueAt)}.`;
 }
 
 function decisionOf(notice: Notice, link: string | null): string {
@@ -111,6 +119,7 @@ function dataOf(notice: Notice, link: string | null): { [field: string]: Json } 
       since: told === null ? null : iso(told.since),
     },
     ...{ labels: { ...facts.labels }, question: questionOf(notice), name: facts.name ?? null },
+    expiry: facts.expiry === undefined ? null : { ...facts.expiry },
     limit: facts.limit_ms === undefined ? null : durationAmount(facts.limit_ms),
     ...{ commands: commandsFor(notice).map(({ command }) => command), link },
   };
@@ -121,8 +130,4 @@ function questionOf({ facts }: Notice): Json {
   return prompt === undefined
     ? null
     : { prompt, choices: [...choices], due_at: dueAt === null ? null : iso(dueAt) };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

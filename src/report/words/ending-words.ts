@@ -1,3 +1,5 @@
+import { undoneJobs } from "../../core/model/ending/run-ending.js";
+import type { Run } from "../../core/model/run.js";
 import { counted } from "../../core/text/amount-text.js";
 import { jobNames } from "../lookup/job-name.js";
 import { nameIn, short, steered, told, type WordsOf } from "./event-words.js";
@@ -5,6 +7,16 @@ import { note, runNote } from "./note.js";
 import { fact } from "./sentence.js";
 
 type EndingEvents = "run.ending" | "undo.started" | "undo.entered" | "undo.left" | "finally.entered";
+
+/** How far it got: a step that could not be undone, or whose turn has not come, is not. */
+function undoneText(run: Run, all: number, when: string): string {
+  const done = undoneJobs(run).length;
+  if (done === all) return `${counted(all, "step was", "steps were")} undone (${when}).`;
+  const were = `${counted(all, "step was", "steps were")} to be undone (${when})`;
+  return run.finishedAt === null
+    ? `${were}; ${done} so far.`
+    : `${were}, and ${done} of them ${done === 1 ? "was" : "were"}.`;
+}
 
 /** What a run does before it ends: it undoes what it has done, and finishes. */
 export const ENDING_WORDS: WordsOf<EndingEvents> = {
@@ -16,9 +28,8 @@ export const ENDING_WORDS: WordsOf<EndingEvents> = {
     },
   },
   "undo.started": {
-    note: ({ jobs }, run) => runNote("run", run, `is undone: ${jobNames(run, jobs)}`),
-    runStory: ({ jobs }, when) =>
-      `Before it ended, ${counted(jobs.length, "step was", "steps were")} to be undone (${when}).`,
+    note: ({ jobs }, run) => runNote("run", run, `undoes ${jobNames(run, jobs)}`),
+    runStory: ({ jobs }, when, run) => undoneText(run, jobs.length, when),
     debug: true,
   },
   "undo.entered": {

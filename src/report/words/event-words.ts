@@ -49,8 +49,8 @@ export interface EventWords<type extends EventType> {
   readonly answerKind?: NoteKind;
   /** Afterwards: what it was to the jobs concerned. */
   readonly story?: (event: EventOf<type>, run: Run, before: StorySoFar) => readonly Told[];
-  /** Afterwards: what it was to the run as a whole; `when` is like "after 2.5 s". */
-  readonly runStory?: (event: EventOf<type>, when: string) => string;
+  /** Afterwards: what it was to the run as a whole; `when` is like "after 2.5 s", and the run is as its log left it. */
+  readonly runStory?: (event: EventOf<type>, when: string, run: Run) => string;
   /** With --debug: lines below the note; true: the fields of the event. */
   readonly debug?: true | ((event: EventOf<type>, run: Run) => readonly string[]);
 }

@@ -1,6 +1,7 @@
 import { describeUsedUp, isAfterSuccess, loopCount } from "../../core/decide/loop-budget.js";
 import { amountText, raiseText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
+import { expiryOf } from "../../core/notify/expiry.js";
 import { counted } from "../../core/text/amount-text.js";
 import { iso } from "../../core/text/iso-time.js";
 import { jobNames } from "../lookup/job-name.js";
@@ -17,7 +18,7 @@ import {
   told,
   type WordsOf,
 } from "./event-words.js";
-import { expiryOf, thenText } from "./expiry-text.js";
+import { untilText } from "./expiry-text.js";
 import { gotoText, loopsOf, loopText, retryLoopText } from "./loop-text.js";
 import { type NewNote, note } from "./note.js";
 import { cost, fact } from "./sentence.js";
@@ -206,29 +207,23 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
     debug: true,
   },
   "job.held": {
-    answer: (_event, run, { type }) => `held until somebody decides: ${type(`holds ${run.id}`)}`,
+    answer: (event, run, { type }) => `held ${untilDecided(event)}: ${type(`holds ${run.id}`)}`,
     answerKind: "held",
     note: (event, run) => {
       const { job, code, message } = event;
-      const until = untilText(event);
+      const expiry = expiryOf(event);
       const held = `${nameIn(run, job)} is held: ${short(message)} (${code})`;
-      return note("held", until === null ? held : `${held}, ${until}`);
+      return note("held", expiry === null ? held : `${held}, ${untilText(expiry)}`);
     },
-    story: (event) => {
-      const until = untilText(event);
-      const or = until === null ? "" : ` or ${until}`;
-      return steered(
-        event.job,
-        fact(`The step is held until somebody decides${or}; what depends on it waits.`),
-      );
-    },
+    story: (event) =>
+      steered(event.job, fact(`The step is held ${untilDecided(event)}; what depends on it waits.`)),
   },
 };
 
-/** `2026-03-01T12:00:00.000Z, then fail`; null: it does not expire. */
-function untilText(event: EventOf<"job.held">): string | null {
+/** `until somebody decides or until 2026-03-01T12:00:00.000Z, then fail`. */
+function untilDecided(event: EventOf<"job.held">): string {
   const expiry = expiryOf(event);
-  return expiry === null ? null : `until ${expiry.at}, then ${thenText(expiry)}`;
+  return `until somebody decides${expiry === null ? "" : ` or ${untilText(expiry)}`}`;
 }
 
 function scriptStarted({ try: tries }: EventOf<"recovery.started">): string {

@@ -150,6 +150,27 @@ transitions: [{ from: build, to: fallback, on: failure }]
     ]);
   });
 
+  it("tells when a hold expires", async () => {
+    const file = "unhandled: hold\nhold: { expires: 1m, then: skip }\nsteps: { build: { type: noop } }";
+    expect((await notes(file, { build: ["fail"] }))[2]).toMatch(
+      /— held until somebody decides or until \d{4}-\S+Z, then skip: daruma holds 1$/,
+    );
+  });
+
+  it("tells what is undone before it is, and what was", async () => {
+    const file = `steps:
+  a: { type: noop, undo: back }
+  b: { type: noop, depends_on: a }
+  back: { type: noop }`;
+    expect((await notes(file, { b: ["fail"] })).slice(-5)).toEqual([
+      "failed: run 1 has failed: b: exit code 1",
+      "run: run 1 undoes a",
+      "started: back started",
+      "completed: back completed in 0 ms",
+      "route: a is undone (back)",
+    ]);
+  });
+
   it("tells a question with its choices and the command that answers it", async () => {
     const file =
       'steps: { ask: { type: human, prompt: "Go on?", choices: [yes, no], reject: [no], timeout_ms: 9 } }';

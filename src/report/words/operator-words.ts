@@ -1,5 +1,6 @@
 import { amountText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
+import { expiryOf } from "../../core/notify/expiry.js";
 import { counted } from "../../core/text/amount-text.js";
 import { jobNames } from "../lookup/job-name.js";
 import {
@@ -13,7 +14,7 @@ import {
   told,
   type WordsOf,
 } from "./event-words.js";
-import { expiryOf, thenText } from "./expiry-text.js";
+import { untilText } from "./expiry-text.js";
 import { type NewNote, note, runNote } from "./note.js";
 import { cost, fact } from "./sentence.js";
 import { type CommandText, shellWord } from "./shell-word.js";
@@ -106,7 +107,7 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
     story(event) {
       const { job, prompt, choices } = event;
       const expiry = expiryOf(event);
-      const due = expiry === null ? "" : `, until ${expiry.at}, then ${thenText(expiry)}`;
+      const due = expiry === null ? "" : `, ${untilText(expiry)}`;
       return steered(job, fact(`It asked "${quote(prompt)}" (${choices.join(", ")})${due}.`));
     },
   },

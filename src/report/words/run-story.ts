@@ -7,7 +7,7 @@ import { wordsOf } from "./words.js";
 export function runSentences(run: Run, log: readonly LoggedEvent[]): string[] {
   const sentences = log.flatMap(({ at, event }) => {
     const { runStory } = wordsOf(event);
-    return runStory === undefined ? [] : [runStory(event, `after ${durationText(at - run.createdAt)}`)];
+    return runStory === undefined ? [] : [runStory(event, `after ${durationText(at - run.createdAt)}`, run)];
   });
   if (run.parent === null) return sentences;
   return [`It is a child run of job ${run.parent.jobId} of run ${run.parent.runId}.`, ...sentences];

@@ -1,0 +1,21 @@
+import type { Event, HoldAction } from "../model/events.js";
+import { iso } from "../text/iso-time.js";
+
+/** When a hold or a question ends by itself, and how. */
+export interface Expiry {
+  readonly at: string;
+  readonly action: HoldAction | "choose";
+  /** What counts as the answer to a question; null: nothing does. */
+  readonly choice: string | null;
+}
+
+type Waits = Extract<Event, { type: "job.held" | "human.asked" }>;
+
+/** Null: it waits until somebody decides. */
+export function expiryOf(event: Waits): Expiry | null {
+  if (event.dueAt == null) return null;
+  const at = iso(event.dueAt);
+  if (event.type === "job.held") return { at, action: event.dueAction ?? "fail", choice: null };
+  const choice = event.choose ?? null;
+  return { at, action: choice === null ? "fail" : "choose", choice };
+}
