@@ -73,13 +73,17 @@ class LocalClient {
       clusters,
       customActions: [],
       // Read when it is asked for: as a server would, which has its file beside it.
-      retention: async () =>
-        (await import("./read-settings.js")).settingsOf(this.options.config, "beside").retention,
+      retention: async () => (await this.settingsBeside()).retention,
+      limits: async () => (await this.settingsBeside()).limits,
       breakers,
       sharedBreakers: breakers.map(({ name }) => name),
       channels,
       notify,
     };
+  }
+
+  private async settingsBeside() {
+    return (await import("./read-settings.js")).settingsOf(this.options.config, "beside");
   }
 
   private async settings(isTolerant: boolean) {

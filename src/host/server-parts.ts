@@ -179,7 +179,7 @@ export class ServerParts {
     const { clusters = [], breakers = [], channels = [], notify = [], retention = NO_RETENTION } = options;
     const { apiUrl = () => "", onCluster = () => {} } = options;
     const ticks = new ScheduleKeeper({
-      ...shared,
+      ...{ ...shared, tell: onCluster },
       start: (asked) => startScheduled({ store: daruma.store, start: startOn(daruma, clusters) }, asked),
     });
     const schedules = new Duty({

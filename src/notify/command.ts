@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Message } from "../core/notify/message.js";
 import { oneLine } from "../core/text/plain-text.js";
 import type { CommandChannel } from "../settings/channels.js";
-import type { Environment } from "./secrets.js";
+import type { Environment } from "./find-secret.js";
 
 /** What a program needs to run at all. */
 const USUAL = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL"];

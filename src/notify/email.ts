@@ -1,6 +1,7 @@
 import type { Message } from "../core/notify/message.js";
 import type { EmailChannel } from "../settings/channels.js";
-import { type Environment, readSecret } from "./secrets.js";
+import type { Environment } from "./find-secret.js";
+import { readSecret } from "./secrets.js";
 
 /** One connection for one message: there are few, and none is left open. */
 export async function sendEmail(

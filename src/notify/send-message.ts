@@ -2,10 +2,12 @@ import type { Message } from "../core/notify/message.js";
 import { createRedactor, type Secret } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
-import { type ChannelSettings, secretName, secretOf } from "../settings/channels.js";
+import { secretPlaceName } from "../core/text/secret-place.js";
+import { type ChannelSettings, secretOf } from "../settings/channels.js";
 import { runCommand } from "./command.js";
 import { sendEmail } from "./email.js";
-import { type Environment, readSecret } from "./secrets.js";
+import type { Environment } from "./find-secret.js";
+import { readSecret } from "./secrets.js";
 import { sendSlack } from "./slack.js";
 import { sendWebhook } from "./webhook.js";
 
@@ -62,7 +64,7 @@ function secretsOf(channel: ChannelSettings, env: Environment): Secret[] {
   const source = secretOf(channel);
   if (source === null) return [];
   try {
-    return [{ name: secretName(source), value: readSecret(source, env) }];
+    return [{ name: secretPlaceName(source), value: readSecret(source, env) }];
   } catch {
     // It is told when it is needed.
     return [];

@@ -1,8 +1,9 @@
 import type { Message } from "../core/notify/message.js";
 import { firstChars } from "../core/text/head-tail.js";
 import type { SlackChannel } from "../settings/channels.js";
+import type { Environment } from "./find-secret.js";
 import { type Post, post } from "./post.js";
-import { type Environment, slackAddress } from "./secrets.js";
+import { slackAddress } from "./secrets.js";
 
 /** Of one section, as Slack has it; some is left for the fence. */
 const MAX_SECTION_CHARS = 2_900;

@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
 import type { Message } from "../core/notify/message.js";
 import type { WebhookChannel } from "../settings/channels.js";
+import type { Environment } from "./find-secret.js";
 import { type Post, post } from "./post.js";
-import { type Environment, webhookKey } from "./secrets.js";
+import { webhookKey } from "./secrets.js";
 
 const SECOND_MS = 1_000;
 

@@ -5,6 +5,7 @@ import type { OperatorCommand } from "../core/model/commands.js";
 import type { BreakerDefinition, Definition, NotifyRule } from "../core/model/definition.js";
 import type { Job } from "../core/model/run.js";
 import type { ChannelSettings } from "../settings/channels.js";
+import type { LimitSettings } from "../settings/limits.js";
 import type { RetentionSettings } from "../settings/retention.js";
 import type { ClusterSettings } from "../settings/settings.js";
 import type { StoreInspection } from "../store/inspect/store-inspection.js";
@@ -35,6 +36,8 @@ export interface Context extends Reading {
   readonly describeSettings?: () => DescribedSettings | Promise<DescribedSettings>;
   /** What the settings say of how long runs are kept; missing where nobody has settings. */
   readonly retention?: () => RetentionSettings | Promise<RetentionSettings>;
+  /** What a server accepts, by its flags or the settings. */
+  readonly limits?: () => LimitSettings | Promise<LimitSettings>;
   /** The breakers of the settings. */
   readonly breakers?: readonly BreakerDefinition[];
   /** The channels of the settings; null where there are no settings. */
@@ -48,7 +51,7 @@ export interface Context extends Reading {
 /** What operations may do with channels. */
 export interface ChannelControl {
   readonly settings: readonly ChannelSettings[];
-  /** Null: the message has arrived; else why not. */
+  /** Null: the message has arrived; else why not. Rejects with CHANNEL_SECRET where it could not be tried. */
   test(channel: ChannelSettings): Promise<string | null>;
 }
 

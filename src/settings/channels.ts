@@ -1,8 +1,7 @@
+import type { SecretPlace } from "../core/text/secret-place.js";
+
 export const CHANNEL_TYPES = ["webhook", "slack", "email", "command"] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
-
-/** Where a secret is found when it is needed; never the secret itself. */
-export type SecretSource = { readonly variable: string } | { readonly file: string };
 
 export interface ChannelLimits {
   readonly name: string;
@@ -14,13 +13,13 @@ export interface WebhookChannel extends ChannelLimits {
   readonly type: "webhook";
   readonly url: string;
   /** The key of the signature. */
-  readonly secret: SecretSource;
+  readonly secret: SecretPlace;
 }
 
 export interface SlackChannel extends ChannelLimits {
   readonly type: "slack";
   /** The address of the incoming webhook: who knows it can write there. */
-  readonly secret: SecretSource;
+  readonly secret: SecretPlace;
 }
 
 export const TLS_MODES = ["starttls", "implicit", "none"] as const;
@@ -33,7 +32,7 @@ export interface EmailChannel extends ChannelLimits {
   /** Null: the server wants none. */
   readonly user: string | null;
   /** The password. */
-  readonly secret: SecretSource | null;
+  readonly secret: SecretPlace | null;
   readonly from: string;
   readonly to: readonly string[];
 }
@@ -47,13 +46,8 @@ export interface CommandChannel extends ChannelLimits {
 
 export type ChannelSettings = WebhookChannel | SlackChannel | EmailChannel | CommandChannel;
 
-export function secretOf(channel: ChannelSettings): SecretSource | null {
+export function secretOf(channel: ChannelSettings): SecretPlace | null {
   return channel.type === "command" ? null : channel.secret;
-}
-
-/** For people: where it is to be found. */
-export function secretName(source: SecretSource): string {
-  return "variable" in source ? `the variable ${source.variable}` : `the file ${source.file}`;
 }
 
 /** What of a channel may be shown: where it goes, without what is secret. */

@@ -205,6 +205,15 @@ steps:
     expect((await runCli(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  it("help of two words is the help of that command", async () => {
+    const [asked, flagged] = await Promise.all([
+      runCli(["help", "schedules", "pause"]),
+      runCli(["schedules", "pause", "--help"]),
+    ]);
+    expect(asked).toEqual(flagged);
+    expect(asked.stdout).toContain("Usage: daruma schedules pause");
+  });
+
   it.each([
     "run",
     "resume",

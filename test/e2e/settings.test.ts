@@ -8,6 +8,11 @@ const cli = new CliFolder();
 const CLUSTER = "clusters:\n  hpc: { type: slurm, tags: [batch] }\n";
 const WORKFLOW = "steps:\n  big: { exec: echo ran, runs_on: [batch] }\n";
 
+const NO_LIMITS = {
+  ...{ requests_per_minute: null, runs_per_minute: null, streams_per_token: null },
+  ...{ max_connections: null, max_parallel: null },
+};
+
 describe("daruma config check", () => {
   it("tells every problem with its place, and exits with 2", async () => {
     const file = cli.write(
@@ -33,7 +38,7 @@ ${file}:5:1 UNKNOWN_KEY unknown key \`chanels\`, did you mean \`channels\`?
     const { stdout } = await cli.daruma("config", "check", "--config", file, "--json");
     expect(JSON.parse(stdout)).toEqual({
       ...{ ok: true, file, clusters: ["hpc"], breakers: [], channels: [], missing_secrets: [], differs: [] },
-      ...{ limits: {}, retention: { runs: null, logs: null, artifacts: null } },
+      ...{ limits: NO_LIMITS, retention: { runs: null, logs: null, artifacts: null } },
     });
   });
 
@@ -46,6 +51,43 @@ ${file}:5:1 UNKNOWN_KEY unknown key \`chanels\`, did you mean \`channels\`?
   runs are kept for 90 d, for the last 500 runs of each workflow (completed)
   logs are kept up to 20 GiB
 `);
+  });
+
+  it("is shown to people in words and to programs as JSON, limits included", { tags: ["N13"] }, async () => {
+    const file = cli.write(
+      "shown.config.yaml",
+      `${CLUSTER}breakers: { pay: {} }
+limits: { runs_per_minute: 60, max_parallel: 0 }
+retention: { logs: { max_size: 20g } }
+channels: { chat: { type: slack, secret: SLACK_URL } }
+notify: [{ on: held, to: chat }]
+`,
+    );
+    expect((await cli.daruma("settings", "--config", file)).stdout).toBe(`clusters:
+  hpc (slurm), tags batch
+breakers:
+  pay
+limits:
+  at most 60 runs per minute
+  steps run on workers only
+retention:
+  logs are kept up to 20 GiB
+channels:
+  chat (slack), to Slack
+notify:
+  notifies chat of held
+`);
+    const { value } = await cli.json<{ limits: object }>("settings", "--config", file);
+    expect(value.limits).toEqual({ ...NO_LIMITS, runs_per_minute: 60, max_parallel: 0 });
+    expect((await cli.daruma("settings")).stdout).toBe("nothing is set\n");
+  });
+
+  it("tells a secret that is missing from a channel that does not answer", { tags: ["N12"] }, async () => {
+    const file = cli.write("test.config.yaml", "channels: { chat: { type: slack, secret: NO_SUCH_URL } }\n");
+    expect(await cli.daruma("notifications", "test", "chat", "--config", file)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("error CHANNEL_SECRET: the variable NO_SUCH_URL is empty or missing\n"),
+    });
   });
 
   it("says where messages go and which secrets are missing, and never shows one", {

@@ -260,8 +260,8 @@ describe("what went wrong while it ran", () => {
       `channels: { ops: { type: slack, secret: { file: ${none} } }, old: { type: slack, secret: NO_SUCH_VARIABLE } }`,
     );
     expect(faults(await examine(config)).slice(-2)).toEqual([
-      expect.stringMatching(/^warning needs: the secret of the channel ops cannot be read: ENOENT/),
-      "warning needs: the secret NO_SUCH_VARIABLE of the channel old is not set in the environment of this process",
+      `warning needs: the secret of the channel ops cannot be used: the file ${none} is empty or missing`,
+      "warning needs: the secret of the channel old cannot be used: the variable NO_SUCH_VARIABLE is empty or missing",
     ]);
   });
 });

@@ -100,8 +100,13 @@ test("run now starts one at once, also while it is paused; the same key is the s
   await bench.call("control_schedule", { ...asked, action: "pause", reason: "" });
   const first = await bench.call("run_schedule", { ...asked, key: "k1" });
   expect(first).toMatchObject({ workflow: "asked", version: 1 });
+  expect((await shown("asked"))[0]!.last).toEqual({ tick: expect.any(String), run_id: first.run_id });
   expect((await bench.call("run_schedule", { ...asked, key: "k1" })).run_id).toBe(first.run_id);
-  expect((await bench.call("run_schedule", asked)).run_id).not.toBe(first.run_id);
+  const second = await bench.call("run_schedule", asked);
+  expect(second.run_id).not.toBe(first.run_id);
+  // Whoever asks once more for the first one does not make it the last.
+  await bench.call("run_schedule", { ...asked, key: "k1" });
+  expect((await shown("asked"))[0]!.last!.run_id).toBe(second.run_id);
   expect(await bench.context.store.readRun(first.run_id)).toMatchObject({ inputs: { target: "hand" } });
   expect(await refusalOf(bench.call("run_schedule", { workflow: "asked", id: "x" }))).toBe(
     "SCHEDULE_NOT_FOUND",
@@ -144,7 +149,12 @@ test("a schedule counts though whoever published it was killed before it was on 
   };
   await store.registerWorkflow(version);
   expect(await shown("orphan")).toEqual([]);
-  await new ScheduleKeeper({ store, clock: new ManualClock(Date.now()), start: async () => null }).work();
+  await new ScheduleKeeper({
+    store,
+    clock: new ManualClock(Date.now()),
+    start: async () => null,
+    tell: () => {},
+  }).work();
   expect(await shown("orphan")).toMatchObject([{ workflow: "orphan", id: "default", version: 1 }]);
 });
 

@@ -199,7 +199,7 @@ describe("a webhook of the standard form", () => {
     for (const secret of ["", "undefined", SECRET])
       expect((await send("secretless", "{}", standard("{}", { secret }))).status).toBe(401);
     expect(told.filter((text) => text.includes("secretless"))).toEqual([
-      "the webhook of secretless refuses every request: the variable NOT_SET_ANYWHERE holds no secret",
+      "the webhook of secretless refuses every request: the variable NOT_SET_ANYWHERE is empty or missing",
     ]);
   });
 

@@ -40,8 +40,13 @@ export function makeRun(store: Store, status: RunStatus = "completed") {
   };
 }
 
-export function keeperOn(store: Store, clock: Clock, start = makeRun(store)): ScheduleKeeper {
-  return new ScheduleKeeper({ store, clock, start });
+export function keeperOn(
+  store: Store,
+  clock: Clock,
+  start = makeRun(store),
+  told: string[] = [],
+): ScheduleKeeper {
+  return new ScheduleKeeper({ store, clock, start, tell: (text) => told.push(text) });
 }
 
 export async function publishSchedules(

@@ -1,4 +1,10 @@
-const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(["--output-dir", "--store", "--server", "--token"]);
+const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set([
+  "--output-dir",
+  "--store",
+  "--server",
+  "--token",
+  "--config",
+]);
 
 /** The first word that is no flag and no value of one; "" where there is none. */
 export function commandWord(args: readonly string[]): string {

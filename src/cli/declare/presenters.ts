@@ -60,6 +60,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   breakers: async () => (await import("../commands/look/breakers.js")).breakers,
   "breakers open": async () => (await import("../commands/decide/breaker.js")).controlBreaker,
   "breakers close": async () => (await import("../commands/decide/breaker.js")).controlBreaker,
+  settings: async () => (await import("../commands/serve/settings.js")).settings,
   schedules: async () => (await import("../commands/serve/schedules.js")).schedules,
   "schedules pause": async () => (await import("../commands/serve/schedules.js")).controlSchedule,
   "schedules resume": async () => (await import("../commands/serve/schedules.js")).controlSchedule,

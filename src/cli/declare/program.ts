@@ -13,7 +13,8 @@ import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
 
 /** Runs one command line and answers with its exit code. Nothing is thrown. */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
+export async function runCommandLine(given: readonly string[]): Promise<number> {
+  const args = asHelpFlag(given);
   const answer = { exitCode: 0 };
   const program = await createProgram(answer, args);
   try {
@@ -24,6 +25,14 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     reportError(error, openSession(globalOptions(program)));
     return exitCodeOfError(error);
   }
+}
+
+/** `help schedules pause` is `schedules pause --help`: the parser's own `help` reads one word. */
+function asHelpFlag(args: readonly string[]): readonly string[] {
+  if (commandWord(args) !== "help") return args;
+  const at = args.indexOf("help");
+  const words = args.slice(at + 1);
+  return words.length < 2 ? args : [...args.slice(0, at), ...words, "--help"];
 }
 
 /**

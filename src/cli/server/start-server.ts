@@ -150,6 +150,7 @@ function apiParts(
   const admitRun = runAdmission(options.runsPerMinute);
   const context = (principal: Principal): Context => ({
     ...parts.context(principal),
+    limits: () => options,
     admitRun: () => admitRun(principal),
   });
   return {

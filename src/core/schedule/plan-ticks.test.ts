@@ -7,6 +7,7 @@ import {
   replaceSchedule,
   type ScheduleState,
   setPaused,
+  settleByHand,
   settleTicks,
 } from "./plan-ticks.js";
 import type { ScheduleDefinition } from "./schedule.js";
@@ -133,6 +134,26 @@ describe("what becomes of ticks", () => {
     expect(same).toMatchObject({ paused: { by: "ann" }, missed: { count: 2 }, judged_to: before.judged_to });
     const other = replaceSchedule(before, { ...HOURLY, cron: "30 * * * *" }, now);
     expect(other).toMatchObject({ paused: { by: "ann" }, missed: { count: 2 }, judged_to: now });
+  });
+});
+
+describe("a run that was refused", () => {
+  const no = { code: "GROUP_BUSY", message: "no" };
+  const refused = settleTicks(begun(), [{ tick: T0 + 2 * HOUR, outcome: no }], T0 + 2 * HOUR);
+
+  test("is on record until a later one could be created", { tags: ["K3"] }, () => {
+    expect(refused.refused).toEqual({ tick: T0 + 2 * HOUR, ...no, at: T0 + 2 * HOUR });
+    const older = settleTicks(refused, [{ tick: T0 + HOUR, outcome: { run_id: 3 } }], T0 + 3 * HOUR);
+    expect(older.refused).toEqual(refused.refused);
+    const later = settleTicks(refused, [{ tick: T0 + 3 * HOUR, outcome: { run_id: 4 } }], T0 + 3 * HOUR);
+    expect(later).toMatchObject({ refused: null, last: { tick: T0 + 3 * HOUR, run_id: 4 } });
+  });
+
+  test("is over with a run by hand, which is the last one, and which drops no tick", { tags: ["K3"] }, () => {
+    const firing = { ...refused, firing: [T0 + 3 * HOUR] };
+    const byHand = settleByHand(firing, 9, T0 + 3 * HOUR);
+    expect(byHand).toEqual({ ...firing, refused: null, last: { tick: T0 + 3 * HOUR, run_id: 9 } });
+    expect(settleByHand(byHand, 9, T0 + 4 * HOUR)).toBe(byHand);
   });
 });
 

@@ -18,11 +18,11 @@ export interface ScheduleState {
   /** Ticks that are to fire and have no run on record yet, oldest first. */
   readonly firing: readonly number[];
   readonly paused: { readonly by: string; readonly at: number; readonly reason: string } | null;
-  /** The last one that has made a run. */
+  /** The last run that it has made, or somebody by hand, who has no tick but a time. */
   readonly last: { readonly tick: number; readonly run_id: number } | null;
   readonly skipped: TickCount;
   readonly missed: TickCount;
-  /** The last one whose run was refused. */
+  /** The last one whose run was refused; null once a later run was made. */
   readonly refused: {
     readonly tick: number;
     readonly code: string;
@@ -147,11 +147,20 @@ export function settleTicks(state: ScheduleState, fired: readonly FiredTick[], n
   let { last, refused } = state;
   for (const { tick, outcome } of fired) {
     if (outcome === null) continue;
-    if ("run_id" in outcome) last = { tick, run_id: outcome.run_id };
-    else refused = { tick, ...outcome, at: now };
+    if ("run_id" in outcome) {
+      last = { tick, run_id: outcome.run_id };
+      if (refused !== null && refused.tick < tick) refused = null;
+    } else refused = { tick, ...outcome, at: now };
   }
   const settled = new Set(fired.map(({ tick }) => tick));
   return { ...state, last, refused, firing: state.firing.filter((tick) => !settled.has(tick)) };
+}
+
+/** Somebody has started a run of it: what was refused before could be created now. */
+export function settleByHand(state: ScheduleState, run_id: number, now: number): ScheduleState {
+  // Whoever asks again with his key gets the run that he has.
+  if (state.last !== null && state.last.run_id >= run_id) return state;
+  return { ...state, last: { tick: now, run_id }, refused: null };
 }
 
 /** What the runs of a schedule have in common in their cause. */

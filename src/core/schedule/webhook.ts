@@ -1,9 +1,7 @@
 import type { Json } from "../text/json.js";
+import type { SecretPlace } from "../text/secret-place.js";
 
 export const WEBHOOK_FORMS = ["standard", "github"] as const;
-
-/** Where a secret is: never the secret itself. */
-export type SecretPlace = { readonly variable: string } | { readonly file: string };
 
 /** What starts a published workflow from outside. */
 export interface WebhookDefinition {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Environment } from "../../notify/secrets.js";
+import type { Environment } from "../../notify/find-secret.js";
+import { checkSecret } from "../../notify/secrets.js";
 import type { ChannelControl } from "../../operations/context.js";
 import type { ChannelSettings } from "../../settings/channels.js";
 import { sendTest } from "./send-test.js";
@@ -10,7 +11,9 @@ export function controlChannels(
 ): ChannelControl {
   return {
     settings,
-    test: (channel) =>
-      sendTest(channel, { id: `msg_${randomUUID().replaceAll("-", "")}`, env, page: page() }),
+    async test(channel) {
+      checkSecret(channel, env);
+      return sendTest(channel, { id: `msg_${randomUUID().replaceAll("-", "")}`, env, page: page() });
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../engine/clock.js";
 import { systemClock } from "../../engine/clock.js";
 import type { NoticePorts } from "../../engine/notices/notice-ports.js";
 import { Notifier } from "../../engine/notices/notifier.js";
-import type { Environment } from "../../notify/secrets.js";
+import type { Environment } from "../../notify/find-secret.js";
 import { sendMessage } from "../../notify/send-message.js";
 import { composeMessage } from "../../report/notices/compose-message.js";
 import { createSandbox } from "../../sandbox/quickjs-sandbox.js";

@@ -1,5 +1,5 @@
 import type { Message } from "../../core/notify/message.js";
-import type { Environment } from "../../notify/secrets.js";
+import type { Environment } from "../../notify/find-secret.js";
 import { sendMessage } from "../../notify/send-message.js";
 import type { ChannelSettings } from "../../settings/channels.js";
 

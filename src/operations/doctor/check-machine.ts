@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import { promisify } from "node:util";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
-import { messageOf } from "../../core/text/message-of.js";
-import { secretOf } from "../../settings/channels.js";
+import type { SecretPlace } from "../../core/text/secret-place.js";
+import { findSecret } from "../../notify/find-secret.js";
+import { secretProblem } from "../../notify/secrets.js";
 import type { Context } from "../context.js";
 import { type Check, error, type Finding, ok, warning } from "./check.js";
 
@@ -39,7 +39,7 @@ export const checkSettings: Check = {
 export const checkNeeds: Check = {
   name: "needs",
   async run(context) {
-    const { secrets, workspaces } = await needsOf(context);
+    const { secrets, hooks, workspaces } = await needsOf(context);
     const findings: Finding[] = [];
     for (const [name, workflows] of secrets)
       if ((process.env[name] ?? "") === "")
@@ -49,6 +49,16 @@ export const checkNeeds: Check = {
             "Set it where runs are started: in the environment of the server, or of `daruma run`.",
           ),
         );
+    for (const [name, place] of hooks) {
+      const found = findSecret(place, process.env);
+      if ("problem" in found)
+        findings.push(
+          warning(
+            `the secret of the webhook of ${name} cannot be used: ${found.problem}`,
+            "Set the variable, or write the file, where the server runs. It refuses every request until then.",
+          ),
+        );
+    }
     findings.push(...channelSecrets(context));
     const git = await run("git", ["--version"], { timeout: PROGRAM_TIMEOUT_MS }).then(
       ({ stdout }) => stdout.trim(),
@@ -69,35 +79,30 @@ export const checkNeeds: Check = {
 /** Looked for where they will be looked for when a message is to go out. */
 function channelSecrets({ channels }: Context): Finding[] {
   return (channels?.settings ?? []).flatMap((channel): Finding[] => {
-    const source = secretOf(channel);
-    if (source === null) return [];
-    const fix = "Nobody can be told by this channel until then; `daruma notifications test` tries it.";
-    if ("variable" in source) {
-      if ((process.env[source.variable] ?? "") !== "") return [];
-      const what = `the secret ${source.variable} of the channel ${channel.name} is not set in the environment of this process`;
-      return [warning(what, `Set it. ${fix}`)];
-    }
-    try {
-      accessSync(source.file, constants.R_OK);
-      return [];
-    } catch (thrown) {
-      const what = `the secret of the channel ${channel.name} cannot be read: ${messageOf(thrown)}`;
-      return [warning(what, `Write the file, readable for this user. ${fix}`)];
-    }
+    const problem = secretProblem(channel, process.env);
+    if (problem === null) return [];
+    return [
+      warning(
+        `the secret of the channel ${channel.name} cannot be used: ${problem}`,
+        "Set the variable, or write the file. Nobody can be told by this channel until then; `daruma notifications test` tries it.",
+      ),
+    ];
   });
 }
 
 async function needsOf({ store }: Context) {
   const secrets = new Map<string, string[]>();
+  const hooks = new Map<string, SecretPlace>();
   const workspaces: string[] = [];
   for (const { name, definition_hash } of await store.listWorkflows({ limit: MAX_WORKFLOWS })) {
     const text = await store.readDefinition(definition_hash);
     if (text === null) continue;
     const definition = parseStoredDefinition(text, name);
     for (const secret of definition.secrets) secrets.set(secret, [...(secrets.get(secret) ?? []), name]);
+    if (definition.webhook !== undefined) hooks.set(name, definition.webhook.secret);
     if (definition.workspace !== null) workspaces.push(name);
   }
-  return { secrets, workspaces };
+  return { secrets, hooks, workspaces };
 }
 
 function list(names: readonly string[]): string {

@@ -9,6 +9,8 @@ import {
   type ScheduleState,
   settleTicks,
 } from "../../core/schedule/plan-ticks.js";
+import { messageOf } from "../../core/text/message-of.js";
+import { oneLine } from "../../core/text/plain-text.js";
 import type { Clock } from "../../engine/clock.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
@@ -37,6 +39,8 @@ export interface ScheduleKeeperOptions {
     readonly id: string;
     readonly mark: string;
   }) => Promise<number | null>;
+  /** What keeps a workflow from starting by itself, for whoever keeps the server. */
+  readonly tell: (text: string) => void;
 }
 
 /**
@@ -47,6 +51,7 @@ export class ScheduleKeeper {
   private readonly rows: ScheduleRows;
   /** By workflow: the definition whose schedules were put on record. */
   private readonly synced = new Map<string, string>();
+  private readonly told = new Set<string>();
   private syncedAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: ScheduleKeeperOptions) {
@@ -55,7 +60,7 @@ export class ScheduleKeeper {
 
   /**
    * One look at all schedules. True: something has fired, so there may be more to do. A workflow that cannot be read, or whose
-   * time zone this machine does not know, does not hold up the others; what was wrong is thrown when all are done.
+   * time zone this machine does not know, does not hold up the others; what was wrong is told, and thrown when all are done.
    */
   async work(): Promise<boolean> {
     const failures = await this.syncAll();
@@ -66,7 +71,7 @@ export class ScheduleKeeper {
         const due = schedules.filter((state) => isDue(state, workflow, this.rows.now()));
         if (due.length > 0 && (await this.fire(workflow, due))) hasFired = true;
       } catch (error) {
-        failures.push(error);
+        failures.push(this.tell(workflow, error));
       }
     if (failures.length > 0) throw failures[0];
     return hasFired;
@@ -79,9 +84,17 @@ export class ScheduleKeeper {
     if (clock.elapsed() - this.syncedAt < SYNC_MS) return failures;
     for (const row of await store.listWorkflows({}))
       if (row.source !== null && this.synced.get(row.name) !== row.definition_hash)
-        await this.sync(row).catch((error: unknown) => failures.push(error));
+        await this.sync(row).catch((error: unknown) => failures.push(this.tell(row.name, error)));
     this.syncedAt = clock.elapsed();
     return failures;
+  }
+
+  /** Once: it looks every second. */
+  private tell(workflow: string, error: unknown): unknown {
+    const text = `the schedules of ${oneLine(workflow)} do not run: ${oneLine(messageOf(error))}`;
+    if (!this.told.has(text)) this.options.tell(text);
+    this.told.add(text);
+    return error;
   }
 
   private async sync(row: WorkflowRow): Promise<void> {

@@ -6,6 +6,7 @@ import {
   firesAt,
   type ScheduleState,
   setPaused,
+  settleByHand,
   type TickCount,
 } from "../../core/schedule/plan-ticks.js";
 import { nextTick } from "../../core/schedule/ticks.js";
@@ -34,13 +35,16 @@ const item = z.object({
   jitter_ms: z.number(),
   paused: z.object({ by: z.string(), at: z.string(), reason: z.string() }).nullable(),
   next_at: time.describe("When the next run starts; null: it is paused, or never."),
-  last: z.object({ tick: z.string(), run_id: z.number() }).nullable(),
+  last: z
+    .object({ tick: z.string().describe("When it was started, if that was by hand."), run_id: z.number() })
+    .nullable()
+    .describe("The last run that it started, or somebody by hand."),
   skipped: counted.describe("Ticks on which a run of it was not over."),
   missed: counted.describe("Ticks on which no server was running, and that were not made up for."),
   refused: z
     .object({ tick: z.string(), code: z.string(), message: z.string(), at: z.string() })
     .nullable()
-    .describe("The last tick whose run could not be created."),
+    .describe("The last tick whose run could not be created; null once a later one could."),
 });
 
 export const listSchedules = operation({
@@ -153,11 +157,15 @@ export const runSchedule = operation({
     },
   ],
   async handler(context, { workflow, id, key: given }) {
-    await requireSchedule(scheduleRows(context.store, { now: context.now }), workflow, id);
+    const rows = scheduleRows(context.store, { now: context.now });
+    await requireSchedule(rows, workflow, id);
     const mark = `${causePrefix(workflow, id)}now-${toStorableText(given ?? randomUUID())}`;
     const { start } = requireRunner(context);
     const runId = await startScheduled({ store: context.store, start }, { workflow, id, mark });
     if (runId === null) throw notFound(workflow, id);
+    await editSchedules(rows, workflow, (state, at) =>
+      state.schedule.id === id ? settleByHand(state, runId, at) : state,
+    );
     return describeStarted(context, runId);
   },
 });

@@ -2,12 +2,14 @@ import { z } from "zod";
 import { NOTICE_KINDS } from "../../core/model/definition.js";
 import { iso } from "../../core/text/iso-time.js";
 import { CHANNEL_TYPES, channelTarget } from "../../settings/channels.js";
-import { FINAL_STATUSES, NO_RETENTION, type RetentionRule } from "../../settings/retention.js";
+import { FINAL_STATUSES, NO_RETENTION } from "../../settings/retention.js";
 import { CLUSTER_TYPES } from "../../settings/settings.js";
 import { operation } from "../operation.js";
 import { differingParts, listKnownServers } from "./server-settings.js";
+import { shownLimits, shownRetention } from "./shown-settings.js";
 
 const bound = z.number().nullable().describe("Null: no such bound.");
+const accepted = z.number().nullable().describe("0: no limit. Null: the usual limit.");
 const rule = z
   .object({
     older_than_ms: bound,
@@ -22,7 +24,7 @@ export const getSettings = operation({
   name: "get_settings",
   summary: "show the settings that a server works with",
   description:
-    "Returns the settings of the server: channels, who is told of what, shared breakers, clusters and how long runs are kept. Secrets are never part of it.",
+    "Returns the settings of the server: channels, who is told of what, shared breakers, clusters, limits and how long runs are kept. Secrets are never part of it.",
   details:
     "On a command line they come from the file that --config names. `servers` are those of the store that were heard of lately, `differing` the parts of their settings that are not the same on all of them.",
   role: "viewer",
@@ -42,6 +44,13 @@ export const getSettings = operation({
     ),
     breakers: z.array(z.string()),
     clusters: z.array(z.object({ name: z.string(), type: z.enum(CLUSTER_TYPES), tags: z.array(z.string()) })),
+    limits: z.object({
+      requests_per_minute: accepted,
+      runs_per_minute: accepted,
+      streams_per_token: accepted,
+      max_connections: accepted,
+      max_parallel: accepted.describe("0: only workers run steps. Null: the number of processors."),
+    }),
     retention: z.object({ runs: rule, logs: rule, artifacts: rule }),
     servers: z.array(z.object({ host: z.string(), pid: z.number(), url: z.string(), seen_at: z.string() })),
     differing: z.array(z.string()),
@@ -58,7 +67,7 @@ export const getSettings = operation({
     },
   ],
   withoutStore: "empty",
-  async handler({ store, now, channels, notify, breakers, clusters, retention }) {
+  async handler({ store, now, channels, notify, breakers, clusters, limits, retention }) {
     const kept = (await retention?.()) ?? NO_RETENTION;
     const servers = await listKnownServers(store, now());
     const [first, ...others] = servers;
@@ -70,15 +79,10 @@ export const getSettings = operation({
       notify: (notify ?? []).map(({ on, to, when }) => ({ on: [...on], to: [...to], when })),
       breakers: (breakers ?? []).map(({ name }) => name),
       clusters: (clusters?.settings ?? []).map(({ name, type, tags }) => ({ name, type, tags: [...tags] })),
-      retention: { runs: ruleOf(kept.runs), logs: ruleOf(kept.logs), artifacts: ruleOf(kept.artifacts) },
+      limits: shownLimits((await limits?.()) ?? {}),
+      retention: shownRetention(kept),
       servers: servers.map(({ host, pid, url, seen_at }) => ({ host, pid, url, seen_at: iso(seen_at) })),
       differing: [...new Set(differing)].sort(),
     };
   },
 });
-
-function ruleOf(kept: RetentionRule | null): z.input<typeof rule> {
-  if (kept === null) return null;
-  const { olderThanMs, keepLast, maxBytes, status } = kept;
-  return { older_than_ms: olderThanMs, keep_last: keepLast, max_bytes: maxBytes, status: [...status] };
-}

@@ -13,7 +13,7 @@ import { scheduleRows } from "../schedules/schedule-rows.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { publishedAsWorkflow } from "../workflows/choose-workflow.js";
 import { type Headers, signedId } from "./verify-signature.js";
-import { placeName, type WebhookSecrets } from "./webhook-secrets.js";
+import type { WebhookSecrets } from "./webhook-secrets.js";
 
 /** Names that no workflow has are not looked for. */
 const WORKFLOW_NAME = /^[^\p{Cc}]{1,200}$/u;
@@ -86,13 +86,12 @@ export class WebhookDesk {
   /** That it is missing is for whoever keeps the server, once; the sender learns nothing. */
   private secretOf(name: string, { secret }: WebhookDefinition): string | null {
     const found = this.options.secrets.find(secret);
-    if (found === null && !this.told.has(name)) {
+    if ("value" in found) return found.value;
+    if (!this.told.has(name)) {
       this.told.add(name);
-      this.options.tell(
-        `the webhook of ${oneLine(name)} refuses every request: ${placeName(secret)} holds no secret`,
-      );
+      this.options.tell(`the webhook of ${oneLine(name)} refuses every request: ${found.problem}`);
     }
-    return found;
+    return null;
   }
 
   private async isWanted({ when }: WebhookDefinition, variables: { readonly [name: string]: Json }) {

@@ -1,48 +1,25 @@
-import { readFileSync } from "node:fs";
-import type { SecretPlace } from "../../core/schedule/webhook.js";
+import type { SecretPlace } from "../../core/text/secret-place.js";
+import { type Environment, type FoundSecret, findSecret } from "../../notify/find-secret.js";
 
-const MAX_SECRET_CHARS = 10_000;
 /** Reading a file takes time that would tell that there is one; and a secret may be replaced while the server runs. */
 const FRESH_MS = 10_000;
 
 /** Secrets of webhooks, read when they are needed. */
 export class WebhookSecrets {
-  private readonly files = new Map<string, { readonly value: string | null; readonly readAt: number }>();
+  private readonly files = new Map<string, { readonly found: FoundSecret; readonly readAt: number }>();
 
   constructor(
-    private readonly env: { readonly [name: string]: string | undefined },
+    private readonly env: Environment,
     private readonly elapsed: () => number,
   ) {}
 
-  /** Null: there is none. */
-  find(place: SecretPlace): string | null {
-    return "variable" in place ? usable(this.env[place.variable]) : this.fromFile(place.file);
-  }
-
-  private fromFile(file: string): string | null {
-    const known = this.files.get(file);
+  find(place: SecretPlace): FoundSecret {
+    if ("variable" in place) return findSecret(place, this.env);
+    const known = this.files.get(place.file);
     const now = this.elapsed();
-    if (known !== undefined && now - known.readAt < FRESH_MS) return known.value;
-    const value = usable(readIfThere(file));
-    this.files.set(file, { value, readAt: now });
-    return value;
+    if (known !== undefined && now - known.readAt < FRESH_MS) return known.found;
+    const found = findSecret(place, this.env);
+    this.files.set(place.file, { found, readAt: now });
+    return found;
   }
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-function usable(text: string | undefined): string | null {
-  const secret = (text ?? "").trim();
-  return secret === "" || secret.length > MAX_SECRET_CHARS || /[\r\n]/.test(secret) ? null : secret;
-}
-
-/** How people know it. */
-export function placeName(place: SecretPlace): string {
-  return "variable" in place ? `the variable ${place.variable}` : `the file ${place.file}`;
 }

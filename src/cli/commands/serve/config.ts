@@ -3,19 +3,22 @@ import { counted, durationAmount } from "../../../core/text/amount-text.js";
 import { readSettings, SETTINGS_FILE } from "../../../host/read-settings.js";
 import { secretProblem } from "../../../notify/secrets.js";
 import { differingParts, hashSettings } from "../../../operations/server/server-settings.js";
+import { shownLimits, shownRetention } from "../../../operations/server/shown-settings.js";
 import { channelTarget } from "../../../settings/channels.js";
 import { settingsJsonSchema } from "../../../settings/load-settings.js";
 import type { Settings } from "../../../settings/settings.js";
 import { openClient } from "../../remote/open-client.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
-import { limitLines, retentionLines, shownLimits, shownRetention } from "./settings-lines.js";
+import { channelLines, clusterLines, limitLines, notifyLines, retentionLines } from "./settings-lines.js";
 
 /** Problems are told as those of a workflow file are. */
 export async function checkConfig(file: string | undefined, { out, options }: Session): Promise<number> {
   const name = file ?? options.config ?? SETTINGS_FILE;
   const settings = readSettings(name);
   const { clusters, breakers, channels, notify } = settings;
+  const limits = shownLimits(settings.limits);
+  const retention = shownRetention(settings.retention);
   const names = {
     clusters: clusters.map((each) => each.name),
     breakers: breakers.map((each) => each.name),
@@ -28,12 +31,8 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
   const parts = [
     ...(clusters.length === 0 ? [] : [counted(clusters.length, "cluster")]),
     ...(breakers.length === 0 ? [] : [counted(breakers.length, "breaker")]),
-    ...limitLines(settings.limits)
-      .slice(0, 1)
-      .map(() => "limits"),
-    ...retentionLines(settings.retention)
-      .slice(0, 1)
-      .map(() => "retention"),
+    ...(limitLines(limits).length === 0 ? [] : ["limits"]),
+    ...(retentionLines(retention).length === 0 ? [] : ["retention"]),
     ...(channels.length === 0 ? [] : [counted(channels.length, "channel")]),
     ...(notify.length === 0 ? [] : [counted(notify.length, "rule")]),
   ];
@@ -44,23 +43,23 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
       ok: missing.length === 0,
       file: name,
       ...names,
-      limits: shownLimits(settings.limits),
-      retention: shownRetention(settings.retention),
+      limits,
+      retention,
       missing_secrets: missing,
       differs,
     });
   else
     writeLines(out, [
       `${name}: ${out.paint("green", "valid")}, ${what}`,
-      ...clusters.map(({ name: cluster, type, tags }) => `  ${cluster} (${type}), tags ${tags.join(", ")}`),
+      ...clusterLines(clusters.map(({ name, type, tags }) => ({ name, type, tags: [...tags] }))),
       ...breakers.map(
         ({ name: breaker, failures, withinMs }) =>
           `  ${breaker}, opens after ${counted(failures, "failure")} within ${durationAmount(withinMs)}`,
       ),
-      ...limitLines(settings.limits),
-      ...retentionLines(settings.retention),
-      ...channels.map((channel) => `  ${channel.name} (${channel.type}), to ${channelTarget(channel)}`),
-      ...notify.map(({ on, to }) => `  notifies ${to.join(", ")} of ${on.join(", ")}`),
+      ...limitLines(limits),
+      ...retentionLines(retention),
+      ...channelLines(channels.map((each) => ({ ...each, target: channelTarget(each) }))),
+      ...notifyLines(notify.map(({ on, to }) => ({ on: [...on], to: [...to] }))),
       ...missing.map(
         ({ channel, problem }) => `  ${out.paint("red", "secret missing")}: channel ${channel}: ${problem}`,
       ),

@@ -1,4 +1,4 @@
-import type { SecretPlace } from "../../../core/schedule/webhook.js";
+import type { SecretPlace } from "../../../core/text/secret-place.js";
 import { mapped, object, type Schema, union } from "../../read/schema.js";
 import { text } from "../../read/schema-scalars.js";
 

@@ -1,0 +1,45 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { type SecretPlace, secretPlaceName } from "../core/text/secret-place.js";
+
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** What stands there, or why it is of no use, in words that hold none of it. */
+export type FoundSecret = { readonly value: string } | { readonly problem: string };
+
+const MAX_SECRET_BYTES = 10_000;
+
+/** Read when it is needed. What is no file with one line is refused, and nobody waits for it: a pipe, a device, a folder. */
+export function findSecret(place: SecretPlace, env: Environment): FoundSecret {
+  const found = "variable" in place ? { value: env[place.variable] ?? "" } : readSecretFile(place.file);
+  const problem = "problem" in found ? found.problem : problemOf(found.value.trim());
+  if (problem !== null) return { problem: `${secretPlaceName(place)} ${problem}` };
+  return { value: (found as { value: string }).value.trim() };
+}
+
+function problemOf(secret: string): string | null {
+  if (secret === "") return "is empty or missing";
+  if (Buffer.byteLength(secret) > MAX_SECRET_BYTES) return `has more than ${MAX_SECRET_BYTES} bytes`;
+  return /[\r\n]/.test(secret) ? "is not one line" : null;
+}
+
+function readSecretFile(file: string): FoundSecret {
+  let descriptor: number | null = null;
+  try {
+    // To open a pipe without a writer would wait for one.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!fstatSync(descriptor).isFile()) return { problem: "is not a regular file" };
+    // One byte more than it may have, and whatever its size is said to be: it may grow meanwhile.
+    const bytes = Buffer.alloc(MAX_SECRET_BYTES + 3);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, null);
+    return length === bytes.length
+      ? { problem: `has more than ${MAX_SECRET_BYTES} bytes` }
+      : { value: bytes.toString("utf8", 0, length) };
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return { problem: code === "ENOENT" ? "is empty or missing" : `cannot be read (${code})` };
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}
