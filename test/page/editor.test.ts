@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { afterEach, describe, expect, it } from "vitest";
 import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
+import { refuses } from "../support/page-controls.js";
 
 const servers = new LiveServers();
 const browser = new TestBrowser();
@@ -67,6 +68,11 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
       .getByText(/Completed, 1 (failure )?handled/)
       .first()
       .waitFor();
+    // The edge that was drawn is one that the run went along: red, and not pale as one that was only looked at.
+    const graph = page.getByRole("region", { name: "Graph" });
+    await graph.getByRole("link", { name: /^roll-back\s*completed/ }).waitFor();
+    await graph.locator("svg.graph path.e.fail:not(.idle)").first().waitFor();
+    expect(await graph.locator("svg.graph path.e.fail.idle").count()).toBe(0);
     const { body } = await server.ask<{ items: { type: string; to?: string }[] }>(
       "GET",
       `/api/v1/runs/${run}/events?limit=1000`,
@@ -80,8 +86,14 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await server.until(await server.run(ship, { inputs: { count: 1 } }), "completed");
     const page = await browser.open(`${server.url}/#/workflows`);
     await page.getByText("from a run").waitFor();
-    await page.getByRole("link", { name: "ship", exact: true }).click();
+    await refuses(page, "Start run", "Publish a version first: runs are started from it");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
     await page.getByText("# it always fails").waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("ship");
+    await refuses(page, "Discard", "There is no draft to discard yet");
+    await refuses(page, "Compare with v1", "There is no draft to compare yet");
+    await refuses(page, "Start run", "Publish a version first: runs are started from it");
     await page.getByText("the text of v1, from a run").waitFor();
     await checked(page);
     await page.keyboard.press("Control+s");
@@ -146,14 +158,16 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     const server = await servers.start();
     await save(server, "ship", SHIP.replace("depends_on: [build]", "depends_on: [biuld]"));
     const page = await edit(server, "ship");
-    const publish = page.getByRole("button", { name: "Publish" });
     await page.locator(".told", { hasText: "unknown step `biuld`" }).waitFor();
-    expect(await publish.getAttribute("aria-description")).toBe(
-      "Fix 1 problem first. A draft with problems cannot be published",
-    );
+    await refuses(page, "Publish", "Fix 1 problem first. A draft with problems cannot be published");
+    // A button that cannot be used can be reached, is dashed, and says why beside itself.
+    const publish = page.getByRole("button", { name: "Publish" });
+    await publish.focus();
+    await page.getByRole("tooltip", { name: /^Fix 1 problem first/ }).waitFor();
+    expect(await page.evaluate("getComputedStyle(document.activeElement).borderStyle")).toBe("dashed");
     await page.locator(".told").getByRole("button", { name: "Rename it to build" }).click();
     await checked(page);
-    expect(await publish.getAttribute("aria-description")).toBe("Save the draft first");
+    await refuses(page, "Publish", "Save the draft first");
     await page.keyboard.press("Control+s");
     await page.getByText("saved as revision 2").waitFor();
     expect(await textOf(server, "ship")).toBe(SHIP);
@@ -173,10 +187,16 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await dialog.locator("td.del", { hasText: "echo back to 6" }).waitFor();
     await dialog.locator("td.add", { hasText: "# mine" }).waitFor();
     expect(await textOf(server, "ship")).toBe(theirs);
+    expect(await barriersOf(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+s");
     await dialog.getByRole("button", { name: "Back to my text" }).click();
     await page.getByRole("link", { name: "Runs" }).first().click();
-    await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
-    await page.getByRole("button", { name: "Stay" }).click();
+    const leaving = page.getByRole("alertdialog", { name: "Leave without saving?" });
+    await leaving.waitFor();
+    await page.keyboard.press("Escape");
+    await leaving.waitFor({ state: "detached" });
     expect(new URL(page.url()).hash).toBe("#/workflows/ship/edit");
     await page.keyboard.press("Control+s");
     await dialog.getByRole("button", { name: "Go on from theirs" }).click();
@@ -261,12 +281,16 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     const server = await servers.start();
     await save(server, "ship", SHIP);
     await server.ask("POST", "/api/v1/workflows/ship/publish", { body: {} });
-    const edge = "transitions:\n  - { from: build, to: roll-back, on: failure }\n";
+    const edge =
+      "transitions:\n  - { from: build, to: roll-back, on: failure }\n  - { from: build, to: cheer, on: failure, priority: 1 }\n";
     await save(server, "ship", `${SHIP.replace("exec: echo out", "exek: echo out")}${edge}`);
     const page = await edit(server, "ship", { theme });
     await page.locator(".told").first().waitFor();
     await page.getByText("to: roll-back").click();
-    await page.getByRole("complementary", { name: "Edge" }).waitFor();
+    await page
+      .getByRole("complementary", { name: "Edge" })
+      .getByText("cheer has 1 too. Give each its own.")
+      .waitFor();
     const found = { editor: await barriersOf(page) } as { [at: string]: string[] };
     await page.getByRole("button", { name: "Compare with v1" }).click();
     await page.locator(".difflines .added").first().waitFor();

@@ -76,10 +76,11 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
   }, async () => {
     const server = await servers.start();
     const flag = join(server.outputDir, "unlocked");
-    const begun = performance.now();
     const page = await browser.open(server.url);
     await page.getByText("Nothing needs you").waitFor();
-    console.log(`inbox usable after ${Math.round(performance.now() - begun)} ms, browser start included`);
+    // Measured, not asserted: what else the machine does counts as well.
+    const usableMs = Number(await page.evaluate("performance.now()"));
+    console.log(`inbox usable ${Math.round(usableMs)} ms after its address was opened`);
     expect(await page.locator("link[rel=icon]").getAttribute("href")).toBe("/favicon.svg");
     const runs = await hold(server, 7, flag);
     await page.getByText("1 problem needs a person").waitFor();
@@ -102,6 +103,8 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByText("Retried in 7 runs").first().waitFor();
     for (const run of runs) await server.until(run, "completed");
     await page.getByText("Nothing needs you").waitFor();
+    await page.getByRole("link", { name: "Runs" }).first().click();
+    await expect.poll(() => page.getByRole("row", { name: /Completed, \d recover/ }).count()).toBe(7);
     for (const run of runs)
       expect((await eventsOf(server, run, "hold.resolved")).map(({ reason }) => reason)).toEqual([
         "the lock is gone",
@@ -245,8 +248,11 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
       .first()
       .waitFor();
     await page.getByText("1 problem needs a person").waitFor();
-    const again = await servers.start({ port: Number(port), outputDir: server.outputDir });
+    expect(await page.locator(".livedot").innerText()).toBe("not connected");
+    const tried = page.waitForRequest(/\/api\/v1\/events$/);
     await page.getByRole("button", { name: "Try now" }).click();
+    await tried;
+    const again = await servers.start({ port: Number(port), outputDir: server.outputDir });
     await hold(again, 1, "/nowhere", "weekly", "no space left");
     await page.getByText("2 problems need a person").waitFor();
     await page.getByText("Not connected.").waitFor({ state: "detached" });
@@ -275,6 +281,13 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
       await page.keyboard.press("?");
       await page.getByRole("heading", { name: "Keys" }).waitFor();
       await look("keys");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Control+k");
+      await page
+        .getByRole("option", { name: /nightly/ })
+        .first()
+        .waitFor();
+      await look("palette");
       await page.keyboard.press("Escape");
       await page.goto(`${server.url}/#/runs`);
       await page.getByText("nightly").first().waitFor();

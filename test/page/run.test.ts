@@ -43,6 +43,12 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
     await server.until(run, "paused");
     await page.getByText("Paused", { exact: true }).waitFor();
     await refuses(page, "Pause", `Run ${run} is paused already`);
+    await untilUsable(page, "Resume");
+    await button(page, "Resume").click();
+    await server.until(run, "running");
+    await untilUsable(page, "Pause");
+    await button(page, "Pause").click();
+    await server.until(run, "paused");
     await untilUsable(page, "Take over");
     await button(page, "Take over").click();
     await page.getByText("Taken over", { exact: true }).waitFor();
@@ -67,6 +73,8 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
       `/api/v1/runs/${run}/events?limit=1000&kind=decisions`,
     );
     expect(body.items.map(({ type, by }) => `${type} ${by}`)).toEqual([
+      "run.paused local",
+      "run.unpaused local",
       "run.paused local",
       "run.paused local",
       "run.unpaused local",
@@ -105,6 +113,16 @@ steps:
     await server.until(run, "completed");
     await page.getByText("Completed", { exact: true }).waitFor();
     await refuses(page, "Hard reset", "Mend is completed");
+
+    const endOf = async () => (await server.running.store.readRun(run))!.finished_at;
+    const ended = await endOf();
+    await graph.getByRole("link", { name: /^tell\s*completed/ }).click();
+    await untilUsable(page, "Resume from");
+    await button(page, "Resume from").click();
+    await dialog.getByText(/^tell: completed → /).waitFor();
+    await dialog.getByRole("button", { name: "Resume from tell" }).click();
+    await expect.poll(async () => [null, ended].includes(await endOf()), { timeout: 20_000 }).toBe(false);
+    await page.getByText("Completed", { exact: true }).waitFor();
 
     await graph.getByRole("link", { name: /^draft\s*completed/ }).click();
     await untilUsable(page, "Fork");

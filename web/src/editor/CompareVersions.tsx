@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
 import { Refused } from "../parts/Notice.js";
-import { Sheet } from "./Dialogs.js";
+import { Sheet } from "./Sheet.js";
 
 interface CompareProps {
   readonly name: string;

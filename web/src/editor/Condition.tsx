@@ -1,4 +1,5 @@
 import { type FocusEvent, type FormEvent, type ReactNode, useId } from "react";
+import { Button } from "../parts/Button.js";
 import {
   type ConditionForm,
   type ConditionPart,
@@ -55,14 +56,13 @@ export function Condition({ form: first, text, mayEdit, onChange }: ConditionPro
       </datalist>
       <div className="row small wrap">
         {form.kind !== "none" && (
-          <button
-            type="submit"
-            className="btn small-btn"
-            aria-disabled={writtenOf(form) === undefined}
-            aria-description={writtenOf(form) === undefined ? "Fill in every field first" : undefined}
+          <Button
+            why={writtenOf(form) === undefined ? "Fill in every field first" : null}
+            look="small"
+            submits
           >
             Apply
-          </button>
+          </Button>
         )}
         {form.kind !== "comparison" && form.kind !== "and" && form.kind !== "or" && (
           <Choice words="compare a field" onClick={() => setForm(NEW_COMPARISON)} />

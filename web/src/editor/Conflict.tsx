@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { type DiffLine, diffTexts } from "../../../src/core/text/diff-texts.js";
 import { exactTime } from "../words/times.js";
-import { Sheet } from "./Dialogs.js";
 import type { Draft } from "./read-workflow.js";
+import { Sheet } from "./Sheet.js";
 
 /** A page of 5,000 lines side by side is slow; who has more compares with the command line. */
 const MAX_LINES = 3_000;

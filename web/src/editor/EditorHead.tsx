@@ -1,4 +1,8 @@
 import type { ReactNode } from "react";
+import { Keys } from "../keys/KeysOverlay.js";
+import { StartLink } from "../pages/workflows/StartLink.js";
+import { Button } from "../parts/Button.js";
+import { Icon } from "../parts/Icon.js";
 import { addressOf } from "../place.js";
 import { count } from "../words/status.js";
 import { clockTime } from "../words/times.js";
@@ -15,7 +19,10 @@ interface HeadProps {
   readonly mayEdit: boolean;
   readonly mayAct: boolean;
   readonly isDirty: boolean;
+  /** Null: the text is being checked. */
   readonly problems: number | null;
+  /** How many there were when it was checked last. */
+  readonly lastProblems: number;
   readonly onSave: () => void;
   readonly onPublish: () => void;
   readonly onDiscard: () => void;
@@ -54,24 +61,22 @@ export function EditorHead(props: HeadProps): ReactNode {
           ))}
         </nav>
       )}
-      {isDraft && draft.revision > 0 && newest !== undefined && (
-        <button type="button" className="btn" onClick={() => props.onCompare(newest.version)}>
+      {isDraft && newest !== undefined && (
+        <Button
+          why={draft.revision === 0 ? "There is no draft to compare yet" : null}
+          onPress={() => props.onCompare(newest.version)}
+        >
           Compare with v{newest.version}
-        </button>
+        </Button>
       )}
       {mayEdit && <DraftButtons {...props} />}
-      {problems !== null && problems > 0 && <span className="chip bad">{count(problems, "problem")}</span>}
-      {mayEdit && <Publish draft={draft} isDirty={isDirty} problems={problems} onPublish={props.onPublish} />}
-      {mayAct && newest?.published === true && (
-        <a
-          className="btn"
-          href={addressOf(["workflows", name, "start"], {
-            version: version === null ? null : String(version),
-          })}
-        >
-          Start run <kbd>N</kbd>
-        </a>
+      {mayEdit && (
+        <span className="probcount">
+          {props.lastProblems > 0 && <span className="chip bad">{count(props.lastProblems, "problem")}</span>}
+        </span>
       )}
+      {mayEdit && <Publish draft={draft} isDirty={isDirty} problems={problems} onPublish={props.onPublish} />}
+      {mayAct && <StartLink name={name} version={version} isPublished={newest?.published === true} hasKey />}
     </header>
   );
 }
@@ -96,23 +101,16 @@ function DraftButtons({ draft, isDirty, onSave, onDiscard }: HeadProps): ReactNo
       : "Nothing has changed since it was saved";
   return (
     <>
-      {draft.revision > 0 && (
-        <button type="button" className="btn ghost" onClick={onDiscard}>
-          Discard
-        </button>
-      )}
-      <span className="tip">
-        <button
-          type="button"
-          className="btn"
-          aria-disabled={why !== null}
-          aria-description={why ?? undefined}
-          onClick={() => why === null && onSave()}
-        >
-          Save draft <kbd>Ctrl S</kbd>
-        </button>
-        {why !== null && <span className="why">{why}</span>}
-      </span>
+      <Button
+        why={draft.revision === 0 ? "There is no draft to discard yet" : null}
+        look="quiet"
+        onPress={onDiscard}
+      >
+        Discard
+      </Button>
+      <Button why={why} onPress={onSave}>
+        Save draft <Keys keys="mod+s" />
+      </Button>
     </>
   );
 }
@@ -134,17 +132,8 @@ function Publish({ draft, isDirty, problems, onPublish }: PublishProps): ReactNo
           ? "Save the draft first"
           : null;
   return (
-    <span className="tip">
-      <button
-        type="button"
-        className="btn pri"
-        aria-disabled={why !== null}
-        aria-description={why ?? undefined}
-        onClick={() => why === null && onPublish()}
-      >
-        Publish
-      </button>
-      {why !== null && <span className="why">{why}</span>}
-    </span>
+    <Button why={why} look="first" onPress={onPublish}>
+      <Icon name="check" small /> Publish
+    </Button>
   );
 }

@@ -13,7 +13,7 @@ import {
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { memo, type ReactNode, useMemo } from "react";
-import { NODE_HEIGHT } from "../graph/layout.js";
+import { type Layout, NODE_HEIGHT } from "../graph/layout.js";
 import { count } from "../words/status.js";
 import type { Survey, TextProblem } from "./check.js";
 import { type DrawnRoute, drawRoutes, layoutOf, noteOf, problemsOfSteps, shortName } from "./graph-model.js";
@@ -29,6 +29,8 @@ interface GraphPaneProps {
   readonly problems: readonly TextProblem[];
   readonly chosen: string | null;
   readonly mayEdit: boolean;
+  /** How much room there is. */
+  readonly paneWidth: number;
   readonly onChoose: (id: string) => void;
   readonly onStep: (step: string) => void;
   readonly onDraw: (ends: DrawnEnds) => void;
@@ -49,6 +51,9 @@ const EDGE_TYPES = { route: memo(Route) };
 /** More steps than these are shown at their size, from the top: all of them at once would be dots. */
 const MAX_FITTED = 150;
 const START_BELOW = 300;
+const AROUND = { top: 0.1, bottom: 0.1, left: 0.1 } as const;
+/** Where there is room, the panel of an edge does not lie over the picture. */
+const INSPECTOR_PX = 324;
 
 /** The picture of the text. Only what can be seen is in the page. */
 export function GraphPane({
@@ -56,6 +61,7 @@ export function GraphPane({
   problems,
   chosen,
   mayEdit,
+  paneWidth,
   onChoose,
   onStep,
   onDraw,
@@ -95,6 +101,7 @@ export function GraphPane({
     for (const change of changes) if (change.type === "select" && change.selected) onChoose(change.id);
   };
   const isLarge = graph.nodes.length > MAX_FITTED;
+  const beside = widthOf(layout) + INSPECTOR_PX <= paneWidth ? (`${INSPECTOR_PX}px` as const) : AROUND.left;
   return (
     <ReactFlow<StepNode, RouteEdge>
       nodes={nodes}
@@ -115,7 +122,7 @@ export function GraphPane({
           void flow.setCenter(first.x + first.width / 2, first.y + START_BELOW, { zoom: 1 });
       }}
       fitView={!isLarge}
-      fitViewOptions={{ maxZoom: 1, padding: 0.1 }}
+      fitViewOptions={{ maxZoom: 1, padding: { ...AROUND, right: beside } }}
       minZoom={isLarge ? 0.5 : 0.2}
       maxZoom={2}
       proOptions={{ hideAttribution: true }}
@@ -124,6 +131,11 @@ export function GraphPane({
       <Controls showInteractive={false} position="bottom-right" />
     </ReactFlow>
   );
+}
+
+function widthOf({ boxes }: Layout): number {
+  const all = [...boxes.values()];
+  return Math.max(...all.map(({ x, width }) => x + width)) - Math.min(...all.map(({ x }) => x));
 }
 
 function Step({ data: { step, note, shape, problems, mayEdit } }: NodeProps<StepNode>): ReactNode {

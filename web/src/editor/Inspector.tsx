@@ -1,7 +1,9 @@
 import { type FormEvent, type ReactNode, useId } from "react";
+import { Icon } from "../parts/Icon.js";
 import { Condition } from "./Condition.js";
 import type { SurveyEdge } from "./check.js";
 import { formOf, writtenOf } from "./condition.js";
+import { lookOf } from "./graph-model.js";
 import { useTyped } from "./use-typed.js";
 
 export type Outcome = "success" | "failure" | "any";
@@ -23,6 +25,8 @@ export const OUTCOMES: readonly { readonly on: Outcome; readonly words: string }
 
 interface EdgeProps {
   readonly edge: SurveyEdge;
+  /** Another step that has its priority. */
+  readonly rival: string | null;
   readonly from: string;
   readonly to: string;
   /** Why nothing can be changed; null: it can. */
@@ -36,6 +40,7 @@ interface EdgeProps {
 /** One edge: when it is taken, and for a transition its outcome, priority and condition. */
 export function EdgeInspector({
   edge,
+  rival,
   from,
   to,
   fixed,
@@ -51,11 +56,14 @@ export function EdgeInspector({
   return (
     <aside className="insp" aria-label="Edge">
       <header className="row">
+        <svg className={`groute edgekind ${lookOf(edge)}`} viewBox="0 0 22 8" aria-hidden="true">
+          <path className="react-flow__edge-path" d="M0 4h22" />
+        </svg>
         <h2 className="cut" title={`${from} → ${to}`}>
           {from} → {to}
         </h2>
         <button type="button" className="btn icon ghost end" aria-label="Close" onClick={onClose}>
-          ×
+          <Icon name="cross" small />
         </button>
       </header>
       <div className="inspbody">
@@ -69,7 +77,7 @@ export function EdgeInspector({
               mayEdit={mayEdit}
               onChange={(next) => onChange({ on: next })}
             />
-            <Priority value={priority} mayEdit={mayEdit} onChange={onChange} />
+            <Priority value={priority} rival={rival} mayEdit={mayEdit} onChange={onChange} />
             <Condition
               form={formOf(when)}
               text={edge.condition}
@@ -135,11 +143,12 @@ function OutcomeChoice({ step, value, mayEdit, onChange }: OutcomeProps): ReactN
 
 interface PriorityProps {
   readonly value: number | null;
+  readonly rival: string | null;
   readonly mayEdit: boolean;
   readonly onChange: (keys: EdgeKeys) => void;
 }
 
-function Priority({ value, mayEdit, onChange }: PriorityProps): ReactNode {
+function Priority({ value, rival, mayEdit, onChange }: PriorityProps): ReactNode {
   const id = useId();
   const [typed, setTyped] = useTyped(String(value ?? ""));
   const send = (event?: FormEvent): void => {
@@ -152,13 +161,20 @@ function Priority({ value, mayEdit, onChange }: PriorityProps): ReactNode {
       <label htmlFor={id}>Priority, lower is tried first</label>
       <input
         id={id}
-        className="input num short"
+        className={rival === null ? "input num short" : "input num short wrong"}
+        aria-invalid={rival !== null}
+        aria-describedby={rival === null ? undefined : `${id}-rival`}
         inputMode="numeric"
         value={typed}
         readOnly={!mayEdit}
         onChange={(event) => setTyped(event.target.value.replace(/\D/g, ""))}
         onBlur={() => send()}
       />
+      {rival !== null && (
+        <p id={`${id}-rival`} className="small bad">
+          {rival} has {value} too. Give each its own.
+        </p>
+      )}
     </form>
   );
 }

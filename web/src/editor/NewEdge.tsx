@@ -1,4 +1,6 @@
 import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { Button } from "../parts/Button.js";
+import { Icon } from "../parts/Icon.js";
 import { type EdgeKeys, OUTCOMES, type Outcome } from "./Inspector.js";
 
 interface NewEdgeProps {
@@ -28,7 +30,7 @@ export function NewEdge({ steps, onAdd, onDepend, onClose }: NewEdgeProps): Reac
       <header className="row">
         <h2>New edge</h2>
         <button type="button" className="btn icon ghost end" aria-label="Close" onClick={onClose}>
-          ×
+          <Icon name="cross" small />
         </button>
       </header>
       <form className="inspbody" onSubmit={add}>
@@ -73,15 +75,9 @@ export function NewEdge({ steps, onAdd, onDepend, onClose }: NewEdgeProps): Reac
           </select>
         </div>
         <div className="row">
-          <button
-            type="submit"
-            className="btn pri"
-            aria-disabled={why !== null}
-            aria-description={why ?? undefined}
-          >
+          <Button why={why} look="first" submits>
             Add edge
-          </button>
-          {why !== null && <span className="small dim">{why}</span>}
+          </Button>
         </div>
       </form>
     </aside>

@@ -1,4 +1,5 @@
-import { type ReactNode, type RefObject, useState } from "react";
+import { type ReactNode, type RefObject, useRef, useState } from "react";
+import { Button } from "../parts/Button.js";
 import type { Survey, SurveyEdge, TextProblem } from "./check.js";
 import { GraphPane } from "./GraphPane.js";
 import { EdgeInspector } from "./Inspector.js";
@@ -27,6 +28,7 @@ interface PictureProps {
 export function Picture(props: PictureProps): ReactNode {
   const { graph, isOld, problems, mayEdit, isShown, isSettled, steps, chosen, edges, view } = props;
   const [isAdding, setIsAdding] = useState(false);
+  const pane = useRef<HTMLElement>(null);
   const canDraw = mayEdit && !isOld;
   const add = async (keys: Parameters<typeof edges.add>[0]): Promise<void> => {
     setIsAdding(false);
@@ -40,7 +42,7 @@ export function Picture(props: PictureProps): ReactNode {
   const stepOf = new Map((graph?.nodes ?? []).map(({ name, step }) => [name, step ?? "or"]));
   const { edge } = chosen;
   return (
-    <section className="edgraph" aria-label="Graph">
+    <section className="edgraph" aria-label="Graph" ref={pane}>
       {graph === null ? (
         <p className="pad dim">There is nothing to draw yet: the text has no steps that can be read.</p>
       ) : (
@@ -50,6 +52,7 @@ export function Picture(props: PictureProps): ReactNode {
             problems={problems}
             chosen={edge?.id ?? null}
             mayEdit={canDraw}
+            paneWidth={pane.current?.clientWidth ?? 0}
             onChoose={(id) => {
               setIsAdding(false);
               chosen.choose(id);
@@ -64,14 +67,12 @@ export function Picture(props: PictureProps): ReactNode {
       )}
       {mayEdit && (
         <div className="edtools row">
-          <button
-            type="button"
-            className="btn"
-            aria-disabled={!canDraw}
-            onClick={() => canDraw && setIsAdding(true)}
+          <Button
+            why={canDraw ? null : "The text cannot be read: fix its syntax first"}
+            onPress={() => setIsAdding(true)}
           >
             Add edge
-          </button>
+          </Button>
           <button type="button" className="btn" onClick={() => view.current?.undo()}>
             Undo
           </button>
@@ -79,7 +80,8 @@ export function Picture(props: PictureProps): ReactNode {
             Redo
           </button>
           <span className="small dim hint">
-            Drag from a step's lower edge to draw one: left half success, right half failure.
+            Drag from a step's lower edge to draw one: left half success, right half failure. Dashed steps run
+            only when something leads to them.
           </span>
         </div>
       )}
@@ -100,6 +102,7 @@ export function Picture(props: PictureProps): ReactNode {
         <EdgeInspector
           key={edge.id}
           edge={edge}
+          rival={rivalOf(edge, graph)}
           from={stepOf.get(edge.from) ?? ""}
           to={stepOf.get(edge.to) ?? ""}
           fixed={fixedBecause(mayEdit, isOld, isSettled, isEditable(edge, graph))}
@@ -115,6 +118,20 @@ export function Picture(props: PictureProps): ReactNode {
       )}
     </section>
   );
+}
+
+/** Another step that the same outcome leads to at the same priority; null: none. */
+function rivalOf(edge: SurveyEdge, graph: Survey | null): string | null {
+  if (graph === null || edge.transition === null || edge.priority === null) return null;
+  const rival = graph.edges.find(
+    (each) =>
+      each.id !== edge.id &&
+      each.transition !== null &&
+      each.from === edge.from &&
+      each.kind === edge.kind &&
+      each.priority === edge.priority,
+  );
+  return graph.nodes.find(({ name }) => name === rival?.to)?.step ?? null;
 }
 
 /** Transitions, and that one step waits for another; what belongs to a choice or to `on_fail` is changed in the text. */

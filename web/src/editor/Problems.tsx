@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Glyph } from "../parts/Glyph.js";
 import { Refused } from "../parts/Notice.js";
 import { count } from "../words/status.js";
 import type { Checked, TextProblem } from "./check.js";
@@ -52,9 +53,17 @@ function Line({ told, isBad, mend, onGo }: LineProps): ReactNode {
   const { code, message, hint, line, column, fix } = told;
   return (
     <li>
-      <button type="button" className="probline" title={hint} onClick={() => onGo(line, column)}>
-        <b className={isBad ? "mono-s bad" : "mono-s dim"}>{code}</b>
-        <span className="cut">{message}</span>
+      <button
+        type="button"
+        className="probline"
+        title={hint === undefined ? message : `${message} ${hint}`}
+        onClick={() => onGo(line, column)}
+      >
+        {isBad && <Glyph status="failed" />}
+        <b className="mono-s">{code}</b>
+        <span className="cut">
+          {message} {hint !== undefined && <span className="dim">{hint}</span>}
+        </span>
         <span className="end dim num">
           {line}:{column}
         </span>

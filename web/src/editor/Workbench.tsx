@@ -67,15 +67,16 @@ export function Workbench({
   const publish = async (): Promise<void> => {
     if (await draft.publish()) reload();
   };
+  const startKey = {
+    keys: "n",
+    does: "start a run",
+    run: () => {
+      location.hash = addressOf(["workflows", name, "start"]);
+    },
+  };
   useKeys("Editor", [
     { keys: "mod+s", does: "save the draft", run: () => void save(), inFields: true },
-    {
-      keys: "n",
-      does: "start a run",
-      run: () => {
-        location.hash = addressOf(["workflows", name, "start"]);
-      },
-    },
+    ...(mayAct && stored?.versions.some(({ published }) => published) === true ? [startKey] : []),
   ]);
   const marks = useMemo(
     () => ({
@@ -96,6 +97,7 @@ export function Workbench({
         mayAct={mayAct}
         isDirty={isDirty}
         problems={first === null ? null : problemCount(checked)}
+        lastProblems={first === null ? 0 : problems.length}
         onSave={() => void save()}
         onPublish={() => void publish()}
         onDiscard={() => setAsked("discard")}

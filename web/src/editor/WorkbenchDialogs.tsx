@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
+import { Confirm } from "../parts/Confirm.js";
 import { addressOf } from "../place.js";
 import { CompareVersions } from "./CompareVersions.js";
 import { Conflict } from "./Conflict.js";
-import { Ask } from "./Dialogs.js";
 import type { useDraft } from "./use-draft.js";
 import type { useLeaving } from "./use-leaving.js";
 
@@ -40,40 +40,40 @@ export function WorkbenchDialogs(props: DialogsProps): ReactNode {
         />
       )}
       {clash !== null && clash.theirs === null && (
-        <Ask
+        <Confirm
           title={`Somebody else discarded the draft of ${name}`}
-          stay="Back to my text"
-          go="Save mine as a new draft"
-          onStay={draft.closeClash}
-          onGo={() => onSave(0)}
+          no="Back to my text"
+          yes="Save mine as a new draft"
+          onNo={draft.closeClash}
+          onYes={() => onSave(0)}
         >
-          Nothing was written. Your text is still here.
-        </Ask>
+          <p>Nothing was written. Your text is still here.</p>
+        </Confirm>
       )}
       {asked === "discard" && (
-        <Ask
+        <Confirm
           title={`Discard the draft of ${name}?`}
-          stay="Keep it"
-          go="Discard draft"
-          onStay={() => onAnswered()}
-          onGo={() => void discard(draft, leaving.leave)}
+          no="Keep it"
+          yes="Discard draft"
+          onNo={() => onAnswered()}
+          onYes={() => void discard(draft, leaving.leave)}
         >
-          Its text is gone then. Versions published from it stay.
-        </Ask>
+          <p>Its text is gone then. Versions published from it stay.</p>
+        </Confirm>
       )}
       {asked !== null && asked !== "discard" && (
         <CompareVersions name={name} from={asked.compareFrom} to="draft" onClose={() => onAnswered()} />
       )}
       {leaving.wanted !== null && (
-        <Ask
+        <Confirm
           title="Leave without saving?"
-          stay="Stay"
-          go="Leave without saving"
-          onStay={leaving.stay}
-          onGo={leaving.leave}
+          no="Stay"
+          yes="Leave without saving"
+          onNo={leaving.stay}
+          onYes={leaving.leave}
         >
-          What you have changed in {name} since it was saved is lost.
-        </Ask>
+          <p>What you have changed in {name} since it was saved is lost.</p>
+        </Confirm>
       )}
     </>
   );

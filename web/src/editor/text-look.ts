@@ -58,12 +58,12 @@ function colour(view: EditorView): DecorationSet {
 }
 
 const theme = EditorView.theme({
-  "&": { height: "100%", backgroundColor: "var(--surface)", color: "var(--text)" },
+  "&": { height: "100%", backgroundColor: "var(--code)", color: "var(--text)" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { font: "var(--m-12)", lineHeight: "19px", overflow: "auto" },
   ".cm-content": { padding: "6px 0", caretColor: "var(--text)" },
   ".cm-gutters": {
-    backgroundColor: "var(--surface)",
+    backgroundColor: "var(--code)",
     color: "var(--text-3)",
     border: "none",
     paddingLeft: "6px",
@@ -77,8 +77,9 @@ const theme = EditorView.theme({
   ".y-text": { color: "var(--ok-t)" },
   ".y-number": { color: "var(--gold-t)" },
   ".y-note": { color: "var(--text-3)", fontStyle: "italic" },
-  ".edge-line": { backgroundColor: "var(--selected)" },
+  ".edge-line": { backgroundColor: "var(--selected)", boxShadow: "inset 3px 0 var(--focus)" },
   ".bad-line": { backgroundColor: "var(--fail-b)" },
+  ".cm-gutterElement.bad-number": { color: "var(--fail-t)", fontWeight: "700" },
   ".bad-word": { textDecoration: "underline wavy var(--fail-s)", textUnderlineOffset: "3px" },
   ".doubt-word": { textDecoration: "underline dotted var(--line-strong)", textUnderlineOffset: "3px" },
   ".told": {

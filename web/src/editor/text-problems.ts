@@ -1,5 +1,19 @@
-import { type Extension, RangeSetBuilder, StateEffect, StateField, type Text } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
+import {
+  type Extension,
+  RangeSet,
+  RangeSetBuilder,
+  StateEffect,
+  StateField,
+  type Text,
+} from "@codemirror/state";
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  GutterMarker,
+  gutterLineClass,
+  WidgetType,
+} from "@codemirror/view";
 import type { Fix, TextProblem } from "./check.js";
 
 /** What is shown over the text, all at once. */
@@ -32,8 +46,26 @@ export function textProblems(mend: () => Mend | null): Extension {
     },
     provide: (own) => EditorView.decorations.from(own),
   });
-  return field;
+  return [field, badNumbers];
 }
+
+const BAD_NUMBER = new (class extends GutterMarker {
+  override elementClass = "bad-number";
+})();
+
+/** The numbers of lines with problems. */
+const badNumbers = StateField.define<RangeSet<GutterMarker>>({
+  create: () => RangeSet.empty,
+  update(numbers, { effects, changes, state }) {
+    for (const effect of effects)
+      if (effect.is(showMarks)) {
+        const lines = new Set(effect.value.problems.map((problem) => wordAt(state.doc, problem).line.from));
+        return RangeSet.of([...lines].sort((one, other) => one - other).map((at) => BAD_NUMBER.range(at)));
+      }
+    return numbers.map(changes);
+  },
+  provide: (own) => gutterLineClass.from(own),
+});
 
 interface Placed {
   readonly at: number;

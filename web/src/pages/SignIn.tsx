@@ -1,10 +1,19 @@
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Problem, signIn } from "../api/client.js";
+import { useKeys } from "../keys/use-keys.js";
+import { ProductDoll } from "../parts/Doll.js";
 
 /** Over the page, which stays where it was. */
 export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }): ReactNode {
   const [wrong, setWrong] = useState<string | null>(null);
   const field = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  // Another dialog may lie above it, or have been closed with it: it stays open until somebody has signed in.
+  const stay = (): void => {
+    if (dialog.current?.isConnected === true && !dialog.current.open) dialog.current.showModal();
+  };
+  useEffect(stay, []);
+  useKeys("Sign in", [], { modal: true });
   const send = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
     const token = String(new FormData(event.currentTarget).get("token") ?? "").trim();
@@ -17,11 +26,21 @@ export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }): Rea
     }
   };
   return (
-    <div className="veil">
-      <form className="dialog" onSubmit={(event) => void send(event)}>
+    <dialog
+      ref={dialog}
+      className="dialog signin"
+      aria-label="Sign in"
+      onCancel={(event) => event.preventDefault()}
+      onClose={stay}
+    >
+      <form onSubmit={(event) => void send(event)}>
         <div>
-          <h2>Sign in</h2>
-          <label htmlFor={field}>Token</label>
+          <h2 className="row">
+            <ProductDoll /> This server wants a token
+          </h2>
+          <label htmlFor={field} className="sr">
+            Token
+          </label>
           <input
             id={field}
             name="token"
@@ -37,16 +56,16 @@ export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }): Rea
             </p>
           )}
           <p className="small dim">
-            Make one with <code className="mono-s">daruma token create NAME --role operator</code>. The
-            browser keeps it in a cookie that no script can read.
+            Ask an admin for one: <code className="mono-s">daruma token create NAME --role operator</code>. It
+            stays in this browser until you sign out, in a cookie that no script can read.
           </p>
         </div>
         <footer>
           <button type="submit" className="btn pri">
-            Sign in
+            Sign in <kbd>↵</kbd>
           </button>
         </footer>
       </form>
-    </div>
+    </dialog>
   );
 }

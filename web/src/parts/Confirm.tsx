@@ -27,7 +27,7 @@ export function Confirm({ title, children, yes, no, danger = true, onYes, onNo }
       <footer>
         {/* biome-ignore lint/a11y/noAutofocus: whoever presses Enter without reading must not destroy anything */}
         <button type="button" className="btn" autoFocus onClick={onNo}>
-          {no}
+          {no} <kbd>esc</kbd>
         </button>
         <button type="button" className={danger ? "btn danger" : "btn pri"} onClick={onYes}>
           {yes}

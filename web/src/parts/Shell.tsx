@@ -101,6 +101,9 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
             <Keys keys="mod+k" />
           </button>
           <LiveDot />
+          <button type="button" className="btn icon only-s" aria-label="Light or dark" onClick={switchTheme}>
+            <Icon name="theme" small />
+          </button>
         </header>
         <main className="main">
           <LostBanner />
@@ -153,18 +156,25 @@ function SignedIn({ who }: { readonly who: Who }): ReactNode {
   );
 }
 
+/** What is behind the name of a workflow is what is done with it. */
+const DONE_WITH: { readonly [last: string]: string | undefined } = { start: "Start a run" };
+
 function Crumbs({ place: { path } }: { readonly place: Place }): ReactNode {
-  const [first = "inbox", run, step] = path;
+  const [first = "inbox", run, last] = path;
+  const step = first === "workflows" ? DONE_WITH[last ?? ""] : last;
   const name = first[0]!.toUpperCase() + first.slice(1);
   const shown = first === "workflows" ? run : `#${run}`;
   return (
-    <div className="crumbs cut">
+    <div
+      className="crumbs cut"
+      title={[name, ...(run === undefined ? [] : [shown]), step].filter(Boolean).join(" / ")}
+    >
       {run === undefined ? <h1>{name}</h1> : <a href={addressOf([first])}>{name}</a>}
       {run !== undefined && <span className="sep">/</span>}
       {run !== undefined &&
         (step === undefined ? <h1>{shown}</h1> : <a href={addressOf([first, run])}>{shown}</a>)}
       {step !== undefined && <span className="sep">/</span>}
-      {step !== undefined && <h1 className="mono">{step}</h1>}
+      {step !== undefined && <h1 className={first === "workflows" ? undefined : "mono"}>{step}</h1>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import { api, dataOf, type Problem } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
+import { Button } from "../../parts/Button.js";
 import { Empty, Refused } from "../../parts/Notice.js";
 import { addressOf, type Place } from "../../place.js";
 import { Field } from "./Field.js";
@@ -119,9 +120,13 @@ function StartForm({ name, version, fields, secrets }: FormProps): ReactNode {
         </p>
       )}
       <div className="row">
-        <button type="submit" className="btn pri" aria-disabled={busy || wrongLabel !== null}>
+        <Button
+          why={busy ? "The run is being started" : wrongLabel === null ? null : `Labels: ${wrongLabel}`}
+          look="first"
+          submits
+        >
           Start run
-        </button>
+        </Button>
         <a className="btn" href={addressOf(["workflows", name])}>
           Cancel
         </a>

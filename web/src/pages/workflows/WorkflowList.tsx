@@ -1,11 +1,15 @@
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
+import { useKeys } from "../../keys/use-keys.js";
+import { Button } from "../../parts/Button.js";
 import { Empty, Refused } from "../../parts/Notice.js";
 import { PageTabs } from "../../parts/PageTabs.js";
+import { useMinute } from "../../parts/use-minute.js";
 import { addressOf, type Place } from "../../place.js";
-import { clockTime, exactTime } from "../../words/times.js";
+import { exactTime, since } from "../../words/times.js";
 import { LastRuns } from "./LastRuns.js";
+import { StartLink } from "./StartLink.js";
 
 interface Item {
   readonly name: string;
@@ -72,18 +76,18 @@ function NewWorkflow(): ReactNode {
     if (name.trim() !== "") location.hash = addressOf(["workflows", name.trim(), "edit"]);
   };
   return (
-    <form className="row" onSubmit={open}>
+    <form className="row hide-s" onSubmit={open}>
       <input
         className="input"
         aria-label="Name of a new workflow"
-        placeholder="name"
+        placeholder="name of a new workflow"
         maxLength={200}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
-      <button type="submit" className="btn" aria-disabled={name.trim() === ""}>
+      <Button why={name.trim() === "" ? "Type its name first" : null} submits>
         New workflow
-      </button>
+      </Button>
     </form>
   );
 }
@@ -98,7 +102,31 @@ function NoWorkflows(): ReactNode {
   );
 }
 
+/** Which one the keys have come to. */
+function useChosenWorkflow(items: readonly Item[]): string | null {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const at = items.findIndex(({ name }) => name === chosen);
+  const go = (to: number): void =>
+    setChosen(items[Math.max(0, Math.min(to, items.length - 1))]?.name ?? null);
+  useEffect(() => {
+    if (chosen !== null) document.querySelector("tr.sel")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  useKeys("Workflows", [
+    { keys: "j|down", does: "next workflow", run: () => go(at + 1) },
+    { keys: "k|up", does: "previous workflow", run: () => go(at - 1) },
+    {
+      keys: "enter",
+      does: "open the workflow",
+      run: () => {
+        if (chosen !== null) location.hash = addressOf(["workflows", chosen]);
+      },
+    },
+  ]);
+  return chosen;
+}
+
 function Table({ items, mayAct }: { readonly items: readonly Item[]; readonly mayAct: boolean }): ReactNode {
+  const chosen = useChosenWorkflow(items);
   return (
     <div className="scroll">
       <table className="t">
@@ -113,7 +141,7 @@ function Table({ items, mayAct }: { readonly items: readonly Item[]; readonly ma
         </thead>
         <tbody>
           {items.map((item) => (
-            <Row key={item.name} item={item} mayAct={mayAct} />
+            <Row key={item.name} item={item} mayAct={mayAct} isChosen={item.name === chosen} />
           ))}
         </tbody>
       </table>
@@ -121,10 +149,17 @@ function Table({ items, mayAct }: { readonly items: readonly Item[]; readonly ma
   );
 }
 
-function Row({ item, mayAct }: { readonly item: Item; readonly mayAct: boolean }): ReactNode {
+interface RowProps {
+  readonly item: Item;
+  readonly mayAct: boolean;
+  readonly isChosen: boolean;
+}
+
+function Row({ item, mayAct, isChosen }: RowProps): ReactNode {
   const { name, version, published, draft } = item;
+  const now = useMinute();
   return (
-    <tr>
+    <tr className={isChosen ? "sel" : undefined}>
       <td>
         <a className="link mono cut name-cell" title={name} href={addressOf(["workflows", name])}>
           {name}
@@ -143,7 +178,7 @@ function Row({ item, mayAct }: { readonly item: Item; readonly mayAct: boolean }
         {draft !== null && (
           <a href={addressOf(["workflows", name, "edit"])} title={`saved ${exactTime(draft.updated_at)}`}>
             <span className="chip line">revision {draft.revision}</span>{" "}
-            <span className="dim small">{clockTime(draft.updated_at)}</span>
+            <span className="dim small">{since(draft.updated_at, now)}</span>
           </a>
         )}
       </td>
@@ -152,13 +187,7 @@ function Row({ item, mayAct }: { readonly item: Item; readonly mayAct: boolean }
       </td>
       {mayAct && (
         <td>
-          {published ? (
-            <a className="btn" href={addressOf(["workflows", name, "start"])}>
-              Start run
-            </a>
-          ) : (
-            <span className="small dim">not published</span>
-          )}
+          <StartLink name={name} version={null} isPublished={published} />
         </td>
       )}
     </tr>

@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+import { Keys } from "../../keys/KeysOverlay.js";
+import { Button } from "../../parts/Button.js";
+import { addressOf } from "../../place.js";
+
+interface StartLinkProps {
+  readonly name: string;
+  /** Null: the newest. */
+  readonly version: number | null;
+  readonly isPublished: boolean;
+  readonly hasKey?: boolean;
+}
+
+/** To the form that starts a run. */
+export function StartLink({ name, version, isPublished, hasKey = false }: StartLinkProps): ReactNode {
+  if (!isPublished) return <Button why="Publish a version first: runs are started from it">Start run</Button>;
+  const query = { version: version === null ? null : String(version) };
+  return (
+    <a className="btn" href={addressOf(["workflows", name, "start"], query)}>
+      Start run {hasKey && <Keys keys="n" />}
+    </a>
+  );
+}

@@ -1,0 +1,45 @@
+import { type ReactNode, useId } from "react";
+
+interface ButtonProps {
+  /** Why it cannot be used now; null: it can. */
+  readonly why: string | null;
+  readonly look?: "plain" | "first" | "danger" | "quiet" | "small";
+  /** Sends the form that it stands in, which checks `why` itself. */
+  readonly submits?: boolean;
+  readonly onPress?: () => void;
+  readonly children: ReactNode;
+}
+
+const LOOKS = {
+  plain: "btn",
+  first: "btn pri",
+  danger: "btn danger",
+  quiet: "btn ghost",
+  small: "btn small-btn",
+} as const;
+
+/** Where it cannot be used it keeps its place, can still be reached, and says why. */
+export function Button({ why, look = "plain", submits = false, onPress, children }: ButtonProps): ReactNode {
+  const id = useId();
+  return (
+    <span className="tip">
+      <button
+        type={submits ? "submit" : "button"}
+        className={LOOKS[look]}
+        aria-disabled={why !== null}
+        aria-describedby={why === null ? undefined : id}
+        onClick={(event) => {
+          if (why !== null) event.preventDefault();
+          else onPress?.();
+        }}
+      >
+        {children}
+      </button>
+      {why !== null && (
+        <span id={id} className="why" role="tooltip">
+          {why}
+        </span>
+      )}
+    </span>
+  );
+}
