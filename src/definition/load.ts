@@ -36,6 +36,8 @@ export interface LoadOptions {
   readonly customActions?: readonly string[];
   /** Names of the breakers of the settings, which steps may use. */
   readonly sharedBreakers?: readonly string[];
+  /** Names of the channels of the settings; without them a rule of `notify` may name any. */
+  readonly channelNames?: readonly string[];
   /** Told what could be read, also where there are problems. */
   readonly onRead?: (read: WorkflowAsRead) => void;
 }
@@ -75,6 +77,7 @@ export function readDefinition(
     compilePattern: options.compilePattern ?? refusePattern,
     customActions: new Set(options.customActions ?? []),
     sharedBreakers: options.sharedBreakers ?? [],
+    ...(options.channelNames === undefined ? {} : { channelNames: options.channelNames }),
     findNames: options.findNames ?? null,
     texts: [],
   };

@@ -78,6 +78,7 @@ class LocalClient {
       breakers,
       sharedBreakers: breakers.map(({ name }) => name),
       channels,
+      ...(channels === null ? {} : { channelNames: channels.settings.map(({ name }) => name) }),
       notify,
     };
   }

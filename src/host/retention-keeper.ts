@@ -2,6 +2,7 @@ import { messageOf } from "../core/text/message-of.js";
 import type { Clock } from "../engine/clock.js";
 import { Duty } from "../engine/duties/duty.js";
 import { applyRetention } from "../operations/retention/apply-retention.js";
+import { tokensEndedBefore } from "../operations/retention/ended-rows.js";
 import { planRetention } from "../operations/retention/plan-retention.js";
 import { removeFiles } from "../operations/retention/remove-files.js";
 import { listRemovedRuns } from "../operations/retention/removed-runs.js";
@@ -105,7 +106,17 @@ export class RetentionKeeper {
     const { store, outputDir, clock } = this.options;
     const place = { store, outputDir, files: this.files, now: clock.now(), byItself: true };
     const plan = await planRetention(place, rules);
-    return countsOf(await applyRetention(place, plan, () => this.isStopped));
+    const done = countsOf(await applyRetention(place, plan, () => this.isStopped));
+    const age = rules.runs?.olderThanMs ?? null;
+    if (age !== null) await this.removeTokens(clock.now() - age);
+    return done;
+  }
+
+  /** They open nothing any more. Ended allocations have files on the machine that they were submitted from: `prune` is for those. */
+  private async removeTokens(before: number): Promise<void> {
+    const { store } = this.options;
+    const tokens = await tokensEndedBefore(store, before);
+    if (tokens.length > 0) await store.deleteEnded({ allocations: [], tokens });
   }
 
   private async removeFilesOfOthers(): Promise<void> {

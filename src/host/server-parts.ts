@@ -280,6 +280,7 @@ export class ServerParts {
       breakers: this.options.breakers ?? [],
       sharedBreakers: (this.options.breakers ?? []).map(({ name }) => name),
       channels: this.channels,
+      channelNames: (this.options.channels ?? []).map(({ name }) => name),
       notify: this.options.notify ?? [],
       workflowReader: this.workflowReader,
     };

@@ -1,6 +1,10 @@
-import { CHANNEL_NAME, CHANNEL_RULE, type PlacedRules } from "../definition/fields/notify-fields.js";
+import {
+  CHANNEL_NAME,
+  CHANNEL_RULE,
+  type PlacedRules,
+  unknownChannel,
+} from "../definition/fields/notify-fields.js";
 import { secret, variable } from "../definition/fields/start/secret-fields.js";
-import { rename } from "../definition/read/fix.js";
 import { childPath, type Path } from "../definition/read/path.js";
 import {
   type Fields,
@@ -17,7 +21,7 @@ import {
 } from "../definition/read/schema.js";
 import { duration, number, oneOf, text } from "../definition/read/schema-scalars.js";
 import { findEntry, type SourceMap } from "../definition/read/source-tree.js";
-import { didYouMean, quote } from "../definition/read/suggest.js";
+import { quote } from "../definition/read/suggest.js";
 import {
   CHANNEL_TYPES,
   type ChannelSettings,
@@ -226,15 +230,7 @@ export function checkChannels(
   const names = known.map(({ name }) => name);
   for (const { value, at, path } of rules.flatMap(({ to = [] }) => to)) {
     if (names.includes(value)) continue;
-    const suggestion = findings.suggester.nearest(value, names);
-    findings.error({
-      code: "UNKNOWN_CHANNEL",
-      message: `there is no channel ${quote(value)}${didYouMean(suggestion)}`,
-      hint:
-        suggestion === null
-          ? "Fix the name, or define it under `channels`."
-          : `Rename it to \`${suggestion}\`.`,
-      ...{ at, path, mending: rename(value, suggestion) },
-    });
+    const otherwise = "Fix the name, or define it under `channels`.";
+    findings.error({ ...unknownChannel(value, names, findings, otherwise), at, path });
   }
 }

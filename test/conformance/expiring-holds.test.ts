@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoggedEvent } from "../../src/core/model/events.js";
+import { GroupBench } from "../support/group-bench.js";
+import type { Outcome } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
 
 const MINUTE = 60_000;
@@ -261,5 +263,77 @@ describe("a question that nobody answers", () => {
     await stage.resume();
     const { log } = await stage.rest();
     expect(story(log)).toEqual(["0 human.asked", "540 human.answered", "540 run.completed"]);
+  });
+});
+
+describe("a hold of a run that two servers could go on with", () => {
+  const HELD = (then: string, more = ""): string =>
+    `unhandled: hold\nhold: { expires: 2m, then: ${then} }\n${more}steps: { work: { exec: make } }`;
+  /** The first run fails once, then takes as long. */
+  const benchOf = (takesMs: number): GroupBench =>
+    new GroupBench({
+      work: ({ jobId, attempt }): Outcome =>
+        jobId < 20_000_000 && attempt === 1 ? "fail" : { output: null, takesMs },
+    });
+  const storyOf = async (bench: GroupBench, run: number) => story(await bench.store.readEvents(run));
+
+  it("is decided once, whoever is killed, and the run that waits for its place begins", {
+    tags: ["C4", "G1"],
+  }, async () => {
+    const bench = benchOf(1_000);
+    const [one, _two] = [await bench.server(), await bench.server()];
+    const first = await bench.start(one, { text: HELD("fail") });
+    const second = await bench.start(one);
+    expect(await bench.statuses(first, second)).toEqual(["held", "pending"]);
+    await bench.kill(one);
+    await bench.pass(MINUTE);
+    expect(await bench.statuses(first, second)).toEqual(["held", "pending"]);
+    await bench.until([first, second], ["failed", "running"]);
+    expect(await storyOf(bench, first)).toEqual([
+      "0 job.held",
+      "0 run.held",
+      "2 hold.resolved fail",
+      "2 job.failed",
+      "2 run.failed",
+    ]);
+    await bench.until([first, second], ["failed", "completed"]);
+    await bench.stop();
+  });
+
+  it("that is paused meanwhile stays, and is decided once when it goes on", { tags: ["C4"] }, async () => {
+    const bench = benchOf(1_000);
+    const [one, two] = [await bench.server(), await bench.server()];
+    const first = await bench.start(one, { text: HELD("skip") });
+    await bench.operate(first, { type: "run.pause", reason: "lunch", key: null, takeover: false });
+    await bench.kill(one);
+    await bench.pass(5 * MINUTE);
+    expect(await bench.statuses(first)).toEqual(["paused"]);
+    await bench.operate(first, { type: "run.unpause", reason: "back", key: null });
+    await bench.until([first], ["completed"]);
+    expect(await storyOf(bench, first)).toEqual([
+      ...["0 job.held", "0 run.held", "0 run.paused", "5 run.unpaused"],
+      ...["5 hold.resolved skip", "5 run.completed"],
+    ]);
+    expect(two.worker.order).toEqual([]);
+    await bench.stop();
+  });
+
+  it("does not use up the deadline, which the other server goes on counting", {
+    tags: ["C1", "C4"],
+  }, async () => {
+    const bench = benchOf(20 * MINUTE);
+    const [one, two] = [await bench.server(), await bench.server()];
+    const first = await bench.start(one, { text: HELD("retry", "deadline: 1m\n") });
+    await bench.kill(one);
+    await bench.until([first], ["canceled"]);
+    expect(await storyOf(bench, first)).toEqual([
+      ...["0 time.counted", "0 job.held", "0 run.held", "0 time.stopped"],
+      ...["2 hold.resolved retry", "2 jobs.retried", "2 time.counted", "3 run.canceled"],
+    ]);
+    expect([two.worker.order, (await bench.store.readRun(first))!.error?.code]).toEqual([
+      ["work"],
+      "DEADLINE",
+    ]);
+    await bench.stop();
   });
 });

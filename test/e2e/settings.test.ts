@@ -82,6 +82,20 @@ notify:
     expect((await cli.daruma("settings")).stdout).toBe("nothing is set\n");
   });
 
+  it("is what a workflow's channels are checked against", { tags: ["N13"] }, async () => {
+    const file = cli.write("named.config.yaml", "channels: { chat: { type: slack, secret: SLACK_URL } }\n");
+    const flow = cli.write(
+      "told.yaml",
+      "name: told\nnotify: [{ on: held, to: chatt }]\nsteps: { a: { type: noop } }\n",
+    );
+    const checked = await cli.daruma("validate", flow, "--config", file);
+    expect(checked.exitCode).toBe(0);
+    expect(checked.stdout + checked.stderr).toContain("there is no channel `chatt`, did you mean `chat`?");
+    expect((await cli.daruma("run", flow, "--config", file)).stderr).toContain("UNKNOWN_CHANNEL");
+    const unknown = await cli.daruma("validate", flow);
+    expect(unknown.stdout + unknown.stderr).not.toContain("UNKNOWN_CHANNEL");
+  });
+
   it("tells a secret that is missing from a channel that does not answer", { tags: ["N12"] }, async () => {
     const file = cli.write("test.config.yaml", "channels: { chat: { type: slack, secret: NO_SUCH_URL } }\n");
     expect(await cli.daruma("notifications", "test", "chat", "--config", file)).toMatchObject({

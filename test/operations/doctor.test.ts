@@ -96,7 +96,18 @@ describe("a healthy store", () => {
     const after = await examine();
     expect([after.status, faults(after)]).toEqual(["ok", []]);
     expect(after.checks.map(({ name }) => name)).toEqual([
-      ...["versions", "settings", "store", "disk", "permissions", "clock", "leases", "servers", "workers"],
+      ...[
+        "versions",
+        "settings",
+        "store",
+        "disk",
+        "permissions",
+        "clock",
+        "leases",
+        "groups",
+        "servers",
+        "workers",
+      ],
       ...["retention", "needs"],
     ]);
     expect(after.checks[0]!.message).toContain("Daruma 1.2.3");

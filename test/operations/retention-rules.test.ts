@@ -7,7 +7,7 @@ import { RetentionKeeper } from "../../src/host/retention-keeper.js";
 import type { Context } from "../../src/operations/context.js";
 import { applyRetention } from "../../src/operations/retention/apply-retention.js";
 import { planRetention } from "../../src/operations/retention/plan-retention.js";
-import { removeLogs } from "../../src/operations/retention/remove-files.js";
+import { removeFiles, removeLogs } from "../../src/operations/retention/remove-files.js";
 import { noteRemovedFiles } from "../../src/operations/retention/removed-files.js";
 import { noteRemovedRuns } from "../../src/operations/retention/removed-runs.js";
 import { listPasses } from "../../src/operations/retention/retention-passes.js";
@@ -258,16 +258,43 @@ describe("a server with retention in its settings", () => {
     expect(pass!.removed).not.toBeNull();
   });
 
+  it("removes tokens that have been over for as long, and no others", { tags: ["D2"] }, async () => {
+    const { store } = bench.context;
+    const put = (hash: string, expiresAt: number | null) =>
+      store.putToken({ name: "x", role: "worker", hash, at: 1, expiresAt });
+    const [revoked, valid, expired] = [await put("r", null), await put("v", null), await put("e", 5)];
+    const fresh = await put("f", Date.now() + 29 * DAY_MS);
+    await store.revokeToken(revoked.id, 5);
+    const left = async () => (await store.listTokens()).map(({ id }) => id);
+    const keeper = keeperOf(base(), { runs: rule({ olderThanMs: 2 * DAY_MS }) }, []);
+    keeper.start();
+    while ((await left()).includes(expired.id)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await keeper.stop();
+    expect(await left()).toEqual([valid.id, fresh.id]);
+  });
+
   it("removes the files of runs that it removed just before it was killed", async () => {
     const { run_id } = await bench.run(PRINTS("a"));
+    const other = (await bench.run(PRINTS("a"))).run_id;
     const { store } = bench.context;
     await noteRemovedRuns(store, [run_id], Date.now());
-    expect(await store.deleteRun(run_id)).toBe(true);
+    expect([await store.deleteRun(run_id), await store.deleteRun(other)]).toEqual([true, true]);
+    expect(existsSync(runLogFolder(base(), run_id))).toBe(true);
     const keeper = keeperOf(base(), {}, []);
     keeper.start();
     while (existsSync(runFolder(base(), run_id)) || existsSync(runLogFolder(base(), run_id)))
       await new Promise((resolve) => setTimeout(resolve, 20));
     await keeper.stop();
+    // A run whose removal nobody has noted keeps its files, though its row is gone.
+    expect([existsSync(runFolder(base(), run_id)), existsSync(runLogFolder(base(), run_id))]).toEqual([
+      false,
+      false,
+    ]);
+    expect([existsSync(runFolder(base(), other)), existsSync(runLogFolder(base(), other))]).toEqual([
+      true,
+      true,
+    ]);
+    await removeFiles(base(), new Set([other]));
   });
 
   it("removes its own files of a run that another server of the store has removed, and of no other", async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { composeMessage } from "../../src/report/notices/compose-message.js";
 import type { ChannelSettings } from "../../src/settings/channels.js";
 import { callIn, OperationBench } from "../support/operation-bench.js";
 
@@ -39,4 +40,36 @@ it("the settings of a server are shown without what is secret", { tags: ["N13"] 
     },
   });
   expect(JSON.stringify(settings)).not.toMatch(/hunter2|HOOK_KEY|SLACK_URL/);
+});
+
+it("a breaker that somebody opens is told to those who hear of breakers, once, and that it is closed", {
+  tags: ["N1"],
+}, async () => {
+  const own = `name: pay\nbreakers: { api: {} }\nnotify: [{ on: breaker, to: team }]
+steps: { call: { exec: "true", uses: [api] } }\n`;
+  await bench.run(own);
+  await bench.run("name: else\nnotify: [{ on: breaker, to: others }]\nsteps: { a: { type: noop } }\n");
+  const context = {
+    ...bench.context,
+    notify: [{ on: ["breaker" as const], to: ["ops"], when: null }],
+  };
+  const told = async () =>
+    (await bench.context.store.listNotices({ limit: 10 })).map(({ kind, channel, facts }) => [
+      ...[kind, channel, facts.name, facts.by, facts.reason],
+    ]);
+  const control = (action: "open" | "close", reason: string) =>
+    callIn(context, "control_breaker", { name: "pay/api", action, reason });
+  await control("open", "maintenance");
+  const opened = [
+    ["breaker", "ops", "pay/api", "tester", "maintenance"],
+    ["breaker", "team", "pay/api", "tester", "maintenance"],
+  ];
+  expect((await told()).sort()).toEqual(opened);
+  const [notice] = await bench.context.store.listNotices({ limit: 1 });
+  expect(composeMessage(notice!, { page: null }).text.split("\n")[0]).toBe(
+    "tester has opened the breaker pay/api (maintenance). Steps that use it wait until somebody closes it.",
+  );
+  await control("open", "still");
+  await control("close", "done");
+  expect((await told()).sort()).toEqual(opened);
 });

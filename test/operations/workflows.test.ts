@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InvalidWorkflow } from "../../src/definition/invalid-workflow.js";
-import { OperationBench, refusalOf } from "../support/operation-bench.js";
+import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
 /** Comments, odd spacing and the words of seed 003 must all come back as they were. */
@@ -21,6 +21,26 @@ async function publish(name: string, source: string) {
 }
 
 describe("validate_workflow", () => {
+  it("warns of a channel that the settings do not have, where they are known", { tags: ["N1"] }, async () => {
+    const source = "name: told\nnotify: [{ on: held, to: [ops, opps] }]\nsteps: { a: { type: noop } }\n";
+    const knows = (...channelNames: string[]) => ({ ...bench.context, channelNames });
+    const warned = async (context: typeof bench.context) => {
+      const { ok, warnings } = await callIn(context, "validate_workflow", { source });
+      return [ok, ...warnings.map(({ code, line, column, message }) => [code, line, column, message])];
+    };
+    expect(await warned(knows("ops"))).toEqual([
+      true,
+      ["UNKNOWN_CHANNEL", 2, 32, "there is no channel `opps`, did you mean `ops`?"],
+    ]);
+    expect(await warned(knows("ops", "opps"))).toEqual([true]);
+    const { channelNames: _, ...unknown } = knows();
+    expect(await warned(unknown)).toEqual([true]);
+    await callIn(knows("ops"), "save_draft", { name: "told", source });
+    const published = await callIn(knows("ops"), "publish_workflow", { name: "told" });
+    expect(published.warnings).toMatchObject([{ code: "UNKNOWN_CHANNEL", hint: "Rename it to `ops`." }]);
+    await bench.call("delete_draft", { name: "told" });
+  });
+
   it("answers with every problem, or with warnings and the worst case", async () => {
     const wrong = await bench.call("validate_workflow", {
       source: "steps:\n  a: { type: command, exce: x }\n",

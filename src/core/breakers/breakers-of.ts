@@ -15,9 +15,14 @@ export function ownKey(workflow: string, name: string): string {
   return `${workflow}/${name}`;
 }
 
+/** What a run, or a workflow that could be run, says of the breakers that its steps use. */
+export interface BreakerUser extends Pick<Run, "definition" | "workflow"> {
+  readonly options: Pick<Run["options"], "only" | "failureRouting">;
+}
+
 /** None where the run does without. A name that is in neither is of settings that are no longer what they were: it stops nothing. */
 export function breakersOf(
-  { definition, options, workflow }: Pick<Run, "definition" | "options" | "workflow">,
+  { definition, options, workflow }: BreakerUser,
   { step }: { readonly step: Pick<Job["step"], "definition"> },
   shared: SharedBreakers,
 ): readonly UsedBreaker[] {

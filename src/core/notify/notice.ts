@@ -84,6 +84,8 @@ export interface NoticeFacts {
   /** Of a breaker or a worker. */
   readonly name?: string;
   readonly reason?: string;
+  /** Of a breaker: who opened it by hand. */
+  readonly by?: string;
   /** Of a reminder: when it was told last. */
   readonly told_at?: number;
   /** Of a recovery: when the attempt began that succeeded. */

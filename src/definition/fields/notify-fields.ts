@@ -4,6 +4,7 @@ import { rename } from "../read/fix.js";
 import type { NamesInText } from "../read/names-in-text.js";
 import type { Path } from "../read/path.js";
 import { type PlacedText, placeInText } from "../read/placed-text.js";
+import type { Report } from "../read/problem.js";
 import { listOf, located, mapped, object, type ReadContext, type Schema, union } from "../read/schema.js";
 import { oneOf, text } from "../read/schema-scalars.js";
 import type { SourceScalar } from "../read/source-tree.js";
@@ -15,7 +16,35 @@ export const CHANNEL_RULE =
   "A name has at most 100 letters, digits, `.`, `_` and `-`, and begins with a letter or a digit.";
 
 const kind = oneOf(NOTICE_KINDS);
-const channel = text({ expected: "a channel's name", pattern: CHANNEL_NAME, rule: CHANNEL_RULE });
+const channel = text({
+  expected: "a channel's name",
+  pattern: CHANNEL_NAME,
+  rule: CHANNEL_RULE,
+  // Whoever serves the workflow may have the channel tomorrow, so a name is no reason to refuse a file.
+  check(name, { at }, path, { channelNames, findings }) {
+    if (channelNames === undefined || channelNames.includes(name)) return;
+    const otherwise =
+      "Fix the name, or define it under `channels` of the settings: nobody hears of this until then.";
+    findings.warn({ ...unknownChannel(name, channelNames, findings, otherwise), at, path });
+  },
+});
+
+/** The same words wherever a name is a slip; `otherwise` is what to do where none is like it. */
+export function unknownChannel(
+  name: string,
+  known: readonly string[],
+  { suggester }: Pick<ReadContext["findings"], "suggester">,
+  otherwise: string,
+): Omit<Report, "at" | "path"> {
+  const suggestion = suggester.nearest(name, known);
+  return {
+    code: "UNKNOWN_CHANNEL",
+    message: `there is no channel ${quote(name)}${didYouMean(suggestion)}`,
+    hint: suggestion === null ? otherwise : `Rename it to \`${suggestion}\`.`,
+    mending: rename(name, suggestion),
+  };
+}
+
 const oneOrMore = <T, W>(item: Schema<T, W>, items: string): Schema<readonly T[], W | readonly W[]> =>
   union(
     listOf(item, { items, notEmpty: true }),

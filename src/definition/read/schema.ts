@@ -40,6 +40,8 @@ export interface ReadContext {
   readonly customActions: ReadonlySet<string>;
   /** Names of the breakers of the settings. */
   readonly sharedBreakers: readonly string[];
+  /** Names of the channels of the settings; missing: nobody here knows them. */
+  readonly channelNames?: readonly string[];
   /** Null: nobody looks at the names in expressions and templates. */
   readonly findNames: NameFinder | null;
   /** The expressions and templates that were read. */

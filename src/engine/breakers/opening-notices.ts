@@ -1,20 +1,19 @@
 import type { Breaker } from "../../core/breakers/breaker.js";
-import { breakersOf, type SharedBreakers } from "../../core/breakers/breakers-of.js";
+import { type BreakerUser, breakersOf, type SharedBreakers } from "../../core/breakers/breakers-of.js";
 import type { NotifyRule } from "../../core/model/definition.js";
 import type { Notice } from "../../core/notify/notice.js";
 import { noticesFor } from "../../core/notify/notices-of.js";
-import type { RunHost } from "../run-host.js";
 import { isFailureOf, type Noted } from "./breaker-notes.js";
 
 /** Those of the settings, and of the workflows here that use the breaker. */
 export function rulesFor(
   key: string,
-  hosts: Iterable<Pick<RunHost, "run">>,
+  users: Iterable<{ readonly run: BreakerUser }>,
   shared: SharedBreakers,
   notify: readonly NotifyRule[] = [],
 ): NotifyRule[] {
   const own = new Set<NotifyRule>();
-  for (const { run } of hosts) {
+  for (const { run } of users) {
     const { notify: rules = [], steps } = run.definition;
     const uses = (definition: (typeof steps)[number]) =>
       breakersOf(run, { step: { definition } }, shared).some((used) => used.key === key);
@@ -23,7 +22,7 @@ export function rulesFor(
   return [...own, ...notify];
 }
 
-/** What people may have to hear of a breaker that failures have just opened. */
+/** What people may have to hear of a breaker that failures, or somebody, have just opened. */
 export function openingNotices(
   key: string,
   {
@@ -34,6 +33,7 @@ export function openingNotices(
   }: {
     readonly before: ReadonlyMap<string, Breaker>;
     readonly after: ReadonlyMap<string, Breaker>;
+    /** What runs have met; nothing where it was opened by hand. */
     readonly notes: readonly Noted[];
     readonly rules: readonly NotifyRule[];
   },
@@ -41,11 +41,11 @@ export function openingNotices(
   const opened = after.get(key)?.opened ?? null;
   if (opened === null || before.get(key)?.opened != null || rules.length === 0) return { notices: [] };
   const runId = notes.filter((noted) => isFailureOf(noted, key)).at(-1)?.runId ?? null;
-  const { at, reason } = opened;
+  const { at, by, reason } = opened;
   const cause = {
     ...({ kind: "breaker", thing: JSON.stringify(["breaker", key]), run_id: runId } as const),
     ...{ workflow: null, step: null, signature: null },
-    facts: { name: key, reason },
+    facts: { name: key, reason, ...(by === null ? {} : { by }) },
   };
   const mark = `breaker\n${key}\n${at}\n${after.get(key)!.openings}`;
   return { notices: noticesFor(cause, rules, { at, mark }) };

@@ -8,6 +8,7 @@ import { type Check, type CheckRequest, error, type Finding } from "./check.js";
 import { checkClock } from "./check-clock.js";
 import { checkDisk } from "./check-disk.js";
 import { checkFiles } from "./check-files.js";
+import { checkGroups } from "./check-groups.js";
 import { checkLeases } from "./check-leases.js";
 import { checkNeeds, checkSettings, checkVersions } from "./check-machine.js";
 import { checkRetention, checkServers, checkWorkers } from "./check-servers.js";
@@ -16,11 +17,11 @@ import { checkStore } from "./check-store.js";
 /** What does not need the store comes first. */
 const CHECKS: readonly Check[] = [
   ...[checkVersions, checkSettings, checkStore, checkDisk, checkFiles],
-  ...[checkClock, checkLeases, checkServers, checkWorkers, checkRetention, checkNeeds],
+  ...[checkClock, checkLeases, checkGroups, checkServers, checkWorkers, checkRetention, checkNeeds],
 ];
 /** They would ask an empty store where the real one cannot be opened. */
 const OF_THE_STORE: ReadonlySet<Check> = new Set([
-  ...[checkClock, checkLeases, checkServers, checkWorkers, checkRetention, checkNeeds],
+  ...[checkClock, checkLeases, checkGroups, checkServers, checkWorkers, checkRetention, checkNeeds],
 ]);
 
 const status = z.enum(["ok", "warning", "error"]);
@@ -29,7 +30,7 @@ export const checkHealth = operation({
   name: "check_health",
   summary: "find out what is wrong with the store, the disk, the machine and the servers, and what to do",
   description:
-    "Checks the database, the disk, permissions, clock, leases, servers, workers, retention, settings and what workflows need, and says for each what is wrong and what to do. Nothing is changed.",
+    "Checks the database, the disk, permissions, clock, leases, groups, servers, workers, retention, settings and what workflows need, and says for each what is wrong and what to do. Nothing is changed.",
   details:
     "`status` is the worst of all. A check that could not be made is an error. A database of an earlier version is not upgraded by this. A database of more than 1 GiB is looked through only with `full`.",
   onlyForPeople: true,

@@ -11,11 +11,11 @@ import {
   type RetentionRule,
   type RetentionSettings,
 } from "../../settings/retention.js";
-import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { flag, listOf, runStatus } from "../schemas.js";
 import { applyRetention } from "./apply-retention.js";
+import { type EndedRows, endedBefore } from "./ended-rows.js";
 import { type Planned, planRetention } from "./plan-retention.js";
 import { noRules } from "./retention-passes.js";
 import { countsOf } from "./retention-words.js";
@@ -104,7 +104,7 @@ async function prune(context: Context, request: PruneRequest) {
   const place = { store, outputDir, now, files: new RunFiles(outputDir), byItself: asked === null };
   const plan = await planRetention(place, rules);
   const age = rules.runs?.olderThanMs ?? null;
-  const past = age === null ? NOTHING_PAST : await endedBeforeRows(store, now - age);
+  const past = age === null ? NOTHING_PAST : await endedBefore(store, now - age);
   const done = request.dry_run ? plan : await applyRetention(place, plan);
   if (!request.dry_run) {
     await store.deleteEnded({ allocations: past.allocations.map(({ key }) => key), tokens: past.tokens });
@@ -146,18 +146,7 @@ async function rulesOfSettings(context: Context, { status }: PruneRequest): Prom
   return rules;
 }
 
-const NOTHING_PAST: Awaited<ReturnType<typeof endedBeforeRows>> = { allocations: [], tokens: [] };
-
-/** Allocations and tokens that have been over for as long. */
-async function endedBeforeRows(store: Store, before: number) {
-  const isPast = (at: number | null): boolean => at !== null && at < before;
-  return {
-    allocations: (await store.listAllocations({})).filter(({ ended_at }) => isPast(ended_at)),
-    tokens: (await store.listTokens())
-      .filter(({ revoked_at, expires_at }) => isPast(revoked_at) || isPast(expires_at))
-      .map(({ id }) => id),
-  };
-}
+const NOTHING_PAST: EndedRows = { allocations: [], tokens: [] };
 
 function ageOf(text: string): number {
   const ms = parseDuration(text);

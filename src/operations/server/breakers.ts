@@ -10,10 +10,11 @@ import {
   spentAt,
   stateOf,
 } from "../../core/breakers/breaker.js";
-import { ownKey } from "../../core/breakers/breakers-of.js";
+import { type BreakerUser, ownKey } from "../../core/breakers/breakers-of.js";
 import { DarumaError } from "../../core/errors/errors.js";
-import { DEFAULT_BREAKER } from "../../core/model/definition.js";
+import { DEFAULT_BREAKER, type NotifyRule } from "../../core/model/definition.js";
 import { BREAKERS, BreakerRows, readBreaker } from "../../engine/breakers/breaker-rows.js";
+import { openingNotices, rulesFor } from "../../engine/breakers/opening-notices.js";
 import { iso } from "../../report/run-report.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
@@ -23,6 +24,8 @@ import { storedDefinition } from "../workflows/stored-workflows.js";
 
 const MAX_NAME_CHARS = 400;
 const MAX_REASON_CHARS = 1_000;
+/** Of so many the rules are looked at. */
+const MAX_WORKFLOWS = 1_000;
 
 const state = z.enum(["closed", "open", "spent"]);
 const time = z.string().nullable();
@@ -120,12 +123,17 @@ export const controlBreaker = operation({
     const rows = new BreakerRows(store, { now });
     const by = nameOfPrincipal(principal);
     const states: BreakerState[] = [];
-    await rows.change(new Map([[key, policy]]), (breakers, at) => {
-      const before = breakers.get(key)!;
-      states.push(stateOf(before, policy, at));
-      const after = (action === "open" ? openByHand : closeByHand)(before, by, reason, at);
-      return after === before ? null : new Map([[key, after]]);
-    });
+    const rules = await rulesAbout(context, key);
+    await rows.change(
+      new Map([[key, policy]]),
+      (breakers, at) => {
+        const before = breakers.get(key)!;
+        states.push(stateOf(before, policy, at));
+        const after = (action === "open" ? openByHand : closeByHand)(before, by, reason, at);
+        return after === before ? null : new Map([[key, after]]);
+      },
+      (before, after) => openingNotices(key, { before, after, notes: [], rules }),
+    );
     return {
       name: key,
       was: states.at(-1)!,
@@ -133,6 +141,20 @@ export const controlBreaker = operation({
     };
   },
 });
+
+/** Those of the settings, and of the newest versions of workflows with a step that uses the breaker. */
+async function rulesAbout(
+  { store, notify = [], breakers = [] }: Context,
+  key: string,
+): Promise<NotifyRule[]> {
+  const shared = new Map(breakers.map((each) => [each.name, each]));
+  const users: { readonly run: BreakerUser }[] = [];
+  for (const row of await store.listWorkflows({ limit: MAX_WORKFLOWS })) {
+    const { definition } = await storedDefinition(store, row);
+    users.push({ run: { definition, workflow: row.name, options: { only: null, failureRouting: true } } });
+  }
+  return rulesFor(key, users, shared, notify);
+}
 
 function itemOf(name: string, breaker: Breaker, policy: BreakerPolicy, now: number): z.input<typeof item> {
   const { opened, closed, probe, openings } = breaker;

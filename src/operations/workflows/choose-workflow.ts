@@ -17,7 +17,10 @@ interface WorkflowChoice {
   readonly file_name: string;
 }
 
-type Place = Pick<Context, "store" | "outputDir" | "customActions" | "sharedBreakers" | "workflowReader">;
+type Place = Pick<
+  Context,
+  "store" | "outputDir" | "customActions" | "sharedBreakers" | "channelNames" | "workflowReader"
+>;
 
 export async function chooseWorkflow(context: Place, request: WorkflowChoice): Promise<Workflow> {
   const { workflow, version, source, folder, file_name: file } = request;

@@ -15,11 +15,11 @@ import type { Reading, TextPlace, Workflow } from "./workflow.js";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
+/** What a file may name that others bring. */
+type SettingsNames = Pick<TextPlace, "customActions" | "sharedBreakers" | "channelNames">;
+
 /** Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
-export function readWorkflow(
-  file: string,
-  reading: Pick<TextPlace, "customActions" | "sharedBreakers"> = { customActions: [] },
-): Workflow {
+export function readWorkflow(file: string, reading: SettingsNames = { customActions: [] }): Workflow {
   const path = resolve(file);
   const text = readSource(file);
   return { ...readWorkflowText(text, { ...reading, file, folder: dirname(path) }), file: path };
@@ -28,7 +28,7 @@ export function readWorkflow(
 /** A workflow that is no file here. Throws InvalidWorkflow with every problem. */
 export function readWorkflowText(
   source: string,
-  { file, folder, customActions, sharedBreakers = [], surveys = false }: TextPlace,
+  { file, folder, customActions, sharedBreakers = [], channelNames, surveys = false }: TextPlace,
 ): Workflow {
   let survey: Survey | null = null;
   const loaded = loadDefinition(source, {
@@ -39,6 +39,7 @@ export function readWorkflowText(
     findNames: nameFinder,
     customActions,
     sharedBreakers,
+    ...(channelNames === undefined ? {} : { channelNames }),
     onRead: (read) => {
       if (surveys) survey = surveyOf(source, read);
     },
@@ -50,11 +51,12 @@ export function readWorkflowText(
 
 /** Throws InvalidWorkflow with every problem. */
 export async function readTextIn(
-  { customActions, sharedBreakers = [], workflowReader }: Reading,
+  { customActions, sharedBreakers = [], channelNames, workflowReader }: Reading,
   source: string,
-  place: Omit<TextPlace, "customActions" | "sharedBreakers">,
+  place: Omit<TextPlace, keyof SettingsNames>,
 ): Promise<Workflow> {
-  const whole = { ...place, customActions, sharedBreakers };
+  const names = channelNames === undefined ? {} : { channelNames };
+  const whole = { ...place, customActions, sharedBreakers, ...names };
   return workflowReader === undefined ? readWorkflowText(source, whole) : workflowReader.read(source, whole);
 }
 

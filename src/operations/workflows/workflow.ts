@@ -27,6 +27,8 @@ export interface TextPlace {
   readonly customActions: readonly string[];
   /** Names of the breakers of the settings; by default none. */
   readonly sharedBreakers?: readonly string[];
+  /** Names of the channels of the settings; missing: they are not known here. */
+  readonly channelNames?: readonly string[];
   /** Draw it too, or as much of it as can be read. */
   readonly surveys?: boolean;
 }
@@ -44,6 +46,8 @@ export interface Reading {
   readonly customActions: readonly string[];
   /** Names of the breakers of the settings; by default none. */
   readonly sharedBreakers?: readonly string[];
+  /** Names of the channels of the settings; missing: they are not known here. */
+  readonly channelNames?: readonly string[];
   /** Where a workflow's text is read without holding up everything else; here and now if there is none. */
   readonly workflowReader?: TextReader;
 }

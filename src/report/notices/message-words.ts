@@ -65,7 +65,9 @@ export function openingOf(notice: Notice): string {
         ? `${cap(run)} has been running for ${durationAmount(facts.limit_ms ?? 0)}, longer than its \`warn_after\`. It goes on.`
         : `${cap(run)} took longer than its deadline of ${durationAmount(facts.limit_ms ?? 0)} and was canceled.`;
     case "breaker":
-      return `Breaker ${facts.name} is open (${facts.reason}). Steps that use it wait until it works again.`;
+      return facts.by === undefined
+        ? `Breaker ${facts.name} is open (${facts.reason}). Steps that use it wait until it works again.`
+        : `${facts.by} has opened the breaker ${facts.name} (${facts.reason}). Steps that use it wait until somebody closes it.`;
     case "quarantined":
       return `${cap(facts.reason ?? "")}. It gets no new attempts until then.`;
     case "recovered":

@@ -32,9 +32,9 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   const early = openEarly(session.options);
   prepareProcessHost();
   growHeapSlowlyForFile(file);
-  const { clusters, breakers, notify } = await namedSettings(session.options);
-  const sharedBreakers = breakers.map(({ name }) => name);
-  const workflow = flags.stored === true ? null : await readChecked(file, session, sharedBreakers);
+  const settings = await namedSettings(session.options);
+  const { clusters, breakers, notify } = settings;
+  const workflow = flags.stored === true ? null : await readChecked(file, session, settings);
   if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
   const { Daruma } = await import("../../../host/daruma.js");
   const { followRun } = await import("../../follow-run.js");
@@ -78,10 +78,15 @@ const NO_CLUSTER =
 async function readChecked(
   file: string,
   session: Session,
-  sharedBreakers: readonly string[],
+  { breakers, channels }: Settings,
 ): Promise<Workflow> {
   const { readWorkflow, readWorkflowText } = await import("../../../operations/workflows/workflow-source.js");
-  const reading = { customActions: [], sharedBreakers };
+  const reading = {
+    customActions: [],
+    sharedBreakers: breakers.map(({ name }) => name),
+    // Without settings nobody is told anything, and whoever named none may know.
+    ...(session.options.config === undefined ? {} : { channelNames: channels.map(({ name }) => name) }),
+  };
   const place = { file: STDIN_NAME, folder: process.cwd(), ...reading };
   const workflow = file === STDIN ? readWorkflowText(readStdin(), place) : readWorkflow(file, reading);
   if (workflow.warnings.length > 0 && !session.options.quiet) {
