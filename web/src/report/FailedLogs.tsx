@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { FailedLog, ShownStream } from "../../../src/report/formats/failed-log.js";
 import { nameOf } from "../../../src/report/lookup/job-name.js";
 import { LogLine, sizeText } from "../log/LogLine.js";
 import type { LineItem } from "../log/line-store.js";
 import { Glyph } from "../parts/Glyph.js";
 import { ScrollRegion } from "../parts/ScrollRegion.js";
-import type { FailedLog, ShownStream } from "./report-data.js";
 
 /** So many are open at first; a log that is closed is not drawn. */
 const FIRST_OPEN = 5;

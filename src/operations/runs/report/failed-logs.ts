@@ -1,34 +1,8 @@
-import type { z } from "zod";
 import type { AttemptRow, JobRow } from "../../../core/model/rows.js";
+import type { FailedLog, ShownLine, ShownStream } from "../../../report/formats/failed-log.js";
 import type { Context } from "../../context.js";
 import { getJobLogs } from "../../jobs/get-job-logs.js";
-import type { foundLines } from "../../jobs/log-lines/find-lines.js";
 import { bytesOf, fitting, fittingLast } from "./fitting.js";
-
-type Line = z.input<typeof foundLines>["items"][number];
-
-/** What an attempt that failed has printed, as far as a report shows it. */
-export interface FailedLog {
-  readonly job_id: number;
-  readonly step: string;
-  readonly scope: string;
-  readonly attempt: number;
-  readonly attempts: number;
-  /** What became of its job: nothing goes on from here, a step has handled it, or a later attempt completed. */
-  readonly standing: "failed" | "held" | "handled" | "rescued" | "open";
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly streams: readonly ShownStream[];
-}
-
-interface ShownStream {
-  readonly stream: "stderr" | "stdout";
-  readonly total: number;
-  readonly size: number;
-  /** The attempt has printed more than its workflow allows. */
-  readonly truncated: boolean;
-  /** Some lines before them, between them or in them may be left out: their numbers tell. */
-  readonly items: readonly Line[];
-}
 
 export interface FailedLogs {
   readonly shown: readonly FailedLog[];
@@ -148,7 +122,7 @@ async function readLines(
   name: StreamName,
   from: number,
   to: number,
-): Promise<readonly Line[]> {
+): Promise<readonly ShownLine[]> {
   return (await ask(context, name, `${from}:${to}`)).lines!.items;
 }
 
@@ -160,7 +134,7 @@ function ask(context: Context, { jobId, attempt, stream }: StreamName, lines: st
 }
 
 /** The place of the rest in its file says nothing to whoever has no file. */
-function shortened(item: Line): Line {
+function shortened(item: ShownLine): ShownLine {
   const { line, text, cut, error } = item;
   const bytes = cut?.bytes ?? Buffer.byteLength(text);
   const isLong = cut !== undefined || text.length > MAX_LINE_CHARS;

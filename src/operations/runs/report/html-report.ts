@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { builtFile } from "../../../action/process/package-folder.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { iso } from "../../../core/text/iso-time.js";
+import type { FailedLog } from "../../../report/formats/failed-log.js";
 import { markdownText } from "../../../report/formats/markdown.js";
 import type { ReportedRun } from "../../../report/formats/reported-run.js";
 import type { Context } from "../../context.js";
@@ -11,7 +12,7 @@ import { workflowGraph } from "../../workflows/workflow-graph.js";
 import { explainRun } from "../explain-run.js";
 import { getRun } from "../get-run.js";
 import { embedReport } from "./embed-report.js";
-import { type FailedLog, failedLogs } from "./failed-logs.js";
+import { failedLogs } from "./failed-logs.js";
 import { bytesOf, fitting } from "./fitting.js";
 
 type Graph = NonNullable<z.input<typeof workflowGraph.output>["graph"]>;
