@@ -51,7 +51,9 @@ async function cookieFor(app: FastifyInstance, token: string): Promise<string> {
 }
 
 describe("signing in with a token", () => {
-  it("gives a cookie that no script and no other site can use, and says who it is", async () => {
+  it("gives a cookie that no script and no other site can use, and says who it is", {
+    tags: ["P14"],
+  }, async () => {
     const { app, tokens } = await serverWithTokens();
     const answer = await signIn(app, tokens.operator);
     expect([answer.statusCode, answer.json()]).toEqual([200, { name: "a operator", role: "operator" }]);
@@ -93,7 +95,9 @@ describe("a request with the cookie", () => {
     expect((await ask("GET", "/look")).statusCode).toBe(401);
   });
 
-  it("changes nothing without the header that only the page sends, and its origin", async () => {
+  it("changes nothing without the header that only the page sends, and its origin", {
+    tags: ["P14"],
+  }, async () => {
     const { app, tokens } = await serverWithTokens();
     const cookie = await cookieFor(app, tokens.operator);
     const ask = async (headers: { [name: string]: string }) =>

@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { runCli } from "../support/cli.js";
+import { DarumaProcess } from "../support/daruma-process.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-page-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("daruma page prints the address of a run and hands it to the browser, and says what it needs", async () => {
+it("daruma page prints the address of a run and hands it to the browser, as serve --open does its own", {
+  tags: ["P15"],
+}, async () => {
   const seen = join(folder, "seen");
   const browser = join(folder, "browser");
   writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > ${seen}\n`);
@@ -26,6 +29,22 @@ it("daruma page prints the address of a run and hands it to the browser, and say
     const refused = await runCli(["page", `--server=${address}`, "--json"], { BROWSER: browser });
     expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([2, { error: { code: "USAGE" } }]);
     expect(refused.stdout).not.toContain("secret");
+  }
+  const serving = new DarumaProcess(
+    "serve",
+    ["serve", "--port", "0", "--open", "--output-dir", join(folder, "out")],
+    {
+      BROWSER: browser,
+    },
+  );
+  serving.start();
+  try {
+    await expect
+      .poll(() => readFileSync(seen, "utf8"), { timeout: 60_000 })
+      .toMatch(/^http:\/\/127\.0\.0\.1:\d+\/?$/);
+    expect(serving.output).toContain(readFileSync(seen, "utf8").replace(/\/$/, ""));
+  } finally {
+    await serving.stop();
   }
   const without = await runCli(["page", "12"]);
   expect([without.exitCode, without.stderr]).toEqual([2, expect.stringContaining("page needs a server")]);

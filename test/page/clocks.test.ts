@@ -54,7 +54,9 @@ describe.skipIf(!hasBrowser)(browserSuite("schedules"), { timeout: 300_000 }, ()
     await row.waitFor();
   });
 
-  it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", async () => {
+  it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", {
+    tags: ["P9"],
+  }, async () => {
     const server = await servers.start();
     await publish(server, "audit", YEARLY);
     for (const [theme, width] of [

@@ -41,7 +41,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     expect(browser.complaints.splice(0)).toEqual([]);
   });
 
-  it("draws a failure edge, saves and publishes it, and the run takes it", { tags: ["A36"] }, async () => {
+  it("draws a failure edge, saves and publishes it, and the run takes it", {
+    tags: ["A36", "P4"],
+  }, async () => {
     const server = await servers.start();
     const ship = SHIP.replace(/^secrets.*\n/m, "");
     await save(server, "ship", ship);
@@ -154,7 +156,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await page.getByText("depends_on: [announce, build]").waitFor();
   });
 
-  it("shows a problem under its line, and its fix mends it; until then nothing is published", async () => {
+  it("shows a problem under its line, and its fix mends it; until then nothing is published", {
+    tags: ["P17"],
+  }, async () => {
     const server = await servers.start();
     await save(server, "ship", SHIP.replace("depends_on: [build]", "depends_on: [biuld]"));
     const page = await edit(server, "ship");
@@ -173,7 +177,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     expect(await textOf(server, "ship")).toBe(SHIP);
   });
 
-  it("overwrites nothing that somebody else has saved, and asks before changes are left", async () => {
+  it("overwrites nothing that somebody else has saved, and asks before changes are left", {
+    tags: ["P5"],
+  }, async () => {
     const server = await servers.start();
     await save(server, "ship", SHIP);
     const page = await edit(server, "ship");
@@ -239,7 +245,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     expect(run).toMatchObject({ inputs: { target: "production", count: 4 }, labels: { team: "core" } });
   });
 
-  it("lets a viewer look and change nothing", async () => {
+  it("lets a viewer look and change nothing", { tags: ["P6"] }, async () => {
     const server = await servers.start();
     await save(server, "ship", SHIP);
     await server.ask("POST", "/api/v1/workflows/ship/publish", { body: {} });
@@ -257,7 +263,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await page.getByText("Your token may only read").waitFor();
   });
 
-  it("shows hostile and huge texts as text, and keeps the page small", async () => {
+  it("shows hostile and huge texts as text, and keeps the page small", { tags: ["P10"] }, async () => {
     const server = await servers.start();
     const hostile = '"<img src=x onerror=alert(1)>"';
     const steps = Array.from(
@@ -277,7 +283,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     expect(await page.locator("img").count()).toBe(0);
   });
 
-  it.each(["light", "dark"])("has no serious barrier, %s", async (theme) => {
+  it.each(["light", "dark"])("has no serious barrier, %s", { tags: ["P9"] }, async (theme) => {
     const server = await servers.start();
     await save(server, "ship", SHIP);
     await server.ask("POST", "/api/v1/workflows/ship/publish", { body: {} });

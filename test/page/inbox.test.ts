@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
   });
 
   it("shows a failing workflow live, and one decision mends seven runs at once", {
-    tags: ["M36"],
+    tags: ["M36", "P1"],
   }, async () => {
     const server = await servers.start();
     const flag = join(server.outputDir, "unlocked");
@@ -203,7 +203,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByText("1 problem needs a person").waitFor();
   });
 
-  it("shows a viewer no buttons, asks for a token where there is none any more, and for a sign-out", async () => {
+  it("shows a viewer no buttons, asks for a token where there is none any more, and for a sign-out", {
+    tags: ["P6"],
+  }, async () => {
     const server = await servers.start();
     await hold(server, 1, "/nowhere");
     const tokens = await server.tokens();
@@ -235,7 +237,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByText("1 problem needs a person").waitFor();
   });
 
-  it("says how old its data is while the server is away, keeps it, and goes on by itself", async () => {
+  it("says how old its data is while the server is away, keeps it, and goes on by itself", {
+    tags: ["P7"],
+  }, async () => {
     const server = await servers.start();
     const { port } = new URL(server.url);
     await hold(server, 1, "/nowhere");
@@ -258,7 +262,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByText("Not connected.").waitFor({ state: "detached" });
   });
 
-  it("shows hostile output as text, and has no barrier, in both themes", async () => {
+  it("shows hostile output as text, and has no barrier, in both themes", { tags: ["P10"] }, async () => {
     const server = await servers.start();
     await server.until(await server.run(HOSTILE), "held");
     await server.until(await server.run(FAILS), "failed");

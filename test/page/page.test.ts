@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 300_000 }, () 
   });
 
   it("follows a run: its steps, what was tried and why, its log at the failing line", {
-    tags: ["W41"],
+    tags: ["W41", "P1"],
   }, async () => {
     const server = await servers.start();
     const [run] = await holdRuns(server, 1, "/nowhere");
@@ -64,7 +64,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 300_000 }, () 
     );
   });
 
-  it("asks for a token where there is one, keeps the address, and shows a viewer no buttons", async () => {
+  it("asks for a token where there is one, keeps the address, and shows a viewer no buttons", {
+    tags: ["P6"],
+  }, async () => {
     const server = await servers.start();
     const [run] = await holdRuns(server, 1, "/nowhere");
     const tokens = await server.tokens();
@@ -93,7 +95,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the page"), { timeout: 300_000 }, () 
     expect(await page.getByRole("button", { name: CONTROLS }).count()).toBe(0);
   });
 
-  it.each(["light", "dark"])("has no serious barrier on any page, %s", async (theme) => {
+  it.each(["light", "dark"])("has no serious barrier on any page, %s", { tags: ["P9"] }, async (theme) => {
     const server = await servers.start();
     const [run] = await holdRuns(server, 1, "/nowhere");
     const page = await browser.open(server.url, { theme });

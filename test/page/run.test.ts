@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
   });
 
   it("pauses, resumes, takes over and cancels, and says why a control does nothing", {
-    tags: ["M36"],
+    tags: ["M36", "P3"],
   }, async () => {
     const run = await server.run(SLOW);
     await server.until(run, "running");
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
   });
 
   it("resets hard, forks and resumes from a step, with the effect shown before", {
-    tags: ["M36"],
+    tags: ["M36", "P3"],
   }, async () => {
     const repo = makeRepository(join(folder, "repo"), { "title.txt": "Untitled\n" });
     const file = `name: heal
@@ -155,7 +155,9 @@ steps:
     expect(await page.locator(".gantt rect.bad").count()).toBe(4);
   });
 
-  it("goes to the past and back, by slider, keys and address; what it shows is of that moment", async () => {
+  it("goes to the past and back, by slider, keys and address; what it shows is of that moment", {
+    tags: ["P2"],
+  }, async () => {
     const run = await server.run(MENDED);
     await server.until(run, "completed");
     const { body } = await server.ask<{ items: { seq: number; type: string }[] }>(
@@ -220,7 +222,9 @@ steps:
     await page.getByText("No event matches.").waitFor();
   });
 
-  it("draws 2,000 steps with at most 400 of them in the page, and walks along edges", async () => {
+  it("draws 2,000 steps with at most 400 of them in the page, and walks along edges", {
+    tags: ["P8"],
+  }, async () => {
     const run = await server.run(largeFile());
     await server.until(run, "completed");
     const page = await browser.open(`${server.url}/#/runs/${run}`);
@@ -242,7 +246,9 @@ steps:
     await page.getByRole("img", { name: "Overview: failures and holds" }).waitFor({ state: "detached" });
   });
 
-  it("shows a fan-out of 40,000 items as one card, and reads its log only where it is looked at", async () => {
+  it("shows a fan-out of 40,000 items as one card, and reads its log only where it is looked at", {
+    tags: ["P8"],
+  }, async () => {
     const run = await server.run(FAN_OUT);
     await expect
       .poll(
@@ -262,7 +268,7 @@ steps:
     await server.until(run, "canceled");
   });
 
-  it("stays usable while 10,000 events a second come for ten seconds", async () => {
+  it("stays usable while 10,000 events a second come for ten seconds", { tags: ["P8"] }, async () => {
     const run = await server.run(MENDED);
     await server.until(run, "completed");
     const flood = await EventFlood.before(server.url, { runId: run, perSecond: 10_000, seconds: 10 });
@@ -330,30 +336,34 @@ steps:
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
   });
 
-  it.each(["light", "dark"])("has no serious barrier in any of its tabs, %s", async (theme) => {
-    const run = await server.run(MENDED);
-    await server.until(run, "completed");
-    const page = await browser.open(`${server.url}/#/runs/${run}`, { theme });
-    const found: { [at: string]: string[] } = {};
-    const tabs = {
-      "": "retried twice",
-      "?tab=timeline": "Running",
-      "?tab=events": "run.completed",
-      "?tab=state": "This run has no inputs.",
-      "?at=9": "Past",
-    };
-    for (const [query, words] of Object.entries(tabs)) {
-      await page.goto(`${server.url}/#/runs/${run}${query}`);
-      await page.getByText(words).locator("visible=true").first().waitFor();
+  it.each(["light", "dark"])(
+    "has no serious barrier in any of its tabs, %s",
+    { tags: ["P9"] },
+    async (theme) => {
+      const run = await server.run(MENDED);
+      await server.until(run, "completed");
+      const page = await browser.open(`${server.url}/#/runs/${run}`, { theme });
+      const found: { [at: string]: string[] } = {};
+      const tabs = {
+        "": "retried twice",
+        "?tab=timeline": "Running",
+        "?tab=events": "run.completed",
+        "?tab=state": "This run has no inputs.",
+        "?at=9": "Past",
+      };
+      for (const [query, words] of Object.entries(tabs)) {
+        await page.goto(`${server.url}/#/runs/${run}${query}`);
+        await page.getByText(words).locator("visible=true").first().waitFor();
+        const barriers = await barriersOf(page);
+        if (barriers.length > 0) found[query] = barriers;
+      }
+      await page.goto(`${server.url}/#/runs/${run}`);
+      await untilUsable(page, "Fork");
+      await button(page, "Fork").click();
+      await page.getByText("What will happen").waitFor();
       const barriers = await barriersOf(page);
-      if (barriers.length > 0) found[query] = barriers;
-    }
-    await page.goto(`${server.url}/#/runs/${run}`);
-    await untilUsable(page, "Fork");
-    await button(page, "Fork").click();
-    await page.getByText("What will happen").waitFor();
-    const barriers = await barriersOf(page);
-    if (barriers.length > 0) found.dialog = barriers;
-    expect(found).toEqual({});
-  });
+      if (barriers.length > 0) found.dialog = barriers;
+      expect(found).toEqual({});
+    },
+  );
 });

@@ -12,13 +12,27 @@ import { repositoryRoot } from "../support/repository-root.js";
 const FOLDER = join(repositoryRoot, "docs/pictures");
 /** Pictures change with every pixel: they are made only when somebody wants them. */
 const isAsked = process.env.UPDATE_PICTURES === "1";
-const WIDTHS = isAsked ? [1440, 1280, 390] : [1440];
-const THEMES = isAsked ? ["light", "dark"] : ["light"];
+const WIDTHS = [1440, 1280, 390];
+const THEMES = ["light", "dark"];
+const ALL = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
+/** Every width and every theme, in half the time. */
+const SOME = [
+  { theme: "light", width: 1440 },
+  { theme: "dark", width: 1280 },
+  { theme: "light", width: 390 },
+];
 const MAX_PICTURE_BYTES = 60_000;
 
 const servers = new LiveServers();
 const browser = new TestBrowser();
 
+/** So that there is something to tell of. */
+const TOLD = {
+  channels: [{ name: "ops", type: "command", timeoutMs: 10_000, command: ["cat"], env: [] }],
+  notify: [{ on: ["held", "failed"], to: ["ops"], when: null }],
+} as const;
+
+const HOSTS = `[...new Set(performance.getEntriesByType("resource").map(({ name }) => new URL(name).host))]`;
 const MAX_FIRST_LOAD_BYTES = 250_000;
 /** As they came, compressed; what the API answers is not the page. */
 const LOADED = `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
@@ -26,30 +40,40 @@ const LOADED = `[...performance.getEntriesByType("navigation"), ...performance.g
   .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])`;
 
 describe.skipIf(!hasBrowser)(browserSuite("every page"), { timeout: 600_000 }, () => {
-  it("is shown with live data, and no browser complains", async () => {
-    const server = await servers.start();
+  it("is shown with live data at every width in both themes, fits, and no browser complains", {
+    tags: ["P11"],
+  }, async () => {
+    const server = await servers.start(TOLD);
     if (isAsked) await makeHistory(server);
     const demo = await makeDemo(server);
-    for (const theme of THEMES)
-      for (const width of WIDTHS) {
-        const page = await browser.open(demo.server.url, { theme, width });
-        for (const { name, at, shows } of PICTURES) {
-          await page.goto(`${demo.server.url}/#/${at(demo)}`);
-          await page.getByText(shows).locator("visible=true").first().waitFor();
-          expect(browser.complaints.splice(0), name).toEqual([]);
-          if (isAsked) writePicture(`${name}-${width}-${theme}.webp`, await pictureOf(page));
-        }
+    for (const { theme, width } of isAsked ? ALL : SOME) {
+      const page = await browser.open(demo.server.url, { theme, width });
+      for (const { name, at, shows } of PICTURES) {
+        await page.goto(`${demo.server.url}/#/${at(demo)}`);
+        await page.getByText(shows).locator("visible=true").first().waitFor();
+        expect(browser.complaints.splice(0), name).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(width);
+        if (isAsked) writePicture(`${name}-${width}-${theme}.webp`, await pictureOf(page));
       }
+      await page.close();
+    }
     await demo.close();
   });
 
-  it("starts from less than 250 KB", async () => {
-    const page = await browser.open((await servers.start()).url);
+  it("starts from less than 250 KB, all of it its own, and runs nothing that stands in a text", {
+    tags: ["P12", "P13"],
+  }, async () => {
+    const { url } = await servers.start();
+    const page = await browser.open(url);
+    const policy = (await page.request.get(url)).headers()["content-security-policy"]!;
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain("unsafe");
     await page.locator("main h2").first().waitFor();
     const loaded = (await page.evaluate(LOADED)) as [file: string, bytes: number][];
     expect(loaded.map(([file]) => file.replace(/-[^.]+/, ""))).toEqual(
       expect.arrayContaining(["/", "/assets/index.js", "/assets/index.css"]),
     );
+    expect((await page.evaluate(HOSTS)) as string[]).toEqual([new URL(url).host]);
     const bytes = loaded.reduce((sum, [, size]) => sum + size, 0);
     expect(bytes, JSON.stringify(loaded)).toBeGreaterThan(10_000);
     expect(bytes, JSON.stringify(loaded)).toBeLessThan(MAX_FIRST_LOAD_BYTES);

@@ -86,7 +86,9 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     expect(body.items).toMatchObject([{ name: "graphics/disk", state: "open" }]);
   });
 
-  it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", async () => {
+  it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", {
+    tags: ["P9"],
+  }, async () => {
     const server = await servers.start();
     await fill(server);
     const found: { [at: string]: string[] } = {};

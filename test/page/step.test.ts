@@ -230,7 +230,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     expect(await follow.getAttribute("title")).toBe("The attempt has ended: its log does not grow");
   });
 
-  it("shows hostile output as text, a line of 1 MB cut and whole, and what turns its order as marks", async () => {
+  it("shows hostile output as text, a line of 1 MB cut and whole, and what turns its order as marks", {
+    tags: ["P10"],
+  }, async () => {
     const run = await server.run(HOSTILE);
     await server.until(run, "failed");
     const page = await browser.open(`${server.url}/#/runs/${run}/shout`);
@@ -248,7 +250,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     await whole.waitFor({ state: "detached" });
   });
 
-  it("opens a log of 200 MB at its error, with few lines in the page", async () => {
+  it("opens a log of 200 MB at its error, with few lines in the page", { tags: ["P8"] }, async () => {
     const run = await server.run('name: huge\nsteps: { talk: { exec: "echo small; exit 1" } }');
     await server.until(run, "failed");
     const { body } = await server.ask<{ id: number; workflow_id: number }>(
@@ -277,7 +279,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
   it.each([
     ["light", 1440],
     ["dark", 390],
-  ])("has no serious barrier, %s at %i", async (theme, width) => {
+  ])("has no serious barrier, %s at %i", { tags: ["P9"] }, async (theme, width) => {
     const page = await browser.open(stuck, { theme, width });
     const found: { [tab: string]: string[] } = {};
     const shown = {

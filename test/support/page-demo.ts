@@ -120,6 +120,7 @@ export async function makeDemo(server: LiveServer): Promise<Demo> {
   while ((await server.running.store.readJobs(asks)).every(({ status }) => status !== "waiting"))
     await new Promise((resolve) => setTimeout(resolve, 20));
   await keepDraft(server);
+  await publishDocs(server);
   const workers = await startWorkers(server);
   const close = async (): Promise<void> => void (await Promise.all(workers.map((worker) => worker.end())));
   return { server, mended, held: held.at(-1)!, failed, asks, close };
@@ -151,6 +152,14 @@ export async function putQuarantine(server: LiveServer, name: string): Promise<v
   const health: WorkerHealth = { quarantine: { ...times, jobs, probationAt: null }, freed: null };
   const data = JSON.stringify(health);
   await server.running.store.writeShared([{ kind: "worker", name, revision: 0, data }]);
+}
+
+/** One that starts by itself. */
+async function publishDocs(server: LiveServer): Promise<void> {
+  const schedule = 'schedule: { id: nightly, cron: "0 3 * * *", timezone: Europe/Berlin }';
+  const address = "/api/v1/workflows/docs";
+  await server.ask("PUT", `${address}/draft`, { body: { source: DOCS.replace("\n", `\n${schedule}\n`) } });
+  await server.ask("POST", `${address}/publish`, { body: {} });
 }
 
 /** A published version, and a draft of the next one with two problems. */

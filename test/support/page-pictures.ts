@@ -24,10 +24,13 @@ export const PICTURES: readonly Picture[] = [
   { name: "workflows", at: () => "workflows", shows: "nightly-etl" },
   { name: "editor", at: () => "workflows/release-train/edit", shows: "UNKNOWN_KEY" },
   { name: "start", at: () => "workflows/release-train/start", shows: "Labels" },
+  { name: "schedules", at: () => "schedules", shows: "Europe/Berlin" },
   { name: "statistics", at: () => "statistics", shows: "Outcome of runs" },
   {
     name: "workers",
     at: () => "workers",
     shows: /^no connected worker has the tags|ready and has no worker/,
   },
+  { name: "notifications", at: () => "notifications", shows: "delivered" },
+  { name: "settings", at: () => "settings", shows: "Kept for ever." },
 ];
