@@ -45,8 +45,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   };
   /** Not among the tools of MCP: agents seldom need it, and every tool is part of every conversation. */
   readonly onlyForPeople?: true;
-  /** On a command line where no store is there yet: answer as an empty one would, or make one; or, `inspected`, look at it before it is opened. Else: no runs here. */
-  readonly withoutStore?: "empty" | "new" | "inspected";
+  /** On a command line where no store is there yet: answer as an empty one would, or make one; or, `inspected`, look at it before it is opened; or, `unread`, leave it alone also where it is there. Else: no runs here. */
+  readonly withoutStore?: "empty" | "new" | "inspected" | "unread";
 }
 
 /** Fields of the input that the path names come from it; the others from the query (GET, DELETE) or the JSON body. */

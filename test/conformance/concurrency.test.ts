@@ -19,6 +19,26 @@ function benchOf(...args: ConstructorParameters<typeof GroupBench>): GroupBench 
 const firstFails = ({ jobId, attempt }: Assignment): Outcome =>
   jobId < 20_000_000 && attempt === 1 ? "fail" : { output: null, takesMs: 60_000 };
 
+/** Its undo takes a minute. */
+const UNDONE =
+  "steps: { book: { exec: x, undo: back }, pay: { exec: x, depends_on: book }, back: { exec: x } }";
+const UNDOING: NonNullable<ConstructorParameters<typeof GroupBench>[0]> = {
+  pay: ["fail"],
+  back: [{ output: null, takesMs: 60_000 }],
+  work: () => ({ output: null, takesMs: 60_000 }),
+};
+
+async function expectOneAfterTheOther(
+  bench: GroupBench,
+  first: number,
+  end: string,
+  second: number,
+): Promise<void> {
+  const at = async (run: number, type: string) =>
+    (await bench.store.readEvents(run)).find(({ event }) => event.type === type)!.at;
+  expect(await at(second, "run.started")).toBeGreaterThanOrEqual(await at(first, end));
+}
+
 const CANCEL: OperatorCommand = { type: "run.cancel", reason: "no", key: null };
 
 describe("runs of a group", () => {
@@ -89,6 +109,19 @@ describe("runs of a group", () => {
     await bench.until([second, third], ["paused", "pending"]);
     await bench.operate(second, CANCEL);
     await bench.until([second, third], ["canceled", "running"]);
+  });
+
+  it("keep their place while they are undone", { tags: ["G1"] }, async () => {
+    const bench = benchOf(UNDOING);
+    const server = await bench.server();
+    const first = await bench.start(server, { text: UNDONE });
+    const second = await bench.start(server);
+    await bench.pass(10_000);
+    expect((await bench.events(first)).at(-1)).toBe("attempt.started");
+    expect(await bench.events(first)).toContain("undo.entered");
+    expect(await bench.statuses(first, second)).toEqual(["running", "pending"]);
+    await bench.until([first, second], ["failed", "running"]);
+    await expectOneAfterTheOther(bench, first, "run.failed", second);
   });
 
   it("keep their place when their process is killed, until somebody ends them", {
@@ -234,6 +267,18 @@ describe("policy: cancel_running", () => {
     expect(await bench.statuses(running, late)).toEqual(["running", "pending"]);
     expect(await bench.events(running)).toContain("run.cancel_requested");
     await bench.until([running, late], ["canceled", "running"]);
+  });
+
+  it("waits until a run that it replaces is undone", { tags: ["G1"] }, async () => {
+    const bench = benchOf({ ...UNDOING, pay: [{ output: null, takesMs: 600_000 }] });
+    const server = await bench.server();
+    const running = await bench.start(server, { text: UNDONE });
+    const late = await bench.start(server, replaces);
+    await bench.pass(10_000);
+    expect(await bench.events(running)).toContain("undo.entered");
+    expect(await bench.statuses(running, late)).toEqual(["running", "pending"]);
+    await bench.until([running, late], ["canceled", "running"]);
+    await expectOneAfterTheOther(bench, running, "run.canceled", late);
   });
 
   it("also replaces a run that a dead process has left, and one that waits without anybody", {

@@ -178,7 +178,7 @@ describe("daruma run with a settings file", () => {
     });
   });
 
-  it("reads the file only when it is named", async () => {
+  it("reads the file only when it is named", { tags: ["N13"] }, async () => {
     cli.write("daruma.config.yaml", "no settings at all");
     const file = cli.write("plain.yaml", "steps: { a: { exec: 'true' } }\n");
     expect((await cli.daruma("run", file)).exitCode).toBe(0);

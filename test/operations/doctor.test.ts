@@ -147,6 +147,11 @@ describe("a store that is not right", () => {
       "warning",
       expect.stringMatching(/^warning store: .* has version 7 and is not upgraded to \d+ yet$/),
     ]);
+    // Nor do commands that need no database.
+    const client = openLocalClient({ outputDir, config: undefined });
+    expect((await client.call("validate_workflow", { source: OK })).ok).toBe(true);
+    await client.call("whoami", {});
+    await client.close();
     const db = new DatabaseSync(database());
     expect(db.prepare("SELECT version FROM schema_version").get()).toEqual({ version: 7 });
     db.close();

@@ -138,3 +138,19 @@ test("a campaign asks again while the group of a run is busy", { tags: ["B7", "G
   expect([done.state, outcomes(done)]).toEqual(["done", [["good", null, 0]]]);
   expect((await bench.settled(failed.run_id)).status).toBe("completed");
 });
+
+test("a fork does not undo what it took over", { tags: ["U2"] }, async () => {
+  const source = `name: again\nsteps:
+  a: { type: noop, undo: undo-a }
+  b: { type: noop, undo: undo-b, depends_on: [a] }
+  c: { exec: 'test ! -e ${file("again")}', depends_on: [b] }
+  undo-a: { type: noop }
+  undo-b: { type: noop }\n`;
+  const first = await bench.run(source);
+  expect(first.status).toBe("completed");
+  appear("again");
+  const { run_id } = await bench.call("fork_run", { run_id: first.run_id, step: "b" } as never);
+  const fork = await bench.settled(run_id);
+  expect(fork.status).toBe("failed");
+  expect(fork.undone).toMatchObject({ done: [{ step: "b", by: "undo-b" }], left: [] });
+});

@@ -115,7 +115,7 @@ export const testChannel = operation({
       examples: ["daruma notifications test ops --config daruma.config.yaml"],
     },
   ],
-  withoutStore: "empty",
+  withoutStore: "unread",
   async handler({ channels }, { channel: name }) {
     const known = channels?.settings ?? [];
     const found = known.find((each) => each.name === name);

@@ -13,6 +13,6 @@ export const whoami = operation({
   output: z.object({ name: z.string(), role: z.enum(ROLES) }),
   rest: { method: "GET", path: "/whoami" },
   cli: [{ words: "whoami", positional: [], examples: ["daruma whoami --server http://127.0.0.1:7420"] }],
-  withoutStore: "empty",
+  withoutStore: "unread",
   handler: async ({ principal }) => ({ name: principal.name, role: principal.role }),
 });

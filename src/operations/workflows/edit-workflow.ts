@@ -74,7 +74,7 @@ export const editWorkflow = operation({
     preset: { action },
     examples: EXAMPLES[action],
   })),
-  withoutStore: "empty",
+  withoutStore: "unread",
   handler: async ({ workflowReader }, request) => {
     const { source, file_name: file } = request;
     const edit = editOf(request);

@@ -12,6 +12,6 @@ export const getWorkflowSchema = operation({
   output: z.looseObject({}),
   rest: { method: "GET", path: "/schema" },
   cli: [{ words: "schema", positional: [], examples: ["daruma schema > daruma.schema.json"] }],
-  withoutStore: "empty",
+  withoutStore: "unread",
   handler: async () => ({ ...workflowJsonSchema() }),
 });

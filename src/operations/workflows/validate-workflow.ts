@@ -52,7 +52,7 @@ export const validateWorkflow = operation({
       examples: ["daruma validate release.yaml", "daruma validate flows/*.yaml --json"],
     },
   ],
-  withoutStore: "empty",
+  withoutStore: "unread",
   handler: async (context, { source: text, file_name, name: wanted, graph }) =>
     structuredClone(
       await checkWorkflow(context, text, { file: file_name, name: wanted, surveys: graph }),
