@@ -9,7 +9,7 @@ import type { Clock } from "./clock.js";
 import { Patience } from "./health/patience.js";
 import { wishOf } from "./health/worker-wish.js";
 import { isHumanStep, questionFor } from "./human-step.js";
-import { hasRoomlessSteps, isNothing, needsOf } from "./needs.js";
+import { hasRoomlessSteps, isNothing, type KeyedNeeds, kindsIn, needsNobody, needsOf } from "./needs.js";
 import type { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
 
@@ -83,7 +83,14 @@ export class Dispatcher {
     const { run } = host;
     const until = this.started + most;
     let full = isFull;
-    for (const job of run.paused === null ? run.ready : []) {
+    if (run.paused !== null) return full;
+    const kindOf = kindsIn(run.definition);
+    const isRefused = ({ needs, key }: KeyedNeeds): boolean =>
+      (full && needs.slots > 0) || unplaceable.has(key);
+    // There may be a hundred thousand of a kind that nobody can take now: they are passed over together.
+    const isOut = (job: Job): boolean =>
+      !needsNobody(job, run.definition) && isRefused(needsOf(job, run.definition));
+    for (const job of run.ready.inTurn(kindOf, isOut)) {
       if (full && !hasRoomlessSteps(run.definition)) return true;
       if (this.started >= until) return full;
       const oldest = full || (this.started + 1) % OLDEST_EVERY !== 0 ? null : oldestBefore(host);
@@ -96,8 +103,9 @@ export class Dispatcher {
       // Steps of the workspace run one at a time; this one's turn has not come.
       if (!this.mayStart(host, job)) continue;
       if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
-      const { needs, key } = needsOf(job, run.definition);
-      if ((full && needs.slots > 0) || unplaceable.has(key)) continue;
+      const keyed = needsOf(job, run.definition);
+      if (isRefused(keyed)) continue;
+      const { needs, key } = keyed;
       const wish = wishOf(run, job, this.patience.isPatient);
       const wanted = wish.on === null ? key : `${wish.on} ${wish.worker} ${wish.patient} ${key}`;
       if (unplaceable.has(wanted)) {

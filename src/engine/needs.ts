@@ -1,4 +1,5 @@
 import { actionTraits } from "../core/model/action-traits.js";
+import type { KindOf } from "../core/model/batch/ready-jobs.js";
 import type { Definition, ResourceRequirements, StepDefinition } from "../core/model/definition.js";
 import { resourcesOf } from "../core/model/resources.js";
 import type { Job } from "../core/model/run.js";
@@ -74,6 +75,22 @@ export function hasPlace(
   if (place === null || place === "full") return false;
   worker.release(place);
   return true;
+}
+
+const kinds = new WeakMap<Definition, KindOf>();
+
+/** The same function for a definition, however often somebody asks. Jobs that need no worker are of a kind of their own. */
+export function kindsIn(definition: Definition): KindOf {
+  const found = kinds.get(definition);
+  if (found !== undefined) return found;
+  const kindOf: KindOf = (job) => (needsNobody(job, definition) ? "" : needsOf(job, definition).key);
+  kinds.set(definition, kindOf);
+  return kindOf;
+}
+
+/** It is begun whoever is there: a question to people, or nothing to be done. */
+export function needsNobody({ step }: Pick<Job, "step">, workflow: Definition): boolean {
+  return step.definition.action.type === "human" || isNothing(workflow, step.definition);
 }
 
 const roomless = new WeakMap<Definition, boolean>();

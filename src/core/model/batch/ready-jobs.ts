@@ -2,16 +2,120 @@ import type { JobsSortMethod } from "../definition.js";
 import { resourcesOf } from "../resources.js";
 import type { Job } from "../run.js";
 
+/** What a job asks of whoever runs it, as a word; the same for jobs that any worker takes or refuses alike. */
+export type KindOf = (job: Job) => string;
+
 /** Jobs that can start, in the order in which they are to. */
 export interface ReadyJobs extends Iterable<Job> {
   readonly size: number;
   has(job: Job): boolean;
   add(job: Job): unknown;
   delete(job: Job): boolean;
+  /**
+   * The same jobs in the same order, but where `isOut` says of one that its whole kind has no chance now, the others are
+   * passed over too, however many there are. Some may come all the same. Whoever goes through them may start some on the
+   * way, and so take them out.
+   */
+  inTurn(kindOf: KindOf, isOut: (job: Job) => boolean): Iterable<Job>;
 }
 
 export function readyJobs(method: JobsSortMethod | undefined): ReadyJobs {
-  return method === undefined ? new Set() : new SortedReadyJobs(method);
+  return method === undefined ? new QueuedJobs() : new SortedReadyJobs(method);
+}
+
+/** More kinds than this share one queue, so that to begin a turn never costs more. */
+const MAX_KINDS = 64;
+
+/** Each with its number in the order in which they became ready. */
+type Queue = Map<Job, number>;
+
+/** First come, first served. A queue for each kind, once somebody asks for kinds; until then there is one. */
+class QueuedJobs implements ReadyJobs {
+  private readonly shared: Queue = new Map();
+  private readonly kinds = new Map<string, Queue>();
+  private kindOf: KindOf | null = null;
+  private added = 0;
+
+  get size(): number {
+    let size = this.shared.size;
+    for (const queue of this.kinds.values()) size += queue.size;
+    return size;
+  }
+
+  has(job: Job): boolean {
+    return this.holding(job) !== null;
+  }
+
+  add(job: Job): void {
+    if (this.has(job)) return;
+    this.added += 1;
+    this.queueFor(job).set(job, this.added);
+  }
+
+  delete(job: Job): boolean {
+    return this.holding(job)?.delete(job) ?? false;
+  }
+
+  [Symbol.iterator](): Iterator<Job> {
+    return this.merged(() => false);
+  }
+
+  inTurn(kindOf: KindOf, isOut: (job: Job) => boolean): Iterable<Job> {
+    if (this.kindOf !== kindOf) this.sortInto(kindOf);
+    return { [Symbol.iterator]: () => this.merged(isOut) };
+  }
+
+  private *merged(isOut: (job: Job) => boolean): Generator<Job> {
+    const heads = [this.shared, ...this.kinds.values()].flatMap((queue) => {
+      const rest = queue.entries();
+      const first = rest.next();
+      return first.done === true ? [] : [{ rest, first: first.value, isOfOneKind: queue !== this.shared }];
+    });
+    while (heads.length > 0) {
+      let least = 0;
+      for (let at = 1; at < heads.length; at += 1) if (heads[at]!.first[1] < heads[least]!.first[1]) least = at;
+      const head = heads[least]!;
+      const [job] = head.first;
+      const out = head.isOfOneKind && isOut(job);
+      if (!out) yield job;
+      const next = out ? null : head.rest.next();
+      if (next === null || next.done === true) heads.splice(least, 1);
+      else head.first = next.value;
+    }
+  }
+
+  private sortInto(kindOf: KindOf): void {
+    const queues = [this.shared, ...this.kinds.values()].map((queue) => [...queue]);
+    const jobs = queues.flat().sort(([, first], [, second]) => first - second);
+    this.kindOf = kindOf;
+    this.kinds.clear();
+    this.shared.clear();
+    for (const [job, place] of jobs) this.queueFor(job).set(job, place);
+  }
+
+  private queueFor(job: Job): Queue {
+    if (this.kindOf === null) return this.shared;
+    const kind = this.kindOf(job);
+    let queue = this.kinds.get(kind);
+    if (queue === undefined) {
+      if (this.kinds.size === MAX_KINDS) this.forgetEmptyKinds();
+      if (this.kinds.size === MAX_KINDS) return this.shared;
+      queue = new Map();
+      this.kinds.set(kind, queue);
+    }
+    return queue;
+  }
+
+  private forgetEmptyKinds(): void {
+    for (const [kind, queue] of this.kinds) if (queue.size === 0) this.kinds.delete(kind);
+  }
+
+  /** It may ask for more by now than when it was queued. */
+  private holding(job: Job): Queue | null {
+    if (this.shared.has(job)) return this.shared;
+    for (const queue of this.kinds.values()) if (queue.has(job)) return queue;
+    return null;
+  }
 }
 
 /** Most first. */
@@ -22,9 +126,9 @@ type Rank = readonly [number, number, number];
  * sorted are the different requirements, so a job costs no more than their number.
  */
 class SortedReadyJobs implements ReadyJobs {
-  private readonly ranks: { readonly rank: Rank; readonly jobs: Set<Job> }[] = [];
+  private readonly ranks: { readonly rank: Rank; readonly jobs: QueuedJobs }[] = [];
   /** With what they asked for then: it may have been raised since. */
-  private readonly places = new Map<Job, Set<Job>>();
+  private readonly places = new Map<Job, QueuedJobs>();
 
   constructor(private readonly method: JobsSortMethod) {}
 
@@ -42,7 +146,7 @@ class SortedReadyJobs implements ReadyJobs {
     if (at === -1) at = this.ranks.length;
     const known = this.ranks[at];
     const isKnown = known !== undefined && compare(known.rank, rank) === 0;
-    const jobs = isKnown ? known.jobs : new Set<Job>();
+    const jobs = isKnown ? known.jobs : new QueuedJobs();
     if (!isKnown) this.ranks.splice(at, 0, { rank, jobs });
     jobs.add(job);
     this.places.set(job, jobs);
@@ -53,9 +157,12 @@ class SortedReadyJobs implements ReadyJobs {
     return this.places.delete(job);
   }
 
-  /** Whoever goes through them may start some on the way, and so take them out. */
   *[Symbol.iterator](): Iterator<Job> {
     for (const { jobs } of [...this.ranks]) yield* jobs;
+  }
+
+  *inTurn(kindOf: KindOf, isOut: (job: Job) => boolean): Iterable<Job> {
+    for (const { jobs } of [...this.ranks]) if (jobs.size > 0) yield* jobs.inTurn(kindOf, isOut);
   }
 }
 
