@@ -36,6 +36,20 @@ describe("ready jobs", () => {
     expect((await store.readJobs(runId)).find(({ step }) => step === "ask")?.status).toBe("waiting");
   });
 
+  it.each(["", "jobs_sort_method: gpus_runtime_memory\n"])(
+    "that only become ready in a turn start in the same turn, also in front of others (%j)",
+    async (sorted) => {
+      const worker = Object.assign(new FarWorker(9), { doesNothingAs: "here" });
+      const { engine } = engineOf(worker);
+      await engine.start(
+        workflow(
+          `${sorted}steps: { first: { type: noop }, small: { exec: make }, large: { exec: make, depends_on: first, resource_requirements: { memory: 1m } } }`,
+        ),
+      );
+      expect(worker.begun).toHaveLength(2);
+    },
+  );
+
   it("say on which worker their last attempt failed", async () => {
     const asked: unknown[] = [];
     const worker = new (class extends FarWorker {

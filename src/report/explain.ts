@@ -32,6 +32,8 @@ export interface ExplainOptions {
   readonly full?: boolean;
   /** It wants an engine, and nobody runs it. */
   readonly interrupted?: boolean;
+  /** How many jobs have completed, where what was told has left out some that did. */
+  readonly completed?: number;
 }
 
 export interface Explained {
@@ -60,7 +62,7 @@ export function explainTold(
       ? stories.filter(({ failures, steered }) => failures > 0 || steered)
       : wanted.flatMap((job) => storyOf(job) ?? []).sort((first, second) => first.place - second.place);
   const lines = [
-    overview(run, stories, options.interrupted === true) + (told.length === 0 ? errorText(run) : ""),
+    overview(run, stories, options) + (told.length === 0 ? errorText(run) : ""),
     ...(step === undefined ? runSentences(run, runEvents) : []),
     ...(full ? told.flatMap((story) => chapter(run, story)) : outlines(run, told)),
     ...(wanted === null ? [] : untouched(run, step!, wanted, told)),
@@ -92,12 +94,12 @@ function untouched(run: Run, step: string, wanted: readonly Job[], told: readonl
   ];
 }
 
-function overview(run: Run, stories: readonly JobStory[], interrupted: boolean): string {
+function overview(run: Run, stories: readonly JobStory[], options: ExplainOptions): string {
   const failures = stories.reduce((sum, story) => sum + story.failures, 0);
   const open = run.jobs.filter((job) => job.scope.open);
-  const completed = open.filter((job) => job.status === "completed").length;
+  const completed = options.completed ?? open.filter((job) => job.status === "completed").length;
   const met = failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"}`;
-  return `Run ${run.id} of ${run.workflow} ${standing(run, interrupted)}: ${completed} of ${open.length} steps completed, ${met}.`;
+  return `Run ${run.id} of ${run.workflow} ${standing(run, options.interrupted === true)}: ${completed} of ${open.length} steps completed, ${met}.`;
 }
 
 /** Of a run whose jobs do not say it. */

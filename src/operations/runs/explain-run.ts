@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { isHandled } from "../../core/model/handled.js";
+import type { Definition } from "../../core/model/definition.js";
+import type { LoggedEvent } from "../../core/model/events.js";
 import type { RunRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
 import { readPages } from "../../engine/load-run.js";
@@ -8,7 +10,9 @@ import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../report/advic
 import { explainCommand } from "../../report/advised-commands.js";
 import { explainTold } from "../../report/explain.js";
 import { type JobRecord, jobRecord } from "../../report/job-record.js";
+import { jobsCalled } from "../../report/lookup/choose-job.js";
 import { listNames, nameOf } from "../../report/lookup/job-name.js";
+import { readEventfulLog } from "../../report/lookup/eventful-log.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
@@ -107,12 +111,13 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
   const { definition } = await storedDefinition(store, { ...row, name: row.workflow });
-  // A story needs the run as it was at each event, for its loops and budgets: the log is folded, once, page by page.
-  const teller = new RunTeller(runId, definition);
-  const recoveries = new RecoveryTeller();
-  for await (const page of readPages(store, runId, { afterSeq: 0 }))
-    for (const logged of page) recoveries.hear(logged, teller.hear(logged));
-  const story = explainTold(teller.told(), { full, interrupted, ...(step === undefined ? {} : { step }) });
+  const { told, recoveries, completed } = await tellRun(store, row, definition, step);
+  const story = explainTold(told, {
+    full,
+    interrupted,
+    ...(completed === null ? {} : { completed }),
+    ...(step === undefined ? {} : { step }),
+  });
   const { run } = story;
   // Breakers and workers are as they are now, whatever was then.
   const waiting = past === null ? await waitingJobs(context, row) : [];
@@ -149,7 +154,7 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
       scope,
       waits_for,
     })),
-    recoveries: recoveries.recoveries.map((each) => ({ ...each, considered: [...each.considered] })),
+    recoveries: recoveries.map((each) => ({ ...each, considered: [...each.considered] })),
     advice: advised.map(({ kind, text, argv, calls }) => ({
       kind,
       text,
@@ -159,6 +164,38 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
     })),
     text: [...lines, "", ...adviceLines(advised, typed)].join("\n"),
   };
+}
+
+/** From here on most of a log is about jobs to which nothing happened. */
+const MANY_JOBS = 2_000;
+
+/**
+ * A story needs the run as it was at each event, for its loops and budgets, so its log is folded, once. Of a large run only
+ * what happened beside attempts that completed; `completed` then says how many there are.
+ */
+async function tellRun(store: Store, row: RunRow, definition: Definition, step: string | undefined) {
+  const { id: runId, tally } = row;
+  const isLarge = tally !== null && Object.values(tally.jobs).reduce((sum, each) => sum + each, 0) > MANY_JOBS;
+  const asked = isLarge && step !== undefined ? await jobsCalled(store, runId, step) : [];
+  const part = isLarge ? await readEventfulLog(store, { runId, definition, asked }) : null;
+  if (part !== null) {
+    const heard = await tell(runId, definition, [part]);
+    // Jobs of branches that are no longer there are counted in the row, but not told of.
+    if (heard.told.run.jobs.every(({ scope }) => scope.open))
+      return { ...heard, completed: tally!.jobs.completed ?? 0 };
+  }
+  return { ...(await tell(runId, definition, readPages(store, runId, { afterSeq: 0 }))), completed: null };
+}
+
+async function tell(
+  runId: number,
+  definition: Definition,
+  pages: AsyncIterable<readonly LoggedEvent[]> | readonly (readonly LoggedEvent[])[],
+) {
+  const teller = new RunTeller(runId, definition);
+  const recoveries = new RecoveryTeller();
+  for await (const page of pages) for (const logged of page) recoveries.hear(logged, teller.hear(logged));
+  return { told: teller.told(), recoveries: recoveries.recoveries };
 }
 
 /** The newest child run of each job that failed and was not handled. */

@@ -90,6 +90,19 @@ export function matchJobs<T extends NamedJob>(jobs: readonly T[], reference: Job
   return scope === undefined ? ofStep : [inScope(ofStep, scope, runId)];
 }
 
+/** Ids of the jobs that the name may mean; empty: it means none. */
+export async function jobsCalled(
+  store: Pick<Store, "readJobNames">,
+  runId: number,
+  name: string,
+): Promise<number[]> {
+  for (const { step, scope } of waysToSplit(name)) {
+    const jobs = await store.readJobNames(runId, { step });
+    if (jobs.length > 0) return jobs.filter((job) => scope === undefined || isIn(job, scope)).map(({ id }) => id);
+  }
+  return ONLY_DIGITS.test(name) ? [Number(name)] : [];
+}
+
 /** The one job that the reference names. */
 export function chooseJob<T extends NamedJob>(jobs: readonly T[], reference: JobReference): T {
   const [job, ...others] = matchJobs(jobs, reference);
@@ -126,12 +139,16 @@ function* waysToSplit(name: string): Generator<{ step: string; scope?: string }>
 }
 
 function inScope<T extends NamedJob>(ofStep: readonly T[], scope: string, runId: number): T {
-  const found = ofStep.find((job) => job.scope === scope || job.scope === `root/${scope}`);
+  const found = ofStep.find((job) => isIn(job, scope));
   if (found !== undefined) return found;
   const { step } = ofStep[0]!;
   throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no ${step} in the scope ${scope}`, {
     hint: `Its jobs: ${jobsOf(ofStep)}.`,
   });
+}
+
+function isIn(job: NamedJob, scope: string): boolean {
+  return job.scope === scope || job.scope === `root/${scope}`;
 }
 
 function jobsOf(ofStep: readonly NamedJob[]): string {

@@ -21,6 +21,8 @@ const WORDS: WordsOf<EventType> = {
   ...OPERATOR_WORDS,
 };
 
+export const EVENT_TYPES = Object.keys(WORDS) as readonly EventType[];
+
 /** The words of this event, to be said of this event alone. */
 export function wordsOf(event: Event): EventWords<EventType> {
   return WORDS[event.type] as unknown as EventWords<EventType>;

@@ -52,17 +52,19 @@ describe("jobs that can start", () => {
     expect(ids(ready)).toEqual([2]);
   });
 
-  it("can be taken out, and join, while somebody goes through them", () => {
-    const jobs = [jobOf(1, "a"), jobOf(2, "b"), jobOf(3, "a")];
-    const ready = fill(jobs);
+  it("can be taken out, and join, while somebody goes through them: also the first of a kind, and one of a kind that was through", () => {
+    const [second, last] = [jobOf(2, "b"), jobOf(5, "c")];
+    const ready = fill([jobOf(1, "a"), second, jobOf(3, "a"), last]);
     const seen: number[] = [];
     for (const job of ready.inTurn(kindOf, never)) {
       seen.push(job.id);
       ready.delete(job);
-      if (job.id === 1) ready.add(jobOf(4, "a"));
+      if (job.id === 1) ready.delete(second);
+      if (job.id === 3) for (const id of [6, 7]) ready.add(jobOf(id, id === 6 ? "new" : "b"));
+      if (job.id === 5) ready.add(job);
+      if (seen.length === 6) break;
     }
-    expect(seen).toEqual([1, 2, 3, 4]);
-    expect(ready.size).toBe(0);
+    expect(seen).toEqual([1, 3, 5, 6, 7, 5]);
   });
 
   it("that ask for most come first where the file says so, and kinds are passed over there too", () => {

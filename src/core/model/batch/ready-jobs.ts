@@ -29,11 +29,18 @@ const MAX_KINDS = 64;
 /** Each with its number in the order in which they became ready. */
 type Queue = Map<Job, number>;
 
+interface Joined {
+  readonly job: Job;
+  readonly place: number;
+}
+
 /** First come, first served. A queue for each kind, once somebody asks for kinds; until then there is one. */
 class QueuedJobs implements ReadyJobs {
   private readonly shared: Queue = new Map();
   private readonly kinds = new Map<string, Queue>();
   private kindOf: KindOf | null = null;
+  /** For whoever goes through them just now: what became ready meanwhile comes last, as it should. */
+  private readonly watching = new Set<Joined[]>();
   private added = 0;
 
   get size(): number {
@@ -50,6 +57,7 @@ class QueuedJobs implements ReadyJobs {
     if (this.has(job)) return;
     this.added += 1;
     this.queueFor(job).set(job, this.added);
+    for (const joined of this.watching) joined.push({ job, place: this.added });
   }
 
   delete(job: Job): boolean {
@@ -66,20 +74,32 @@ class QueuedJobs implements ReadyJobs {
   }
 
   private *merged(isOut: (job: Job) => boolean): Generator<Job> {
+    const joined: Joined[] = [];
+    this.watching.add(joined);
+    try {
+      yield* this.inOrder(isOut, this.added);
+      for (const { job, place } of joined) if (this.holding(job)?.get(job) === place) yield job;
+    } finally {
+      this.watching.delete(joined);
+    }
+  }
+
+  /** Those that were there at this place. */
+  private *inOrder(isOut: (job: Job) => boolean, last: number): Generator<Job> {
     const heads = [this.shared, ...this.kinds.values()].flatMap((queue) => {
       const rest = queue.entries();
       const first = rest.next();
-      return first.done === true ? [] : [{ rest, first: first.value, isOfOneKind: queue !== this.shared }];
+      return first.done === true ? [] : [{ queue, rest, first: first.value }];
     });
     while (heads.length > 0) {
       let least = 0;
       for (let at = 1; at < heads.length; at += 1) if (heads[at]!.first[1] < heads[least]!.first[1]) least = at;
       const head = heads[least]!;
       const [job] = head.first;
-      const out = head.isOfOneKind && isOut(job);
-      if (!out) yield job;
+      const out = head.queue !== this.shared && isOut(job);
+      if (!out && head.queue.has(job)) yield job;
       const next = out ? null : head.rest.next();
-      if (next === null || next.done === true) heads.splice(least, 1);
+      if (next === null || next.done === true || next.value[1] > last) heads.splice(least, 1);
       else head.first = next.value;
     }
   }
@@ -129,6 +149,7 @@ class SortedReadyJobs implements ReadyJobs {
   private readonly ranks: { readonly rank: Rank; readonly jobs: QueuedJobs }[] = [];
   /** With what they asked for then: it may have been raised since. */
   private readonly places = new Map<Job, QueuedJobs>();
+  private added = 0;
 
   constructor(private readonly method: JobsSortMethod) {}
 
@@ -150,6 +171,7 @@ class SortedReadyJobs implements ReadyJobs {
     if (!isKnown) this.ranks.splice(at, 0, { rank, jobs });
     jobs.add(job);
     this.places.set(job, jobs);
+    this.added += 1;
   }
 
   delete(job: Job): boolean {
@@ -157,12 +179,20 @@ class SortedReadyJobs implements ReadyJobs {
     return this.places.delete(job);
   }
 
-  *[Symbol.iterator](): Iterator<Job> {
-    for (const { jobs } of [...this.ranks]) yield* jobs;
+  [Symbol.iterator](): Iterator<Job> {
+    return this.byRank((jobs) => jobs);
   }
 
-  *inTurn(kindOf: KindOf, isOut: (job: Job) => boolean): Iterable<Job> {
-    for (const { jobs } of [...this.ranks]) if (jobs.size > 0) yield* jobs.inTurn(kindOf, isOut);
+  inTurn(kindOf: KindOf, isOut: (job: Job) => boolean): Iterable<Job> {
+    return { [Symbol.iterator]: () => this.byRank((jobs) => jobs.inTurn(kindOf, isOut)) };
+  }
+
+  /** What becomes ready meanwhile may belong to the front: then all are gone through once more. */
+  private *byRank(turnOf: (jobs: QueuedJobs) => Iterable<Job>): Generator<Job> {
+    for (let before = -1; before !== this.added; ) {
+      before = this.added;
+      for (const { jobs } of [...this.ranks]) if (jobs.size > 0) yield* turnOf(jobs);
+    }
   }
 }
 

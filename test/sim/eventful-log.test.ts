@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { LoggedEvent } from "../../src/core/model/events.js";
+import { explainTold } from "../../src/report/explain.js";
+import { readEventfulLog } from "../../src/report/lookup/eventful-log.js";
+import { adviseOn } from "../../src/report/next-steps.js";
+import { RecoveryTeller } from "../../src/report/told-recoveries.js";
+import { RunTeller } from "../../src/report/words/job-story.js";
+import type { EventRange } from "../../src/store/store.js";
+import { type SimResult, Simulation } from "./simulation.js";
+
+const SEEDS = Number(process.env.SIM_SEEDS ?? 250);
+/** Of each log the story is told so often, each time of a longer part of it. */
+const PARTS = 4;
+
+/** A store in which the run is as this part of its log says. */
+const storeOf = (log: readonly LoggedEvent[]) => ({
+  readEvents: async (_runId: number, { job, types }: EventRange = {}) =>
+    log.filter(
+      ({ event }) =>
+        (job === undefined || ("job" in event && event.job === job)) &&
+        (types === undefined || types.includes(event.type)),
+    ),
+});
+
+function tell({ run: { id }, definition }: SimResult, log: readonly LoggedEvent[], step?: string) {
+  const [teller, recoveries] = [new RunTeller(id, definition), new RecoveryTeller()];
+  for (const logged of log) recoveries.hear(logged, teller.hear(logged));
+  const told = teller.told();
+  return {
+    run: told.run,
+    told: (completed: number) => {
+      const explained = (full: boolean) => {
+        const { run, lines, asked, hasMore } = explainTold(told, { full, completed, ...(step ? { step } : {}) });
+        const standing = { interrupted: false, owner: null, childRuns: new Map<number, number>(), asked };
+        return { lines, hasMore, advice: adviseOn(run, standing) };
+      };
+      return { brief: explained(false), full: explained(true), recoveries: recoveries.recoveries };
+    },
+  };
+}
+
+describe("a story told without the attempts of jobs to which nothing else happened", () => {
+  it("is the one that the whole log tells, of the run and of each of its jobs", async () => {
+    let leftOut = 0;
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const result = await new Simulation(seed).run();
+      const { definition, run } = result;
+      for (let part = 1; part <= PARTS; part += 1) {
+        const log = result.log.slice(0, Math.ceil((result.log.length * part) / PARTS));
+        const whole = tell(result, log);
+        const { jobs } = whole.run;
+        const completed = jobs.filter(({ status }) => status === "completed").length;
+        for (const job of [undefined, ...jobs.filter(({ scope }) => scope.open)]) {
+          const asked = job === undefined ? [] : [job.id];
+          const eventful = await readEventfulLog(storeOf(log), { runId: run.id, definition, asked });
+          if (eventful === null) continue;
+          leftOut += log.length - eventful.length;
+          const name = job === undefined ? undefined : String(job.id);
+          const where = `seed ${seed}, ${log.length} events, ${job?.step.definition.id ?? "all"}`;
+          expect(tell(result, eventful, name).told(completed), where).toEqual(
+            tell(result, log, name).told(completed),
+          );
+        }
+      }
+    }
+    expect(leftOut).toBeGreaterThan(SEEDS);
+  });
+});
