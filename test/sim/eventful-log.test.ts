@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoggedEvent } from "../../src/core/model/events.js";
 import { explainTold } from "../../src/report/explain.js";
-import { readEventfulLog } from "../../src/report/lookup/eventful-log.js";
+import { isToldInPart, readEventfulLog } from "../../src/report/lookup/eventful-log.js";
 import { adviseOn } from "../../src/report/next-steps.js";
 import { RecoveryTeller } from "../../src/report/told-recoveries.js";
 import { RunTeller } from "../../src/report/words/job-story.js";
@@ -30,7 +30,11 @@ function tell({ run: { id }, definition }: SimResult, log: readonly LoggedEvent[
     run: told.run,
     told: (completed: number) => {
       const explained = (full: boolean) => {
-        const { run, lines, asked, hasMore } = explainTold(told, { full, completed, ...(step ? { step } : {}) });
+        const { run, lines, asked, hasMore } = explainTold(told, {
+          full,
+          completed,
+          ...(step ? { step } : {}),
+        });
         const standing = { interrupted: false, owner: null, childRuns: new Map<number, number>(), asked };
         return { lines, hasMore, advice: adviseOn(run, standing) };
       };
@@ -52,7 +56,9 @@ describe("a story told without the attempts of jobs to which nothing else happen
         const completed = jobs.filter(({ status }) => status === "completed").length;
         for (const job of [undefined, ...jobs.filter(({ scope }) => scope.open)]) {
           const asked = job === undefined ? [] : [job.id];
-          const eventful = await readEventfulLog(storeOf(log), { runId: run.id, definition, asked });
+          const eventful = isToldInPart(definition)
+            ? await readEventfulLog(storeOf(log), run.id, asked)
+            : null;
           if (eventful === null) continue;
           leftOut += log.length - eventful.length;
           const name = job === undefined ? undefined : String(job.id);

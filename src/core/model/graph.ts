@@ -66,13 +66,13 @@ export function buildGraph(definition: Definition): Graph {
     byId.set(step.id, node);
     return node;
   });
-  const { paths } = fanPaths(definition.steps);
+  const paths = definition.steps.some(({ forEach }) => forEach) ? fanPaths(definition.steps).paths : null;
   markAtEnd(definition, byId);
   const inRoot: GraphStep[] = [];
   const inItemsOf = new Map<GraphStep, GraphStep[]>();
   const reducersOf = new Map<GraphStep, GraphStep[]>();
   for (const step of steps as Mutable<GraphStep>[]) {
-    step.path = mapped(paths.get(step.definition.id) ?? NONE, (id) => byId.get(id)!);
+    step.path = mapped(paths?.get(step.definition.id) ?? NONE, (id) => byId.get(id)!);
     step.groups = mapped(step.definition.dependsOn, (group) => group.map((id) => byId.get(id)!));
     const innermost = step.path.at(-1);
     if (step.atEnd !== null) continue;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isHandled } from "../../core/model/handled.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { LoggedEvent } from "../../core/model/events.js";
+import { isHandled } from "../../core/model/handled.js";
 import type { RunRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
 import { readPages } from "../../engine/load-run.js";
@@ -11,8 +11,8 @@ import { explainCommand } from "../../report/advised-commands.js";
 import { explainTold } from "../../report/explain.js";
 import { type JobRecord, jobRecord } from "../../report/job-record.js";
 import { jobsCalled } from "../../report/lookup/choose-job.js";
+import { isToldInPart, readEventfulLog } from "../../report/lookup/eventful-log.js";
 import { listNames, nameOf } from "../../report/lookup/job-name.js";
-import { readEventfulLog } from "../../report/lookup/eventful-log.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
@@ -110,8 +110,7 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const { store, runner } = past === null ? context : { store: past.store, runner: null };
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
-  const { definition } = await storedDefinition(store, { ...row, name: row.workflow });
-  const { told, recoveries, completed } = await tellRun(store, row, definition, step);
+  const { told, recoveries, completed } = await tellRun(store, row, step);
   const story = explainTold(told, {
     full,
     interrupted,
@@ -173,12 +172,16 @@ const MANY_JOBS = 2_000;
  * A story needs the run as it was at each event, for its loops and budgets, so its log is folded, once. Of a large run only
  * what happened beside attempts that completed; `completed` then says how many there are.
  */
-async function tellRun(store: Store, row: RunRow, definition: Definition, step: string | undefined) {
+async function tellRun(store: Store, row: RunRow, step: string | undefined) {
   const { id: runId, tally } = row;
-  const isLarge = tally !== null && Object.values(tally.jobs).reduce((sum, each) => sum + each, 0) > MANY_JOBS;
+  const isLarge =
+    tally !== null && Object.values(tally.jobs).reduce((sum, each) => sum + each, 0) > MANY_JOBS;
   const asked = isLarge && step !== undefined ? await jobsCalled(store, runId, step) : [];
-  const part = isLarge ? await readEventfulLog(store, { runId, definition, asked }) : null;
-  if (part !== null) {
+  const [{ definition }, part] = await Promise.all([
+    storedDefinition(store, { ...row, name: row.workflow }),
+    isLarge ? readEventfulLog(store, runId, asked) : null,
+  ]);
+  if (part !== null && isToldInPart(definition)) {
     const heard = await tell(runId, definition, [part]);
     // Jobs of branches that are no longer there are counted in the row, but not told of.
     if (heard.told.run.jobs.every(({ scope }) => scope.open))

@@ -98,7 +98,8 @@ export async function jobsCalled(
 ): Promise<number[]> {
   for (const { step, scope } of waysToSplit(name)) {
     const jobs = await store.readJobNames(runId, { step });
-    if (jobs.length > 0) return jobs.filter((job) => scope === undefined || isIn(job, scope)).map(({ id }) => id);
+    if (jobs.length > 0)
+      return jobs.filter((job) => scope === undefined || isIn(job, scope)).map(({ id }) => id);
   }
   return ONLY_DIGITS.test(name) ? [Number(name)] : [];
 }

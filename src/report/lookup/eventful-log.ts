@@ -20,14 +20,15 @@ type EventfulLog = Pick<Store, "readEvents">;
 
 /**
  * The part of a run's log from which its story is told: without the attempts of jobs to which nothing else happened, in a
- * large run nearly all of it. Jobs of interest have all their events. Null: the whole log must be read, because too much
- * happened, or because attempts in a workspace tell something of each other.
+ * large run nearly all of it. Jobs of interest have all their events. Null: too much happened, so the whole log is read
+ * sooner.
  */
 export async function readEventfulLog(
   store: EventfulLog,
-  { runId, definition, asked }: { runId: number; definition: Definition; asked: readonly number[] },
+  runId: number,
+  asked: readonly number[],
 ): Promise<LoggedEvent[] | null> {
-  if (asked.length > MAX_JOBS || definition.steps.some(({ usesWorkspace }) => usesWorkspace)) return null;
+  if (asked.length > MAX_JOBS) return null;
   const log = await store.readEvents(runId, { types: EVENTFUL });
   const jobs = new Set(asked);
   for (const { event } of log) {
@@ -39,6 +40,11 @@ export async function readEventfulLog(
     [...jobs].map((job) => store.readEvents(runId, { job, types: [...UNEVENTFUL] })),
   );
   return [...log, ...attempts.flat()].sort((first, second) => first.seq - second.seq);
+}
+
+/** Attempts in a workspace tell something of each other. */
+export function isToldInPart({ steps }: Definition): boolean {
+  return !steps.some(({ usesWorkspace }) => usesWorkspace);
 }
 
 /** Whatever looks like the id of a job of this run: one too many does no harm. */

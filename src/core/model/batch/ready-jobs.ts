@@ -93,7 +93,8 @@ class QueuedJobs implements ReadyJobs {
     });
     while (heads.length > 0) {
       let least = 0;
-      for (let at = 1; at < heads.length; at += 1) if (heads[at]!.first[1] < heads[least]!.first[1]) least = at;
+      for (let at = 1; at < heads.length; at += 1)
+        if (heads[at]!.first[1] < heads[least]!.first[1]) least = at;
       const head = heads[least]!;
       const [job] = head.first;
       const out = head.queue !== this.shared && isOut(job);
