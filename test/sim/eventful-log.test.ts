@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoggedEvent } from "../../src/core/model/events.js";
+import { isToldInPart, readEventfulLog } from "../../src/report/eventful-log.js";
 import { explainTold } from "../../src/report/explain.js";
-import { isToldInPart, readEventfulLog } from "../../src/report/lookup/eventful-log.js";
 import { adviseOn } from "../../src/report/next-steps.js";
 import { RecoveryTeller } from "../../src/report/told-recoveries.js";
 import { RunTeller } from "../../src/report/words/job-story.js";

@@ -1,8 +1,8 @@
-import type { Definition } from "../../core/model/definition.js";
-import type { Event, EventType, LoggedEvent } from "../../core/model/events.js";
-import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
-import type { Store } from "../../store/store.js";
-import { EVENT_TYPES } from "../words/words.js";
+import type { Definition } from "../core/model/definition.js";
+import type { Event, EventType, LoggedEvent } from "../core/model/events.js";
+import { JOB_IDS_PER_RUN } from "../core/model/run.js";
+import type { Store } from "../store/store.js";
+import { EVENT_TYPES } from "./words/words.js";
 
 /** All that most jobs have: they became ready, an attempt was made, and it completed, or an older run had done them. */
 const UNEVENTFUL: ReadonlySet<EventType> = new Set([
