@@ -40,6 +40,9 @@ describe.skipIf(!hasBrowser)(browserSuite("schedules"), { timeout: 300_000 }, ()
     await row.getByText(/^in \d+ days, \d{4}-01-01 02:00:00 UTC$/).waitFor();
     await row.getByText("none yet").waitFor();
     await page.getByRole("button", { name: "Pause audit/new-year" }).click();
+    await page.keyboard.press("Escape");
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Pause audit/new-year" }).click();
     await page.getByLabel("Reason, shown to others").fill("moving house");
     await page.getByRole("button", { name: "Pause audit/new-year" }).last().click();
     await row.getByText(/^Paused by local since .* UTC: moving house\.$/).waitFor();

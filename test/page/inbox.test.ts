@@ -372,6 +372,10 @@ describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_00
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill("loa");
     await page.getByRole("option", { name: /load/ }).first().waitFor();
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill("nightl");
+    await page.getByRole("option", { name: /^Workflow\s*nightly/ }).click();
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/workflows/nightly");
+    await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill(String(run));
     await page.keyboard.press("Enter");
     await expect.poll(() => new URL(page.url()).hash).toBe(`#/runs/${run}`);

@@ -123,7 +123,9 @@ interface OutcomeProps {
 function OutcomeChoice({ step, value, mayEdit, onChange }: OutcomeProps): ReactNode {
   return (
     <fieldset className="field">
-      <legend className="cut">When {step}</legend>
+      <legend className="cut" title={step}>
+        When {step}
+      </legend>
       <div className="seg">
         {OUTCOMES.map(({ on, words }) => (
           <button

@@ -79,6 +79,14 @@ describe("keys of the page", () => {
     expect(done).toEqual(["g i"]);
   });
 
+  it("are refused where no keyboard sends them", () => {
+    const { registry, key } = told();
+    for (const keys of ["esc|?", "mod+enter", "shift+space", "g i", "+", "shift+1"])
+      expect(() => registry.add({ title: "Inbox", keys: [key(keys)] })).not.toThrow();
+    for (const keys of ["escape", "g enter2", "ctrl+s", ""])
+      expect(() => registry.add({ title: "Inbox", keys: [key(keys)] })).toThrow("no keyboard sends");
+  });
+
   it("do not reach below what is modal", () => {
     const { registry, done, key } = told();
     registry.add({ title: "Inbox", keys: [key("j"), key("mod+enter")] });

@@ -1,4 +1,4 @@
-import { isSingle, type Pressed, strokesOf } from "./strokes.js";
+import { isSingle, isStroke, type Pressed, strokesOf } from "./strokes.js";
 
 /** One key of a page, or one key after another (`g i`). */
 export interface Key {
@@ -41,6 +41,9 @@ export class KeyRegistry {
 
   /** Keys that a page has while it is shown; what it gives back changes or removes them. */
   add(layer: Layer): { change(next: Layer): void; remove(): void } {
+    for (const { keys } of layer.keys)
+      for (const stroke of keys.split(/[| ]/))
+        if (!isStroke(stroke)) throw new Error(`no keyboard sends ${stroke}`);
     const slot = { current: layer };
     this.#layers.push(slot);
     this.#tell();

@@ -38,6 +38,12 @@ export function strokesOf(pressed: Pressed): string[] {
   return [shiftKey && (key in NAMES || /^\p{L}$/u.test(key)) ? `shift+${name}` : name];
 }
 
+/** Whether a keyboard can send it: `esc`, and not `escape`. */
+export function isStroke(stroke: string): boolean {
+  const name = stroke === "+" ? stroke : stroke.replace(/^(?:mod|shift)\+/, "");
+  return name.length === 1 || Object.values(NAMES).includes(name);
+}
+
 /** A key that prints something: whoever speaks or types by accident presses it unawares, so it can be switched off. */
 export function isSingle(stroke: string): boolean {
   return stroke === "space" || stroke === "shift+space" || /^(?:shift\+)?.$/u.test(stroke);

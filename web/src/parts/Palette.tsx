@@ -20,6 +20,7 @@ interface PaletteProps {
 
 const FIND_MS = 150;
 const MOST = 6;
+const LOOKED_THROUGH = 1_000;
 
 /** Go to a page, run, step or workflow by a few letters of it. */
 export function Palette({ pages, onClose }: PaletteProps): ReactNode {
@@ -79,12 +80,16 @@ export function Palette({ pages, onClose }: PaletteProps): ReactNode {
             onClick={() => go(target)}
           >
             <span className="small dim">{target.group}</span>
-            <span className="cut">{target.words}</span>
+            <span className="cut" title={target.words}>
+              {target.words}
+            </span>
             <span className="end small dim cut">{target.more}</span>
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="dim pad">Nothing is called so, and no failure says it.</p>}
+      {found.length === 0 && (
+        <p className="dim pad">No run, step or workflow has this in its name, and no failure says it.</p>
+      )}
     </dialog>
   );
 }
@@ -132,7 +137,7 @@ async function search(text: string): Promise<Target[]> {
     "text" in asked
       ? dataOf(api.GET("/api/v1/jobs", { params: { query: { ...asked, limit: MOST } } })).catch(() => none)
       : none,
-    dataOf(api.GET("/api/v1/workflows", {})).catch(() => none),
+    dataOf(api.GET("/api/v1/workflows", { params: { query: { limit: LOOKED_THROUGH } } })).catch(() => none),
   ]);
   const low = text.toLowerCase();
   return [
@@ -154,8 +159,8 @@ async function search(text: string): Promise<Target[]> {
       .slice(0, MOST)
       .map(
         ({ name }): Target => ({
-          ...{ id: `workflow ${name}`, group: "Workflow", words: name, more: "its runs" },
-          href: addressOf(["runs"], { workflow: name }),
+          ...{ id: `workflow ${name}`, group: "Workflow", words: name, more: "" },
+          href: addressOf(["workflows", name]),
         }),
       ),
   ];

@@ -1,4 +1,5 @@
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { useKeys } from "../../keys/use-keys.js";
 
 interface AskButtonProps {
   /** On the button: a verb. */
@@ -15,12 +16,11 @@ interface AskButtonProps {
 
 /** Names what it does and to what before it does it. */
 export function AskButton(props: AskButtonProps): ReactNode {
-  const { short, words, effect, isDanger = false, asksReason = false, onSend } = props;
+  const { short, words, isDanger = false, onSend } = props;
   const [isAsking, setAsking] = useState(false);
-  const send = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
+  const send = (reason: string): void => {
     setAsking(false);
-    onSend(String(new FormData(event.currentTarget).get("reason") ?? "").trim());
+    onSend(reason);
   };
   return (
     <>
@@ -32,52 +32,53 @@ export function AskButton(props: AskButtonProps): ReactNode {
       >
         {short}
       </button>
-      {isAsking && (
-        <div className="veil">
-          <form
-            className="dialog"
-            role="alertdialog"
-            aria-label={words}
-            onSubmit={send}
-            onKeyDown={({ key }) => key === "Escape" && setAsking(false)}
-          >
-            <div>
-              <h2>{words}?</h2>
-              <p>{effect}</p>
-              {asksReason && (
-                <label className="small dim">
-                  Reason, shown to others
-                  <input
-                    className="input"
-                    name="reason"
-                    maxLength={1000}
-                    required
-                    pattern=".*\S.*"
-                    ref={focus}
-                  />
-                </label>
-              )}
-            </div>
-            <footer>
-              <button
-                type="button"
-                className="btn"
-                ref={asksReason ? null : focus}
-                onClick={() => setAsking(false)}
-              >
-                Leave it as it is
-              </button>
-              <button type="submit" className={isDanger ? "btn danger" : "btn pri"}>
-                {words}
-              </button>
-            </footer>
-          </form>
-        </div>
-      )}
+      {isAsking && <Asked {...props} onSend={send} onClose={() => setAsking(false)} />}
     </>
   );
 }
 
-function focus(element: HTMLElement | null): void {
-  element?.focus();
+interface AskedProps extends Omit<AskButtonProps, "short"> {
+  readonly onClose: () => void;
+}
+
+function Asked({
+  words,
+  effect,
+  isDanger = false,
+  asksReason = false,
+  onSend,
+  onClose,
+}: AskedProps): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  useKeys(words, [{ keys: "esc", does: "close", run: onClose, inFields: true }], { modal: true });
+  const send = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    onSend(String(new FormData(event.currentTarget).get("reason") ?? "").trim());
+  };
+  return (
+    <dialog ref={dialog} className="dialog" role="alertdialog" aria-label={words} onClose={onClose}>
+      <form onSubmit={send}>
+        <div>
+          <h2>{words}?</h2>
+          <p>{effect}</p>
+          {asksReason && (
+            <label className="small dim">
+              Reason, shown to others
+              <input className="input" name="reason" maxLength={1000} required pattern=".*\S.*" autoFocus />
+            </label>
+          )}
+        </div>
+        <footer>
+          {/* biome-ignore lint/a11y/noAutofocus: whoever presses Enter without reading must not change anything */}
+          <button type="button" className="btn" autoFocus={!asksReason} onClick={onClose}>
+            Leave it as it is <kbd>esc</kbd>
+          </button>
+          <button type="submit" className={isDanger ? "btn danger" : "btn pri"}>
+            {words}
+          </button>
+        </footer>
+      </form>
+    </dialog>
+  );
 }
