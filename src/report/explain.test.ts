@@ -48,7 +48,7 @@ describe("the story of a run", () => {
     const second = async (script: Script, options: TrialOptions = {}) =>
       (await story(file, { c: ["fail"], ...script }, undefined, options)).split("\n")[1];
     expect(await second({})).toBe("2 steps were undone (after 0 ms).");
-    expect(await second({ "undo-b": ["fail"] })).toBe("2 steps were to be undone (after 0 ms); 0 so far.");
+    expect(await second({ "undo-b": ["fail"] })).toBe("2 steps were to be undone (after 0 ms); none so far.");
     const noHolds = { options: { failureRouting: false } };
     expect(await second({ "undo-b": ["fail"] }, noHolds)).toBe(
       "2 steps were to be undone (after 0 ms), and 1 of them was.",

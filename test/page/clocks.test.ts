@@ -116,6 +116,7 @@ describe.skipIf(!hasBrowser)(browserSuite("notifications and settings"), { timeo
     const settings = page.getByRole("region", { name: "Settings" });
     await settings.getByRole("link", { name: "ops, pager" }).waitFor();
     expect(await settings.getByText("Kept for ever.").count()).toBe(3);
+    await settings.getByRole("row", { name: /^Limits/ }).waitFor();
   });
 
   it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", async () => {

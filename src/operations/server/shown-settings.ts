@@ -1,8 +1,7 @@
-import type { LimitSettings } from "../../settings/limits.js";
+import type { LimitSettings, ShownLimits } from "../../settings/limits.js";
 import type { RetentionRule, RetentionSettings } from "../../settings/retention.js";
 
-/** As the settings file names them; null: the usual limit. */
-export function shownLimits(limits: LimitSettings) {
+export function shownLimits(limits: LimitSettings): ShownLimits {
   return {
     requests_per_minute: limits.requestsPerMinute ?? null,
     runs_per_minute: limits.runsPerMinute ?? null,

@@ -13,9 +13,9 @@ function undoneText(run: Run, all: number, when: string): string {
   const done = undoneJobs(run).length;
   if (done === all) return `${counted(all, "step was", "steps were")} undone (${when}).`;
   const were = `${counted(all, "step was", "steps were")} to be undone (${when})`;
-  return run.finishedAt === null
-    ? `${were}; ${done} so far.`
-    : `${were}, and ${done} of them ${done === 1 ? "was" : "were"}.`;
+  const some = done === 0 ? "none" : String(done);
+  if (run.finishedAt === null) return `${were}; ${some} so far.`;
+  return `${were}, and ${some} of them ${done > 1 ? "were" : "was"}.`;
 }
 
 /** What a run does before it ends: it undoes what it has done, and finishes. */

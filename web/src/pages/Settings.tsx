@@ -5,7 +5,7 @@ import { Refused } from "../parts/Notice.js";
 import { PageTabs } from "../parts/PageTabs.js";
 import { addressOf } from "../place.js";
 import type { ServerSettings } from "../words/notifications.js";
-import { keptWords } from "../words/settings.js";
+import { keptWords, limitWords } from "../words/settings.js";
 import { exactTime } from "../words/times.js";
 import "../styles/clocks.css";
 import "../styles/stats.css";
@@ -36,7 +36,7 @@ export function Settings(): ReactNode {
 }
 
 function Table({ settings }: { readonly settings: ServerSettings }): ReactNode {
-  const { channels, notify, breakers, clusters, retention } = settings;
+  const { channels, notify, breakers, clusters, limits, retention } = settings;
   return (
     <section className="panel" aria-label="Settings">
       <header>
@@ -70,6 +70,7 @@ function Table({ settings }: { readonly settings: ServerSettings }): ReactNode {
                   </div>
                 ))}
           </Row>
+          <Row name="Limits">{limitWords(limits)}</Row>
           <Row name="Runs">{keptWords(retention.runs)}</Row>
           <Row name="Logs">{keptWords(retention.logs)}</Row>
           <Row name="Artifacts">{keptWords(retention.artifacts)}</Row>

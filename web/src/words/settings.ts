@@ -1,4 +1,5 @@
 import { durationText } from "../../../src/report/words/duration-text.js";
+import { limitTexts } from "../../../src/settings/limits.js";
 import { sizeText } from "../log/LogLine.js";
 import type { ServerSettings } from "./notifications.js";
 import { count } from "./status.js";
@@ -23,6 +24,16 @@ export function keptWords(rule: Rule): string {
   ];
   const only = status.length === ALL_STATUSES ? "" : ` Only of ${status.join(" or ")} runs.`;
   return `Removed when ${bounds.join(", or ")}.${only}`;
+}
+
+/** What the server accepts, where that is not the usual. */
+export function limitWords(limits: ServerSettings["limits"]): string {
+  const texts = limitTexts(limits);
+  return texts.length === 0 ? "The usual ones." : `${upperFirst(texts.join(", "))}.`;
+}
+
+function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function ageText(ms: number): string {
