@@ -41,9 +41,10 @@ export class KeyRegistry {
 
   /** Keys that a page has while it is shown; what it gives back changes or removes them. */
   add(layer: Layer): { change(next: Layer): void; remove(): void } {
+    // Told, not thrown: a page without one of its keys is better than none. Tests in a browser fail by it.
     for (const { keys } of layer.keys)
       for (const stroke of keys.split(/[| ]/))
-        if (!isStroke(stroke)) throw new Error(`no keyboard sends ${stroke}`);
+        if (!isStroke(stroke)) console.error(`no keyboard sends ${stroke}`);
     const slot = { current: layer };
     this.#layers.push(slot);
     this.#tell();

@@ -19,7 +19,7 @@ export function useStepKeys({ attempts, chosen, hrefWith }: StepKeys): void {
     const next = attempts[place];
     if (next !== undefined) go({ attempt: String(next.attempt), with: null });
   };
-  const numbered = attempts.slice(0, MOST);
+  const numbered = attempts.filter(({ attempt }) => attempt <= MOST);
   useKeys("Step", [
     ...numbered.map(({ attempt }) => ({
       keys: String(attempt),
