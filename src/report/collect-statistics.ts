@@ -21,6 +21,7 @@ export async function collectStatistics(store: CountedStore, filter: CountFilter
   return statisticsOf(
     {
       ...{ runs, attempts, failures, ends },
+      decisions: await store.count("decisions", filter),
       usage: models.length === 0 ? [] : await store.count("usage", { ...filter, steps: models }),
       scripts: ruled.length === 0 ? [] : await store.count("scripts", { ...filter, steps: ruled }),
     },

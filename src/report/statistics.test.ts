@@ -84,13 +84,51 @@ steps:
     expect(outcomeOf({ status, fell, handled })).toBe(outcome);
   });
 
-  it("has rates of zero, not of nothing by nothing, where nothing ran", () => {
+  it.each([
+    [[[40, 1]], 40],
+    [
+      [
+        [40, 1],
+        [10, 1],
+      ],
+      25,
+    ],
+    [
+      [
+        [900, 1],
+        [10, 3],
+        [30, 1],
+      ],
+      10,
+    ],
+    [
+      [
+        [5, 2],
+        [100, 2],
+      ],
+      53,
+    ],
+  ] as const)("has the median of the decisions %j: %d ms", (rows, median_ms) => {
     const none = { runs: [], attempts: [], failures: [], ends: [], usage: [], scripts: [] };
+    const decisions = rows.map(([after_ms, count], n) => ({
+      kind: n === 0 ? ("question" as const) : ("hold" as const),
+      after_ms,
+      decisions: count,
+    }));
+    expect(statisticsOf({ ...none, decisions }, DAY_MS, () => "").decisions).toMatchObject({
+      questions: rows[0][1],
+      median_ms,
+    });
+  });
+
+  it("has rates of zero, not of nothing by nothing, where nothing ran", () => {
+    const none = { runs: [], attempts: [], failures: [], ends: [], usage: [], scripts: [], decisions: [] };
     expect(statisticsOf(none, DAY_MS, () => "")).toMatchObject({
       runs: 0,
       retry_rate: 0,
       attempts_until_success: null,
       over_time: [],
+      decisions: { holds: 0, questions: 0, median_ms: null },
       recovery_scripts: { run: 0, failed: 0 },
     });
   });

@@ -1,4 +1,4 @@
-import type { CountedStep, Counts, RunCount, ScriptCount, UsageCount } from "../store/counts.js";
+import type { CountedStep, Counts, DecisionCount, RunCount, ScriptCount, UsageCount } from "../store/counts.js";
 import { outcomeOf, type RunOutcome } from "./run-outcome.js";
 import { costsOf, type Effort, type WorkerEffort, type WorkflowEffort } from "./statistics-cost.js";
 
@@ -12,6 +12,14 @@ interface Helper {
   readonly tried: number;
 }
 
+/** What people decided. */
+interface Decisions {
+  readonly holds: number;
+  readonly questions: number;
+  /** Half of them were waited for less long; null where there were none. */
+  readonly median_ms: number | null;
+}
+
 /** What runs add up to, as `daruma stats --json` prints it. Rates are shares of attempts, 0 to 1. */
 export interface Statistics extends Effort {
   readonly runs: number;
@@ -20,6 +28,7 @@ export interface Statistics extends Effort {
   readonly rungs: readonly Helper[];
   readonly by_workflow: readonly (WorkflowEffort & { readonly runs: number })[];
   readonly by_worker: readonly WorkerEffort[];
+  readonly decisions: Decisions;
   readonly models: readonly UsageCount[];
   readonly recovery_scripts: ScriptCount;
 }
@@ -32,6 +41,7 @@ export interface Counted {
   readonly ends: readonly Counts["ends"][];
   readonly usage: readonly UsageCount[];
   readonly scripts: readonly ScriptCount[];
+  readonly decisions: readonly DecisionCount[];
 }
 
 export function statisticsOf(
@@ -39,7 +49,7 @@ export function statisticsOf(
   bucketMs: number,
   actionOf: (step: CountedStep) => string,
 ): Statistics {
-  const { runs, ends, usage, scripts } = counted;
+  const { runs, ends, usage, scripts, decisions } = counted;
   const { by_workflow, by_worker, ...effort } = costsOf(counted, actionOf);
   const runsOf = sumBy(runs, ({ workflow }) => workflow);
   return {
@@ -54,6 +64,7 @@ export function statisticsOf(
       .map(([workflow, count]) => ({ runs: count, ...(by_workflow.get(workflow) ?? emptyOf(workflow)) }))
       .sort((a, b) => b.lost_ms - a.lost_ms || b.runs - a.runs),
     by_worker,
+    decisions: decisionsOf(decisions),
     models: [...usage].sort((a, b) => b.input_tokens + b.output_tokens - (a.input_tokens + a.output_tokens)),
     recovery_scripts: scripts[0] ?? { run: 0, failed: 0 },
   };
@@ -68,6 +79,21 @@ function outcomesOf(runs: readonly RunCount[]): Outcomes {
   const outcomes = { at_once: 0, rescued: 0, handled: 0, held: 0, failed: 0, canceled: 0, active: 0 };
   for (const each of runs) outcomes[outcomeOf(each)] += each.runs;
   return outcomes;
+}
+
+function decisionsOf(rows: readonly DecisionCount[]): Decisions {
+  const of = (kind: DecisionCount["kind"]): number =>
+    rows.reduce((sum, each) => sum + (each.kind === kind ? each.decisions : 0), 0);
+  const [holds, questions] = [of("hold"), of("question")];
+  const sorted = [...rows].sort((a, b) => a.after_ms - b.after_ms);
+  /** What the one at this place waited for. */
+  const at = (place: number): number => {
+    let passed = 0;
+    return sorted.find(({ decisions }) => (passed += decisions) > place)?.after_ms ?? 0;
+  };
+  const last = holds + questions - 1;
+  const median_ms = last < 0 ? null : Math.round((at(Math.floor(last / 2)) + at(Math.ceil(last / 2))) / 2);
+  return { holds, questions, median_ms };
 }
 
 /** Counted as the failure book counts what rescued a failure. */

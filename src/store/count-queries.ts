@@ -10,6 +10,13 @@ export interface CountDialect {
   /** A field of an event, by the names on the way to it. */
   field(...names: readonly string[]): string;
   readonly isNotOk: string;
+  /** Events that may be decisions, with the jobs that each decides, and the events of such a job before. */
+  readonly decided: {
+    readonly from: string;
+    readonly jobs: string;
+    readonly job: string;
+    readonly before: string;
+  };
 }
 
 const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
@@ -29,7 +36,14 @@ const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
     output_tokens: "plain",
   },
   scripts: { run: "plain", failed: "plain" },
+  decisions: { kind: "plain", after_ms: "plain", decisions: "plain" },
 };
+
+/** What a person can answer a hold or a question with. An index finds them by these very words. */
+export const DECISION_TYPES = ["hold.resolved", "human.answered", "jobs.retried"];
+/** Of the last of these before a decision two ask for one; after the others nothing was waited for. */
+export const TURNS = ["job.held", "human.asked", "hold.resolved", "human.answered", "attempt.started"];
+const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(", ");
 
 const sum = (expression: string): string => `CAST(coalesce(sum(${expression}), 0) AS bigint)`;
 const groupBy = (columns: number): string =>
@@ -40,7 +54,7 @@ export function countQuery(
   kind: CountKind,
   { where, bucketMs, dialect }: { where: string; bucketMs: number; dialect: CountDialect },
 ): string {
-  const { join, eventJob, field } = dialect;
+  const { join, eventJob, field, decided } = dialect;
   const jobs = `run ${join} job ON job.run_id = run.id`;
   const book = (of: "met" | "ended"): string =>
     `run ${join} book_row ON book_row.run_id = run.id AND book_row.kind = '${of}'`;
@@ -76,6 +90,18 @@ export function countQuery(
     case "scripts":
       return `SELECT count(*) AS run, count(CASE WHEN ${dialect.isNotOk} THEN 1 END) AS failed
         FROM ${events("recovery.finished")}`;
+    case "decisions":
+      return `SELECT CASE asked.type WHEN 'job.held' THEN 'hold' ELSE 'question' END AS kind,
+          decided.at - asked.at AS after_ms, count(*) AS decisions
+        FROM (SELECT event.run_id, event.seq, event.at, ${decided.job} AS job
+          FROM run ${join} ${decided.from} ON event.run_id = run.id AND event.type IN (${quoted(DECISION_TYPES)})
+          ${join} ${decided.jobs} ON true ${where}
+          AND ${field("expired")} IS NULL AND coalesce(${field("action")}, '') <> 'resolve') AS decided
+        ${join} event AS asked ON asked.run_id = decided.run_id AND asked.type IN ('job.held', 'human.asked')
+          AND asked.seq = (SELECT before.seq FROM ${decided.before}
+            WHERE before.run_id = decided.run_id AND ${eventJob} = decided.job AND before.seq < decided.seq
+              AND before.type IN (${quoted(TURNS)}) ORDER BY before.seq DESC LIMIT 1)
+        ${groupBy(2)}`;
   }
 }
 

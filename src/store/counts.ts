@@ -77,6 +77,14 @@ export interface ScriptCount {
   readonly failed: number;
 }
 
+/** Decisions that somebody made after this time; not what was done because nobody did. */
+export interface DecisionCount {
+  readonly kind: "hold" | "question";
+  /** Since the step was held, or the question asked. */
+  readonly after_ms: number;
+  readonly decisions: number;
+}
+
 export interface Counts {
   readonly runs: RunCount;
   readonly attempts: AttemptCount;
@@ -84,10 +92,11 @@ export interface Counts {
   readonly ends: EndCount;
   readonly usage: UsageCount;
   readonly scripts: ScriptCount;
+  readonly decisions: DecisionCount;
 }
 export type CountKind = keyof Counts;
 
-/** Sums over the rows of many runs. Nothing is read from their logs but the events of jobs that `steps` names. */
+/** Sums over the rows of many runs. Nothing is read from their logs but decisions, and the events of jobs that `steps` names. */
 export interface CountStore {
   count<Kind extends CountKind>(kind: Kind, filter: CountFilter): Promise<Counts[Kind][]>;
 }

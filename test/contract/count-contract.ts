@@ -107,6 +107,48 @@ export function countContract(under: StoreUnderTest): void {
       expect(await store.count("scripts", { ...all, steps: [] })).toEqual([{ run: 0, failed: 0 }]);
     });
 
+    test("are of people's decisions, with how long each was waited for", async () => {
+      const at = (ms: number, type: string, more: object) => ({
+        at: AT + ms,
+        type,
+        data: JSON.stringify({ type, ...more }),
+      });
+      const log = (runId: number) => {
+        const job = (n: number): number => jobRow(runId, n).id;
+        return [
+          at(0, "job.held", { job: job(1) }),
+          at(10, "human.asked", { job: job(2) }),
+          at(60, "hold.resolved", { job: job(1), action: "retry" }),
+          // What a decision leads to is no second one.
+          at(60, "jobs.retried", { jobs: [job(1)], action: "resolve" }),
+          at(70, "attempt.started", { job: job(1) }),
+          at(110, "human.answered", { job: job(2) }),
+          // The second time it is a dead letter, and one that had failed goes with it.
+          at(200, "job.held", { job: job(1) }),
+          at(300, "jobs.retried", { jobs: [job(1), job(2), job(3)], action: "redrive" }),
+          at(310, "attempt.started", { job: job(1) }),
+          // Nobody decided in time.
+          at(400, "job.held", { job: job(1) }),
+          at(401, "human.asked", { job: job(2) }),
+          at(900, "hold.resolved", { job: job(1), action: "skip", expired: true }),
+          at(901, "human.answered", { job: job(2), expired: true }),
+        ];
+      };
+      const id = await putRun(under.store, { status: "completed", created_at: AT }, (runId) => ({
+        jobs: [1, 2, 3].map((n) => jobRow(runId, n)),
+        events: log(runId),
+      }));
+      expect(sorted(await under.store.count("decisions", all))).toEqual(
+        sorted([
+          { kind: "hold", after_ms: 60, decisions: 1 },
+          { kind: "question", after_ms: 100, decisions: 1 },
+          { kind: "hold", after_ms: 100, decisions: 1 },
+        ]),
+      );
+      expect(await under.store.count("decisions", { ...all, since: AT + 1 })).toEqual([]);
+      expect(await under.store.count("decisions", { ...all, runIds: [id] })).toHaveLength(3);
+    });
+
     test("are of the runs alone that are asked for, and never of imported ones", async () => {
       const { store } = under;
       const id = await put(AT);

@@ -25,6 +25,7 @@ const SQLITE_CHECKSUMS: readonly string[] = [
   "17 06e214946a335cf7a5737f9b6db8ba4f49604d6f242e06dd2a43c394c189ec30",
   "18 d47369a18a6b22bc484dd90a6bad9401ac1fb1d2d92ba0e342b05dd7b64718b3",
   "19 0cb1e26caacfb2e40f43426d62c77df6ac935e0c3b28d26eb85ab26cba8c1fd7",
+  "20 0eaf753aa7f2269ab6dde19f09e6bc7efca63c18a7cb529e629c4c9650427fc2",
 ];
 const POSTGRES_CHECKSUMS: readonly string[] = [
   "1 1751a84abd9393e20a4bf66084f9ce9b619c111a18c179a356d503ce35d5951c",
@@ -45,10 +46,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "16 723198868bb6640d6cd784c8f40665fa4226018d9bd6875aa6d2d07a2956e764",
   "17 0ca499368425f5a2a7ed07837984b837b24523cad2e429be339037be53055d4e",
   "18 5ddcd2ec475e08169fe714bc8f6828108b433fab7219f4d106bd36fa6e2a5b1b",
+  "19 0eaf753aa7f2269ab6dde19f09e6bc7efca63c18a7cb529e629c4c9650427fc2",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "18 f06826982df011a092825f85ef9855481847ef0cb7d378635bd2ac667fcbe140";
+const FUNCTIONS_CHECKSUM = "19 f06826982df011a092825f85ef9855481847ef0cb7d378635bd2ac667fcbe140";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

@@ -45,5 +45,10 @@ steps:
       /^1 run, 8 attempts, 3 of them retries \(37\.5 %\)\nruns: 1 completed with a handled failure\nattempts until success: 2\.00 on average\n/,
     );
     expect(stdout).toMatch(/^ {2}EXIT_4 +application +2 +25\.0 %$/m);
+    const held = await cli.runJson("unhandled: hold\nsteps: { a: { exec: 'exit 3' } }");
+    await cli.daruma("decide", String(held.report.jobs[0]!.id), "--action", "skip");
+    expect((await cli.daruma("stats")).stdout).toMatch(
+      /^decisions: 1 hold, 0 questions, after .+ at the median$/m,
+    );
   });
 });

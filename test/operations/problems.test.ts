@@ -234,6 +234,20 @@ describe("list_runs", () => {
     ]);
   });
 
+  test("a held run that somebody decided did not complete at once, here as in the statistics", async () => {
+    const held = await run("name: stood_up\nunhandled: hold\nsteps: { call: { exec: 'exit 3' } }");
+    const [problem] = await problems("stood_up");
+    const jobs = problem!.items.map(({ job_id }) => job_id);
+    await bench.call("decide_problems", { jobs, action: "skip" });
+    await until(held, "completed");
+    const { items, outcomes } = await bench.call("list_runs", { workflow: "stood_up", outcomes: true });
+    expect(outcomes?.stood_up).toEqual([{ run_id: held, outcome: "rescued" }]);
+    expect(items).toMatchObject([{ recoveries: 0, happened: "a failure was answered by a decision" }]);
+    const stats = await bench.call("get_stats", { workflow: "stood_up" });
+    expect(stats.outcomes).toMatchObject({ at_once: 0, rescued: 1 });
+    expect(stats.decisions).toEqual({ holds: 1, questions: 0, median_ms: expect.any(Number) });
+  });
+
   test("counts the same recoveries as the run itself", async () => {
     for (const { run_id, recoveries } of (await bench.call("list_runs", { limit: 100 })).items)
       expect((await bench.call("get_run", { run_id })).recoveries).toHaveLength(recoveries);

@@ -27,7 +27,7 @@ export function statsLines(stats: StatsAnswer, width: number, paint: Paint): str
 }
 
 function headLines(stats: StatsAnswer): string[] {
-  const { runs, attempts, retries, timeouts, attempts_until_success: tries, recovery_scripts } = stats;
+  const { runs, attempts, retries, timeouts, attempts_until_success: tries, recovery_scripts, decisions } = stats;
   const outcomes = OUTCOMES.filter(([name]) => stats.outcomes[name] > 0);
   return [
     `${count(runs, "run")}, ${count(attempts, "attempt")}, ${retries} of them retries (${percent(stats.retry_rate)})`,
@@ -38,6 +38,11 @@ function headLines(stats: StatsAnswer): string[] {
     `time: ${durationText(stats.running_ms)} running, ${durationText(stats.lost_ms)} of it in attempts that did not succeed; ${durationText(stats.retry_waiting_ms)} waiting for retries`,
     `timeouts: ${timeouts.wall} wall, ${timeouts.idle} idle`,
     `recovery scripts: ${recovery_scripts.run} run, ${recovery_scripts.failed} failed`,
+    ...(decisions.median_ms === null
+      ? []
+      : [
+          `decisions: ${count(decisions.holds, "hold")}, ${count(decisions.questions, "question")}, after ${durationText(decisions.median_ms)} at the median`,
+        ]),
     ...(stats.reading > 0 ? [`${count(stats.reading, "older run")} still to be read`] : []),
   ];
 }

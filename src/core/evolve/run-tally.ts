@@ -17,6 +17,7 @@ export function tallyOf(run: Run): RunTally {
   return {
     jobs,
     handled: handled.length,
+    ...(run.book.rows > 0 ? { fell: true as const } : {}),
     recovered: run.recoveries.first,
     concern: concernOf(run, handled),
     ...(run.ending === null ? {} : { ending: { phase: phaseOf(run), undone: isUndone(run) } }),

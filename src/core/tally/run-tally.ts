@@ -4,6 +4,8 @@ export interface RunTally {
   readonly jobs: { readonly [status: string]: number };
   /** Of the failed ones: something handled them. */
   readonly handled: number;
+  /** It has met a failure, whoever or whatever answered it. Missing where it has not, and in older rows. */
+  readonly fell?: true;
   /** The first of its recoveries. */
   readonly recovered: readonly Recovered[];
   /** Of all that waits for somebody, or of all failures that were handled, the first. */

@@ -223,6 +223,8 @@ async function outcomesOf(store: Store, items: readonly RunItem[]) {
   return Object.fromEntries(await Promise.all(lists));
 }
 
+/** A row of an older version does not say whether it met a failure that a person answered. */
 function outcomeIn({ status, recoveries, tally }: RunRow): RunOutcome {
-  return outcomeOf({ status, fell: (recoveries ?? 0) > 0, handled: (tally?.handled ?? 0) > 0 });
+  const fell = tally?.fell === true || (recoveries ?? 0) > 0;
+  return outcomeOf({ status, fell, handled: (tally?.handled ?? 0) > 0 });
 }

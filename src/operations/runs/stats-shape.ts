@@ -42,6 +42,7 @@ export const statistics = z.object({
   errors: list({ code: z.string(), class: z.string(), count: z.number(), rate: z.number() }),
   timeouts: z.object({ wall: z.number(), idle: z.number() }),
   recovery_scripts: z.object({ run: z.number(), failed: z.number() }),
+  decisions: z.object({ holds: z.number(), questions: z.number(), median_ms: z.number().nullable() }),
   by_workflow: list({ workflow: z.string(), runs: z.number(), ...effort }),
   by_worker: list({
     worker: z.string(),

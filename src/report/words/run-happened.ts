@@ -13,6 +13,8 @@ export interface Happened {
 }
 
 const MAX_CHARS = 300;
+/** No rung brought anything back: somebody did, or what the file says of a hold that expires. */
+const DECIDED = "a failure was answered by a decision";
 
 /** One line: what it failed of or waits for, what was rescued and how, or what is under way. Empty: nothing to tell. */
 export function happenedText(run: Happened): string {
@@ -34,7 +36,7 @@ function sentence({ status, error, recoveries, tally }: Happened): string {
   }
   if (status === "running" || status === "pending")
     return [underWay(tally), rescued].filter(Boolean).join("; ");
-  return rescued;
+  return status === "completed" && tally.fell === true && rescued === "" ? DECIDED : rescued;
 }
 
 function recoveredText(recoveries: number, { recovered }: RunTally): string {

@@ -1,6 +1,8 @@
 import type { BookRow } from "../../core/book/book-row.js";
 import type { AttemptRow, JobRow, RunRow } from "../../core/model/rows.js";
 import type { CountFilter, CountKind, CountStore, Counts } from "../counts.js";
+import { DECISION_TYPES, TURNS } from "../count-queries.js";
+import type { SerialisedEvent } from "../store.js";
 import { isSought } from "./memory-search.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";
 
@@ -10,6 +12,8 @@ interface CountedRun {
   readonly jobs: readonly JobRow[];
   readonly attempts: readonly AttemptRow[];
   readonly book: readonly BookRow[];
+  /** All of its log. */
+  readonly log: readonly SerialisedEvent[];
   /** Of jobs that are asked for. */
   events(type: string): { readonly job: JobRow; readonly data: EventData }[];
 }
@@ -33,6 +37,7 @@ export function createCountVerbs(open: OpenTables): CountStore {
         ends: endsOf,
         usage: usageOf,
         scripts: scriptsOf,
+        decisions: decisionsOf,
       };
       const found = countedRuns(open(), filter).flatMap(single[kind]);
       return kind === "scripts" && found.length === 0
@@ -56,6 +61,7 @@ function countedRuns(tables: MemoryTables, filter: CountFilter): CountedRun[] {
       return {
         run,
         jobs,
+        log: each.events,
         attempts: Array.from(each.attempts.values(), (text) => parseRow<AttemptRow>(text)),
         book: rows.filter(({ run_id }) => run_id === run.id),
         events: (type) =>
@@ -135,9 +141,36 @@ function scriptsOf({ events }: CountedRun): Counts["scripts"][] {
   return [{ run: all.length, failed: all.filter(({ data }) => data.ok === false).length }];
 }
 
+function decisionsOf({ log }: CountedRun): Counts["decisions"][] {
+  const found: Counts["decisions"][] = [];
+  /** By job: when it was asked for a decision; null: it waits for none. */
+  const asked = new Map<number, { readonly kind: "hold" | "question"; readonly at: number } | null>();
+  for (const { type, at, data } of log) {
+    const isDecision = DECISION_TYPES.includes(type);
+    if (!isDecision && !TURNS.includes(type)) continue;
+    const { job, jobs, expired, action } = JSON.parse(data) as DecidedData;
+    for (const id of jobs ?? [job!]) {
+      const since = asked.get(id) ?? null;
+      if (isDecision && since !== null && expired !== true && action !== "resolve")
+        found.push({ kind: since.kind, after_ms: at - since.at, decisions: 1 });
+      if (type === "job.held") asked.set(id, { kind: "hold", at });
+      else if (type === "human.asked") asked.set(id, { kind: "question", at });
+      else if (type !== "jobs.retried") asked.set(id, null);
+    }
+  }
+  return found;
+}
+
+interface DecidedData {
+  readonly job?: number;
+  readonly jobs?: readonly number[];
+  readonly expired?: true;
+  readonly action?: string;
+}
+
 const SUMS = new Set([
   ...["runs", "attempts", "ms", "failures", "lost_ms", "again", "waited_ms", "jobs", "calls"],
-  ...["input_tokens", "output_tokens", "run", "failed"],
+  ...["input_tokens", "output_tokens", "run", "failed", "decisions"],
 ]);
 
 /** Rows that differ in sums alone are one. */

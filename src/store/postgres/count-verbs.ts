@@ -11,6 +11,13 @@ const DIALECT: CountDialect = {
   isHandled: "job.handled",
   field: (...names) => `(data::json #>> '{${names.join(",")}}')`,
   isNotOk: "data::json ->> 'ok' = 'false'",
+  decided: {
+    from: "event",
+    jobs: `LATERAL json_array_elements_text(
+      coalesce(data::json -> 'jobs', json_build_array(data::json -> 'job'))) AS decided (value)`,
+    job: "decided.value::bigint",
+    before: "event AS before",
+  },
 };
 
 export function createCountVerbs(db: Database): CountStore {

@@ -12,6 +12,13 @@ const DIALECT: CountDialect = {
   isHandled: "job.handled = 1",
   field: (...names) => `data ->> '$.${names.join(".")}'`,
   isNotOk: "data ->> '$.ok' = 0",
+  decided: {
+    from: "event INDEXED BY event_decision",
+    jobs: "json_each(coalesce(data -> '$.jobs', json_array(data -> '$.job'))) AS decided",
+    // Without a type, or the index by job would not be used.
+    job: "decided.value",
+    before: "event AS before INDEXED BY event_by_job",
+  },
 };
 
 export function createCountReads({ rows }: Statements): Pick<ReadVerbs, "count"> {

@@ -318,6 +318,11 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE UNIQUE INDEX run_place ON run (concurrency_group, place) WHERE place IS NOT NULL;
     `,
   },
+  // Few events are decisions, and statistics look for them in the runs of weeks.
+  {
+    version: 20,
+    sql: `CREATE INDEX event_decision ON event (run_id, seq) WHERE type IN ('hold.resolved', 'human.answered', 'jobs.retried');`,
+  },
 ];
 
 /** Bring the file to the newest version, in one transaction; safe when two processes open it at once. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { helperText, percentText, piecesOf, sortHelpers, WINDOWS } from "./statistics.js";
+import { decidedText, helperText, percentText, piecesOf, sortHelpers, WINDOWS } from "./statistics.js";
 
 const NOW = Date.parse("2026-03-10T13:05:00Z");
 const [day, week] = WINDOWS;
@@ -21,6 +21,23 @@ describe("the statistics page", () => {
   it("says shares without false precision", () => {
     expect([percentText(0, 0), percentText(1, 30), percentText(2, 3), percentText(5, 5)]).toEqual([
       ..."0 %,3.3 %,67 %,100 %".split(","),
+    ]);
+  });
+
+  it("says how long people took to decide, and what waits for them now", () => {
+    const outcomes = { at_once: 0, rescued: 0, handled: 0, held: 0, failed: 0, canceled: 0, active: 0 };
+    const none = { holds: 0, questions: 0, median_ms: null };
+    const some = { holds: 26, questions: 2, median_ms: 840_000 };
+    expect([
+      decidedText({ decisions: none, outcomes }),
+      decidedText({ decisions: none, outcomes: { ...outcomes, held: 2 } }),
+      decidedText({ decisions: some, outcomes }),
+      decidedText({ decisions: some, outcomes: { ...outcomes, held: 1 } }),
+    ]).toEqual([
+      "nothing waited for a decision",
+      "2 held now",
+      "28 decided after 14 min 00 s at the median",
+      "28 decided after 14 min 00 s at the median, 1 held now",
     ]);
   });
 

@@ -76,6 +76,17 @@ export function costText({ running_ms, lost_ms, retry_waiting_ms }: Stats): stri
   return `${share} of ${durationText(running_ms)}; ${durationText(retry_waiting_ms)} of waiting`;
 }
 
+/** What people decided, and how long it took them; what waits for them now. */
+export function decidedText({ decisions, outcomes }: Pick<Stats, "decisions" | "outcomes">): string {
+  const { holds, questions, median_ms } = decisions;
+  const held = outcomes.held === 0 ? [] : [`${numberText(outcomes.held)} held now`];
+  const decided =
+    median_ms === null
+      ? []
+      : [`${numberText(holds + questions)} decided after ${durationText(median_ms)} at the median`];
+  return [...decided, ...held].join(", ") || "nothing waited for a decision";
+}
+
 /** In the order of the ladder; people come last. */
 export function sortHelpers(rungs: Stats["rungs"], ladder: readonly string[]): Stats["rungs"] {
   const place = ({ by }: { readonly by: string }): number => {

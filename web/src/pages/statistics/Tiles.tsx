@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { Doll, type Face } from "../../parts/Doll.js";
 import { addressOf } from "../../place.js";
-import { costText, numberText, percentText, type Stats } from "../../words/statistics.js";
+import { costText, decidedText, numberText, percentText, type Stats } from "../../words/statistics.js";
 
 /** The figures that somebody looks for first. */
 export function Tiles({ stats }: { readonly stats: Stats }): ReactNode {
-  const { runs, outcomes } = stats;
+  const { runs, outcomes, decisions } = stats;
   const rescued = outcomes.rescued + outcomes.handled;
   return (
     <div className="tiles">
@@ -23,11 +23,11 @@ export function Tiles({ stats }: { readonly stats: Stats }): ReactNode {
         more={`${numberText(outcomes.handled)} of them with a handled failure`}
       />
       <Tile
-        name="Held"
+        name="Needed a person"
         face="held"
         tone="person"
-        figure={numberText(outcomes.held)}
-        more={outcomes.held === 0 ? "nothing waits for a person" : "wait for a person now"}
+        figure={numberText(outcomes.held + decisions.holds + decisions.questions)}
+        more={decidedText(stats)}
         href={addressOf(["inbox"])}
       />
       <Tile
