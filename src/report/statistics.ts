@@ -1,4 +1,11 @@
-import type { CountedStep, Counts, DecisionCount, RunCount, ScriptCount, UsageCount } from "../store/counts.js";
+import type {
+  CountedStep,
+  Counts,
+  DecisionCount,
+  RunCount,
+  ScriptCount,
+  UsageCount,
+} from "../store/counts.js";
 import { outcomeOf, type RunOutcome } from "./run-outcome.js";
 import { costsOf, type Effort, type WorkerEffort, type WorkflowEffort } from "./statistics-cost.js";
 
@@ -88,8 +95,12 @@ function decisionsOf(rows: readonly DecisionCount[]): Decisions {
   const sorted = [...rows].sort((a, b) => a.after_ms - b.after_ms);
   /** What the one at this place waited for. */
   const at = (place: number): number => {
-    let passed = 0;
-    return sorted.find(({ decisions }) => (passed += decisions) > place)?.after_ms ?? 0;
+    let left = place;
+    for (const { after_ms, decisions } of sorted) {
+      if (left < decisions) return after_ms;
+      left -= decisions;
+    }
+    return 0;
   };
   const last = holds + questions - 1;
   const median_ms = last < 0 ? null : Math.round((at(Math.floor(last / 2)) + at(Math.ceil(last / 2))) / 2);

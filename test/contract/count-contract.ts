@@ -107,7 +107,7 @@ export function countContract(under: StoreUnderTest): void {
       expect(await store.count("scripts", { ...all, steps: [] })).toEqual([{ run: 0, failed: 0 }]);
     });
 
-    test("are of people's decisions, with how long each was waited for", async () => {
+    test("are of people's decisions, with how long each was waited for", { tags: ["W38"] }, async () => {
       const at = (ms: number, type: string, more: object) => ({
         at: AT + ms,
         type,

@@ -13,6 +13,7 @@ steps:
 `;
 const FAILING =
   "name: failing\nsteps: { build: { exec: 'echo \"<img src=x onerror=alert(1)>\" >&2; exit 3' } }";
+const ASKING = "name: asking\nsteps: { ask: { type: human, prompt: 'Go?', choices: [go] } }";
 const GRAPHICS = `
 name: graphics
 breakers: { disk: {} }
@@ -21,10 +22,25 @@ steps:
   store: { exec: "true", uses: disk }
 `;
 
-/** One run that was rescued, two that failed, one that waits for a worker; a worker in quarantine. */
+/** What a phone could only read by moving it sideways. */
+const SIDEWAYS = `[...document.querySelectorAll("main *")]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(each).overflowX))
+  .map((each) => each.className)`;
+
+/** Answers once the step asks. */
+async function answer(server: LiveServer, run: number): Promise<number> {
+  const jobs = [await server.job(run, "ask")];
+  const body = { jobs, action: "answer", choice: "go" };
+  return (await server.ask("POST", "/api/v1/problems/decide", { body })).status;
+}
+
+/** One run that was rescued, two that failed, one with a question that somebody answered, one that waits for a worker; a worker in quarantine. */
 async function fill(server: LiveServer): Promise<void> {
   await server.until(await server.run(FLAKY, { labels: { team: "core" } }), "completed");
   for (let n = 0; n < 2; n += 1) await server.until(await server.run(FAILING), "failed");
+  const asking = await server.run(ASKING);
+  await expect.poll(() => answer(server, asking), { timeout: 60_000 }).toBe(200);
+  await server.until(asking, "completed");
   await server.run(GRAPHICS);
   await putQuarantine(server, "gpu-1");
 }
@@ -40,11 +56,12 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     const page = await browser.open(`${server.url}/#/statistics`);
     const chart = page.getByRole("region", { name: "Outcome of runs" });
     const today = chart.locator("tbody tr").last();
-    await expect.poll(() => today.locator("td").allTextContents()).toEqual(["0", "1", "0", "0", "2"]);
+    await expect.poll(() => today.locator("td").allTextContents()).toEqual(["1", "1", "0", "0", "2"]);
     expect(await chart.locator("tbody tr").count()).toBe(28);
     expect(await chart.locator("rect.c-rescued, rect.c-failed").count()).toBe(2);
     const rungs = page.getByRole("region", { name: "Did the rung help?" });
     await rungs.getByRole("row", { name: "retry 1 of 1" }).waitFor();
+    await page.getByText(/^1 decided after .+ at the median$/).waitFor();
     await page.getByText("<img src=x onerror=alert(1)>").waitFor();
     await page.getByRole("region", { name: "Flaky steps" }).getByRole("link", { name: "fetch" }).waitFor();
     await page.getByLabel("Workflow").selectOption("flaky");
@@ -56,7 +73,7 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     await page.getByLabel("Label").press("Enter");
     await page.getByText("No runs in the last 24 h that match").waitFor();
     await page.getByRole("link", { name: "Clear the filter", exact: true }).click();
-    await expect.poll(() => today.locator("td").allTextContents()).toEqual(["0", "1", "0", "0", "2"]);
+    await expect.poll(() => today.locator("td").allTextContents()).toEqual(["1", "1", "0", "0", "2"]);
   });
 
   it("says what waits for a worker, releases a worker and opens a breaker with a reason", async () => {
@@ -87,7 +104,7 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
   });
 
   it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", {
-    tags: ["P9"],
+    tags: ["P9", "P18"],
   }, async () => {
     const server = await servers.start();
     await fill(server);
@@ -104,6 +121,7 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
         const barriers = await barriersOf(page);
         if (barriers.length > 0) found[`${at} ${theme} ${width}`] = barriers;
         expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+        if (width === 390) expect(await page.evaluate(SIDEWAYS), at).toEqual([]);
       }
     }
     expect(found).toEqual({});

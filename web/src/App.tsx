@@ -10,9 +10,11 @@ import { StepPage } from "./pages/StepPage.js";
 import { WorkflowPages } from "./pages/Workflows.js";
 import { showFavicon } from "./parts/favicon.js";
 import { Shell } from "./parts/Shell.js";
+import { Skeleton } from "./parts/Skeleton.js";
 import type { Place } from "./place.js";
 import { usePlace } from "./use-place.js";
 import type { Problems } from "./words/problems.js";
+import { zone } from "./words/times.js";
 
 export interface Who {
   readonly name: string;
@@ -22,6 +24,8 @@ export interface Who {
 /** The rail's count and the inbox are one list: they cannot differ. */
 export function App(): ReactNode {
   const place = usePlace();
+  // Times are told anew, wherever they stand.
+  useSyncExternalStore(zone.watch, zone.get);
   const who = useLive(
     "whoami",
     () => dataOf(api.GET("/api/v1/whoami")),
@@ -93,7 +97,7 @@ const Workers = lazy(async () => ({ default: (await import("./pages/Workers.js")
 
 /** Pages that are loaded when somebody goes there. */
 function Later({ children }: { readonly children: ReactNode }): ReactNode {
-  return <Suspense fallback={null}>{children}</Suspense>;
+  return <Suspense fallback={<Skeleton />}>{children}</Suspense>;
 }
 
 interface PageProps {

@@ -27,7 +27,15 @@ export function statsLines(stats: StatsAnswer, width: number, paint: Paint): str
 }
 
 function headLines(stats: StatsAnswer): string[] {
-  const { runs, attempts, retries, timeouts, attempts_until_success: tries, recovery_scripts, decisions } = stats;
+  const {
+    runs,
+    attempts,
+    retries,
+    timeouts,
+    attempts_until_success: tries,
+    recovery_scripts,
+    decisions,
+  } = stats;
   const outcomes = OUTCOMES.filter(([name]) => stats.outcomes[name] > 0);
   return [
     `${count(runs, "run")}, ${count(attempts, "attempt")}, ${retries} of them retries (${percent(stats.retry_rate)})`,

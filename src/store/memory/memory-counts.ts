@@ -1,7 +1,7 @@
 import type { BookRow } from "../../core/book/book-row.js";
 import type { AttemptRow, JobRow, RunRow } from "../../core/model/rows.js";
-import type { CountFilter, CountKind, CountStore, Counts } from "../counts.js";
 import { DECISION_TYPES, TURNS } from "../count-queries.js";
+import type { CountFilter, CountKind, CountStore, Counts } from "../counts.js";
 import type { SerialisedEvent } from "../store.js";
 import { isSought } from "./memory-search.js";
 import { type MemoryTables, type OpenTables, parseRow } from "./memory-tables.js";

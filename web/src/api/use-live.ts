@@ -78,3 +78,10 @@ export function useLive<Data>(
   const isCurrent = state.key === key;
   return { data: isCurrent ? state.data : null, problem: isCurrent ? state.problem : null, reload };
 }
+
+/** What was there last: while something else is read in its place, it stays where it is. */
+export function useLast<Thing>(thing: Thing | null): Thing | null {
+  const last = useRef<Thing | null>(null);
+  if (thing !== null) last.current = thing;
+  return last.current;
+}

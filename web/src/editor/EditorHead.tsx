@@ -5,7 +5,7 @@ import { Button } from "../parts/Button.js";
 import { Icon } from "../parts/Icon.js";
 import { addressOf } from "../place.js";
 import { count } from "../words/status.js";
-import { clockTime } from "../words/times.js";
+import { namedTime } from "../words/times.js";
 import type { Stored } from "./read-workflow.js";
 import type { DraftState } from "./use-draft.js";
 
@@ -87,7 +87,7 @@ function DraftChip({ draft, isDirty }: { readonly draft: DraftState; readonly is
     <>
       <span className="chip line">{revision === 0 ? "no draft yet" : `draft, revision ${revision}`}</span>
       <span className="dim small" role="status">
-        {isDirty ? "not saved" : (done ?? (savedAt === null ? "" : `saved ${clockTime(savedAt)} UTC`))}
+        {isDirty ? "not saved" : (done ?? (savedAt === null ? "" : `saved ${namedTime(savedAt)}`))}
       </span>
     </>
   );

@@ -4,6 +4,7 @@ import type { Problem as Refusal } from "../api/client.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { Refused } from "../parts/Notice.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { useMinute } from "../parts/use-minute.js";
 import { addressOf, type Place, placeOf } from "../place.js";
 import {
@@ -62,7 +63,7 @@ export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps):
     .filter(({ problem, isGone }) => selected.has(problem.id) && !isGone)
     .map(({ problem }) => problem);
   useInboxKeys({ rows, chosen: chosen?.problem, go, selected, setSelected, mayAct, back: addressAt(null) });
-  if (problems === null) return refusal === null ? null : <Refused problem={refusal} />;
+  if (problems === null) return refusal === null ? <Skeleton /> : <Refused problem={refusal} />;
   if (rows.length === 0 && problems.total === 0) return <Calm />;
   const isNarrowed = kind !== null && problems.counts[kind as Kind] !== undefined;
   return (
@@ -214,7 +215,7 @@ function useInboxKeys(given: {
     if (newest !== undefined)
       location.hash = addressOf(["runs", newest.run_id, nameOf(newest.step, newest.scope)], { tab });
   };
-  const ids = rows.filter(({ problem }) => problem.kind !== "question").map(({ problem }) => problem.id);
+  const ids = selectable(rows);
   useKeys("Inbox", [
     {
       keys: "j|down",
@@ -226,7 +227,14 @@ function useInboxKeys(given: {
     { keys: "l", does: "log of the step", run: () => open("log") },
     ...(mayAct && chosen !== undefined
       ? [
-          { keys: "space", does: "select", run: () => setSelected(toggled(selected, chosen.id)) },
+          {
+            keys: "space",
+            does: "select",
+            run: () => {
+              // A question has its own choices: it is answered by itself.
+              if (chosen.kind !== "question") setSelected(toggled(selected, chosen.id));
+            },
+          },
           {
             keys: "shift+space",
             does: "select up to here",
@@ -252,12 +260,16 @@ function useInboxKeys(given: {
   ]);
 }
 
+function selectable(rows: readonly ShownRow[]): string[] {
+  return rows.filter(({ problem }) => problem.kind !== "question").map(({ problem }) => problem.id);
+}
+
 /** From what was selected last up to here. */
 function ranged(rows: readonly ShownRow[], selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const ids = rows.map(({ problem }) => problem.id);
   const from = ids.indexOf([...selected].at(-1) ?? id);
   const to = ids.indexOf(id);
-  return new Set([...selected, ...ids.slice(Math.min(from, to), Math.max(from, to) + 1)]);
+  return new Set([...selected, ...selectable(rows.slice(Math.min(from, to), Math.max(from, to) + 1))]);
 }
 
 function Head({ problems, kind }: { readonly problems: Problems; readonly kind: string | null }): ReactNode {

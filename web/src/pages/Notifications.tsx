@@ -3,8 +3,10 @@ import { api, dataOf } from "../api/client.js";
 import { type Act, useAct } from "../api/use-act.js";
 import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
+import { Listing } from "../parts/Listing.js";
 import { Empty, Refused } from "../parts/Notice.js";
 import { PageTabs } from "../parts/PageTabs.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf, type Place } from "../place.js";
 import { kindWords, type ServerSettings } from "../words/notifications.js";
 import { Deliveries } from "./notifications/Deliveries.js";
@@ -52,6 +54,7 @@ export function Notifications({
   return (
     <div className="page listing">
       <PageTabs of="workers" current="notifications" />
+      {data === null && problem === null && <Skeleton />}
       {problem !== null && <Refused problem={problem} />}
       {refused !== null && <Refused problem={refused} />}
       {data !== null && <Channels settings={data.settings} mayAct={mayAct} act={act} />}
@@ -125,40 +128,39 @@ function Channels({ settings: { channels, notify }, mayAct, act }: ChannelsProps
           The test message has arrived at {arrived}.
         </p>
       )}
-      <div className="scroll">
-        <table className="t airy">
-          <thead>
-            <tr>
-              <th>Channel</th>
-              <th>Goes to</th>
-              <th className="wide">Told in all workflows</th>
-              {mayAct && (
-                <th>
-                  <span className="sr">Actions</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {channels.map(({ name, type, target }) => (
-              <tr key={name}>
-                <td className="mono-s strong">{name}</td>
-                <td>
-                  <span className="chip line">{type}</span> {target}
-                </td>
-                <td className="wide wrap-text small">{rulesFor(name, notify)}</td>
-                {mayAct && (
-                  <td className="r">
-                    <button type="button" className="btn" onClick={() => void act(test(name))}>
-                      Send a test<span className="sr"> to {name}</span>
-                    </button>
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        isAiry
+        items={channels}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: "Channel", look: "mono-s strong", cell: ({ name }) => name },
+          {
+            name: "Goes to",
+            cell: ({ type, target }) => (
+              <span>
+                <span className="chip line">{type}</span> {target}
+              </span>
+            ),
+          },
+          {
+            name: "Told in all workflows",
+            look: "wide wrap-text small",
+            cell: ({ name }) => <div>{rulesFor(name, notify)}</div>,
+          },
+          mayAct
+            ? {
+                name: "Actions",
+                look: "r",
+                isPlain: true,
+                cell: ({ name }) => (
+                  <button type="button" className="btn" onClick={() => void act(test(name))}>
+                    Send a test<span className="sr"> to {name}</span>
+                  </button>
+                ),
+              }
+            : null,
+        ]}
+      />
     </section>
   );
 }

@@ -1,11 +1,12 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { api, dataOf } from "../api/client.js";
-import { useLive } from "../api/use-live.js";
+import { useLast, useLive } from "../api/use-live.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { Doll, type Face } from "../parts/Doll.js";
 import { Icon } from "../parts/Icon.js";
 import { Empty, Refused } from "../parts/Notice.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf, type Place } from "../place.js";
 import { settleOrder } from "../words/problems.js";
 import { count, type RunItem } from "../words/status.js";
@@ -60,13 +61,15 @@ export function Runs({ place }: { readonly place: Place }): ReactNode {
   );
   const at = (change: { readonly [name: string]: string | null }): string =>
     addressOf(["runs"], { show: filter.name, ...given, ...change });
+  const shown = useLast(data);
   const { runs, added, list, showNew } = useRuns(data?.items ?? null, JSON.stringify(query));
   const chosen = useChosen(runs, list);
   return (
     <div className="runs">
-      <Filters filter={filter} given={given} at={at} shown={runs.length} isMore={data?.next != null} />
+      <Filters filter={filter} given={given} at={at} shown={runs.length} isMore={shown?.next != null} />
       {problem !== null && <Refused problem={problem} />}
-      <div className="scroll" ref={list}>
+      <div className="scroll" ref={list} aria-busy={data === null}>
+        {shown === null && problem === null && <Skeleton rows={16} />}
         {added > 0 && (
           <button type="button" className="btn newrows" onClick={showNew}>
             {count(added, "new run")}, show
@@ -75,12 +78,10 @@ export function Runs({ place }: { readonly place: Place }): ReactNode {
         <p className="sr" role="status">
           {added > 0 ? count(added, "new run") : ""}
         </p>
-        {data !== null &&
-          (runs.length === 0 ? (
-            <NoRuns filter={filter} given={given} />
-          ) : (
-            <RunTable runs={runs} outcomes={data.outcomes ?? {}} chosen={chosen} />
-          ))}
+        {data !== null && runs.length === 0 && <NoRuns filter={filter} given={given} />}
+        {shown !== null && runs.length > 0 && (
+          <RunTable runs={runs} outcomes={shown.outcomes ?? {}} chosen={chosen} />
+        )}
       </div>
       <div className="row pages">
         {before !== null && (
@@ -106,13 +107,14 @@ function useRuns(fresh: readonly RunItem[] | null, key: string) {
   const known = useRef(new Map<number, RunItem>());
   for (const run of fresh ?? []) known.current.set(run.run_id, run);
   const isPointedAt = list.current?.matches(":hover") === true || (list.current?.scrollTop ?? 0) > 0;
-  const shown = order.current.key === key ? order.current.ids : [];
+  // While others are read, those that were there stay.
+  const shown = fresh === null || order.current.key === key ? order.current.ids : [];
   const ids = (fresh ?? []).map(({ run_id }) => String(run_id));
   const settled =
     fresh === null
       ? { order: shown, added: 0 }
       : settleOrder(shown, ids, { frozen: isPointedAt, kept: new Set() });
-  order.current = { key, ids: settled.order };
+  order.current = { key: fresh === null ? order.current.key : key, ids: settled.order };
   useEffect(() => {
     const leave = (): void => refresh((n) => n + 1);
     const element = list.current;

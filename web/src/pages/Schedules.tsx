@@ -3,8 +3,10 @@ import { api, dataOf } from "../api/client.js";
 import { type Act, useAct } from "../api/use-act.js";
 import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
+import { Listing } from "../parts/Listing.js";
 import { Empty, Refused } from "../parts/Notice.js";
 import { PageTabs } from "../parts/PageTabs.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf } from "../place.js";
 import { nextWords, ruleWords, type ScheduleItem, scheduleNotes } from "../words/schedules.js";
 import { exactTime } from "../words/times.js";
@@ -29,6 +31,7 @@ export function Schedules({ mayAct }: { readonly mayAct: boolean }): ReactNode {
       <PageTabs of="workflows" current="schedules" />
       {problem !== null && <Refused problem={problem} />}
       {refused !== null && <Refused problem={refused} />}
+      {data === null && problem === null && <Skeleton />}
       {data !== null && data.items.length > 0 && data.owner === null && (
         <div className="banner warn" role="status">
           <span>
@@ -65,83 +68,75 @@ interface TableProps {
 function Table({ items, now, mayAct, act }: TableProps): ReactNode {
   return (
     <section className="panel" aria-label="Schedules">
-      <div className="scroll">
-        <table className="t airy">
-          <thead>
-            <tr>
-              <th>Schedule</th>
-              <th>When</th>
-              <th>Next run</th>
-              <th>Last run</th>
-              <th className="wide">Notes</th>
-              {mayAct && (
-                <th>
-                  <span className="sr">Actions</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((item) => (
-              <Row key={`${item.workflow} ${item.id}`} item={item} now={now} mayAct={mayAct} act={act} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        isAiry
+        items={items}
+        keyOf={({ workflow, id }) => `${workflow} ${id}`}
+        columns={[
+          {
+            name: "Schedule",
+            cell: ({ workflow, id }) => (
+              <>
+                <a className="link mono" href={addressOf(["workflows", workflow])}>
+                  {workflow}
+                </a>
+                <div className="small dim mono">{id}</div>
+              </>
+            ),
+          },
+          {
+            name: "When",
+            cell: (item) => (
+              <div>
+                <span className="mono">{item.cron}</span>
+                <div className="small dim">{ruleWords(item)}</div>
+              </div>
+            ),
+          },
+          {
+            name: "Next run",
+            cell: (item) =>
+              item.paused === null ? nextWords(item, now) : <span className="chip line">paused</span>,
+          },
+          { name: "Last run", cell: ({ last }) => <LastRun last={last} /> },
+          { name: "Notes", look: "wide wrap-text small", cell: (item) => <Notes item={item} /> },
+          mayAct
+            ? {
+                name: "Actions",
+                look: "r",
+                isPlain: true,
+                cell: (item) => <Buttons item={item} act={act} />,
+              }
+            : null,
+        ]}
+      />
     </section>
   );
 }
 
-function Row({
-  item,
-  now,
-  mayAct,
-  act,
-}: Omit<TableProps, "items"> & { readonly item: ScheduleItem }): ReactNode {
-  const { workflow, id, cron, last, paused } = item;
-  const notes = scheduleNotes(item);
+function LastRun({ last }: Pick<ScheduleItem, "last">): ReactNode {
+  if (last === null) return <span className="dim">none yet</span>;
   return (
-    <tr>
-      <td>
-        <a className="link mono" href={addressOf(["workflows", workflow])}>
-          {workflow}
-        </a>
-        <div className="small dim mono">{id}</div>
-      </td>
-      <td>
-        <span className="mono">{cron}</span>
-        <div className="small dim">{ruleWords(item)}</div>
-      </td>
-      <td>
-        <span className="only-s dim">Next run: </span>
-        {paused === null ? <span>{nextWords(item, now)}</span> : <span className="chip gold">paused</span>}
-      </td>
-      <td>
-        <span className="only-s dim">Last run: </span>
-        {last === null ? (
-          <span className="dim">none yet</span>
-        ) : (
-          <>
-            <a className="link num" href={addressOf(["runs", last.run_id])}>
-              #{last.run_id}
-            </a>
-            <div className="small dim">{exactTime(last.tick)}</div>
-          </>
-        )}
-      </td>
-      <td className="wide wrap-text small">
-        {notes.map(({ tone, text }) => (
-          <div key={text} className={tone}>
-            {text}
-          </div>
-        ))}
-      </td>
-      {mayAct && (
-        <td className="r">
-          <Buttons item={item} act={act} />
-        </td>
-      )}
-    </tr>
+    <div>
+      <a className="link num" href={addressOf(["runs", last.run_id])}>
+        #{last.run_id}
+      </a>
+      <div className="small dim">{exactTime(last.tick)}</div>
+    </div>
+  );
+}
+
+function Notes({ item }: { readonly item: ScheduleItem }): ReactNode {
+  const notes = scheduleNotes(item);
+  if (notes.length === 0) return null;
+  return (
+    <div>
+      {notes.map(({ tone, text }) => (
+        <div key={text} className={tone}>
+          {text}
+        </div>
+      ))}
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@ import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
 import { Refused } from "../parts/Notice.js";
 import { PageTabs } from "../parts/PageTabs.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf } from "../place.js";
 import type { ServerSettings } from "../words/notifications.js";
 import { keptWords, limitWords } from "../words/settings.js";
@@ -20,6 +21,7 @@ export function Settings(): ReactNode {
   return (
     <div className="page listing">
       <PageTabs of="workers" current="settings" />
+      {data === null && problem === null && <Skeleton />}
       {problem !== null && <Refused problem={problem} />}
       {data !== null && data.differing.length > 0 && (
         <div className="banner warn" role="status">
@@ -45,7 +47,7 @@ function Table({ settings }: { readonly settings: ServerSettings }): ReactNode {
           from <code className="mono-s">daruma.config.yaml</code>, read when the server starts
         </span>
       </header>
-      <table className="t airy">
+      <table className="t cards airy">
         <tbody>
           <Row name="Channels">
             {channels.length === 0 ? (
@@ -96,7 +98,7 @@ function Servers({ servers }: { readonly servers: ServerSettings["servers"] }): 
         <h2>Servers</h2>
         <span className="small dim">of this store, heard of in the last minutes</span>
       </header>
-      <table className="t airy">
+      <table className="t cards airy">
         <tbody>
           {servers.map(({ host, pid, url, seen_at }) => (
             <tr key={`${host} ${pid}`}>

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { api, dataOf } from "../api/client.js";
-import { useLive } from "../api/use-live.js";
+import { useLast, useLive } from "../api/use-live.js";
 import { Empty, Refused } from "../parts/Notice.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf, type Place } from "../place.js";
 import { dayText, type Stats, startOf, WINDOWS, type Window } from "../words/statistics.js";
 import { Costs, Models } from "./statistics/Costs.js";
@@ -37,16 +38,17 @@ export function Statistics({ place }: { readonly place: Place }): ReactNode {
     const timer = setInterval(reload, READ_EVERY_MS);
     return () => clearInterval(timer);
   }, [reload]);
+  // Figures and drawing are of one answer, also while the next one is read.
+  const shown = useLast(data === null ? null : { stats: data, window, since, workflow });
   return (
-    <div className="page stats">
+    <div className="page stats" aria-busy={data === null}>
       <Filters window={window} workflow={workflow} label={label} />
       {problem !== null && <Refused problem={problem} />}
       {data !== null && data.runs === 0 && (
         <Nothing isFiltered={workflow !== null || label !== null} window={window} />
       )}
-      {data !== null && data.runs > 0 && (
-        <Figures stats={data} window={window} since={since} workflow={workflow} />
-      )}
+      {shown === null && problem === null && <Skeleton />}
+      {shown !== null && shown.stats.runs > 0 && data?.runs !== 0 && <Figures {...shown} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
 import { Refused } from "../parts/Notice.js";
 import { PageTabs } from "../parts/PageTabs.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { count } from "../words/status.js";
 import { AllocationTable } from "./workers/AllocationTable.js";
 import { BreakerTable, CampaignTable } from "./workers/Shared.js";
@@ -39,7 +40,7 @@ export function Workers({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const { data, problem, reload } = useLive("workers", readAll, () => false);
   const { act, refused } = useAct(reload);
   useEvery(READ_EVERY_MS, reload);
-  if (data === null) return problem === null ? null : <Refused problem={problem} />;
+  if (data === null) return problem === null ? <Skeleton /> : <Refused problem={problem} />;
   const { workers, waiting, allocations, breakers, campaigns, at } = data;
   const connected = workers.filter((worker) => worker.connected);
   const sum = (of: "slots" | "used"): number => connected.reduce((total, worker) => total + worker[of], 0);

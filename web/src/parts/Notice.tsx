@@ -9,9 +9,21 @@ export function Refused({ problem }: { readonly problem: Problem }): ReactNode {
       <div>
         <b>{problem.message}</b> <span className="chip mono line">{problem.code}</span>
         {problem.hint !== null && <p className="small dim">{problem.hint}</p>}
-        {problem.reference !== null && <p className="mono-s">reference {problem.reference}</p>}
+        {problem.reference !== null && <Reference reference={problem.reference} />}
       </div>
     </div>
+  );
+}
+
+/** By which whoever runs the server finds the fault in its log. */
+function Reference({ reference }: { readonly reference: string }): ReactNode {
+  return (
+    <p className="mono-s">
+      reference {reference}{" "}
+      <button type="button" className="link" onClick={() => void navigator.clipboard?.writeText(reference)}>
+        Copy<span className="sr"> the reference</span>
+      </button>
+    </p>
   );
 }
 

@@ -4,6 +4,7 @@ import { signOut } from "../api/client.js";
 import { Keys, KeysOverlay } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { addressOf, type Place } from "../place.js";
+import { zone } from "../words/times.js";
 import { Confirm } from "./Confirm.js";
 import { ProductDoll } from "./Doll.js";
 import { Icon, type IconName } from "./Icon.js";
@@ -90,6 +91,7 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
           <Icon name="theme" />
           Theme
         </button>
+        <Clock />
         {who !== null && <SignedIn who={who} />}
       </nav>
       <div className="app">
@@ -116,6 +118,22 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
       {showsPalette && <Palette pages={PAGES} onClose={() => setShowsPalette(false)} />}
       {showsKeys && <KeysOverlay onClose={() => setShowsKeys(false)} />}
     </>
+  );
+}
+
+/** Times are in UTC, as in logs, or as the clocks here have them. */
+function Clock(): ReactNode {
+  const isLocal = zone.get() === "local";
+  return (
+    <button
+      type="button"
+      className="nav"
+      title={`Times are ${isLocal ? "local" : "in UTC"}; click for ${isLocal ? "UTC" : "local time"}`}
+      onClick={() => zone.choose(isLocal ? "UTC" : "local")}
+    >
+      <Icon name="clock" />
+      {isLocal ? "Local" : "UTC"}
+    </button>
   );
 }
 

@@ -32,7 +32,7 @@ it("what keeps it from starting comes first", () => {
   });
   expect(notes).toEqual([
     { tone: "bad", text: "No run for 2026-11-17 03:00:00 UTC: target is missing (INVALID_INPUT)." },
-    { tone: "gold", text: "Paused by ann since 2026-11-17 03:00:00 UTC: release week." },
+    { tone: "dim", text: "Paused by ann since 2026-11-17 03:00:00 UTC: release week." },
     { tone: "dim", text: "2 ticks skipped because a run of it was not over, last 2026-11-17 03:00:00 UTC." },
     { tone: "dim", text: "1 tick missed because no server was running, last 2026-11-17 03:00:00 UTC." },
   ]);

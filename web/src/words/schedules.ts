@@ -5,9 +5,7 @@ import { exactTime, until } from "./times.js";
 export type ScheduleItem = AnswerOf<"/api/v1/schedules">["items"][number];
 
 /** What somebody should know of a schedule, the most urgent first; none: all is well. */
-export function scheduleNotes(
-  item: ScheduleItem,
-): { readonly tone: "bad" | "gold" | "dim"; readonly text: string }[] {
+export function scheduleNotes(item: ScheduleItem): { readonly tone: "bad" | "dim"; readonly text: string }[] {
   const { paused, refused, skipped, missed } = item;
   return [
     ...(refused === null
@@ -22,7 +20,7 @@ export function scheduleNotes(
       ? []
       : [
           {
-            tone: "gold" as const,
+            tone: "dim" as const,
             text: `Paused by ${paused.by} since ${exactTime(paused.at)}${paused.reason === "" ? "" : `: ${paused.reason}`}.`,
           },
         ]),

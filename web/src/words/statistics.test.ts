@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { decidedText, helperText, percentText, piecesOf, sortHelpers, WINDOWS } from "./statistics.js";
+import {
+  decidedText,
+  helperText,
+  marksOf,
+  percentText,
+  piecesOf,
+  sortHelpers,
+  WINDOWS,
+} from "./statistics.js";
 
 const NOW = Date.parse("2026-03-10T13:05:00Z");
 const [day, week] = WINDOWS;
@@ -38,6 +46,16 @@ describe("the statistics page", () => {
       "2 held now",
       "28 decided after 14 min 00 s at the median",
       "28 decided after 14 min 00 s at the median, 1 held now",
+    ]);
+  });
+
+  it("draws which rungs acted on a failure, and a person's decision where the hold stands", () => {
+    const drawn = marksOf([{ by: "retry" }, { by: "operator.skip" }])
+      .filter(({ mark }) => mark !== "unreached")
+      .map(({ rung, mark }) => [rung, mark]);
+    expect(drawn).toEqual([
+      ["retry", "acted"],
+      ["hold", "hold"],
     ]);
   });
 

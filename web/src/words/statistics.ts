@@ -1,5 +1,7 @@
 import { durationText } from "../../../src/report/words/duration-text.js";
+import type { RungMark } from "../../../src/report/words/rung-marks.js";
 import type { paths } from "../api/schema.js";
+import { RUNGS } from "../pages/step/rungs.js";
 
 export type Stats = paths["/api/v1/stats"]["get"]["responses"][200]["content"]["application/json"];
 export type Outcome = "at_once" | "rescued" | "handled" | "held" | "failed";
@@ -85,6 +87,17 @@ export function decidedText({ decisions, outcomes }: Pick<Stats, "decisions" | "
       ? []
       : [`${numberText(holds + questions)} decided after ${durationText(median_ms)} at the median`];
   return [...decided, ...held].join(", ") || "nothing waited for a decision";
+}
+
+/** Which rungs ever acted on a failure; the failure book does not say what the others were. */
+export function marksOf(rescues: readonly { readonly by: string }[]): RungMark[] {
+  return RUNGS.map((rung) => {
+    const acted = rescues.some(
+      ({ by }) => by === rung || (rung === "hold" && /^(operator|expired)\./.test(by)),
+    );
+    if (!acted) return { rung, mark: "unreached", times: 0, reason: "" };
+    return { rung, mark: rung === "hold" || rung === "fail" ? rung : "acted", times: 1, reason: "" };
+  });
 }
 
 /** In the order of the ladder; people come last. */

@@ -1,13 +1,39 @@
+import { keep, kept } from "../kept.js";
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+export type Zone = "UTC" | "local";
+
+const KEY = "daruma-times";
+const watchers = new Set<() => void>();
+let chosen: Zone = kept(KEY) === "local" ? "local" : "UTC";
+
+/** In which times are told, on this browser; logs and the command line have UTC. */
+export const zone = {
+  get: (): Zone => chosen,
+  choose: (next: Zone): void => {
+    chosen = next;
+    keep(KEY, next);
+    for (const watcher of watchers) watcher();
+  },
+  watch: (watcher: () => void): (() => void) => {
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
+  },
+};
 
 /** "5 min ago" up to an hour, then the time of day, then the date as well. */
 export function since(at: string, now: number): string {
   const age = now - Date.parse(at);
   if (age < MINUTE_MS) return "just now";
   if (age < HOUR_MS) return `${Math.floor(age / MINUTE_MS)} min ago`;
-  return at.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? clockTime(at) : exactTime(at);
+  const [then, today] = [told(at), told(new Date(now).toISOString())];
+  if (then.slice(0, 10) === today.slice(0, 10)) return namedTime(at);
+  if (then.slice(0, 4) !== today.slice(0, 4)) return exactTime(at);
+  return `${Number(then.slice(8, 10))} ${MONTHS[Number(then.slice(5, 7)) - 1]} ${then.slice(11, 16)} ${zoneName(at)}`;
 }
 
 /** "in 5 min", "in 3 h 20 min", "in 2 days"; what is due by now is "now". */
@@ -21,10 +47,30 @@ export function until(at: string, now: number): string {
   return `in ${Math.floor(left / DAY_MS)} days`;
 }
 
-export function clockTime(at: string): string {
-  return at.slice(11, 19);
+/** "10:57:03 UTC", or "12:57:03 UTC+2" where somebody prefers local time. */
+export function namedTime(at: string): string {
+  return `${told(at).slice(11, 19)} ${zoneName(at)}`;
 }
 
+/** With the date. */
 export function exactTime(at: string): string {
-  return `${at.slice(0, 10)} ${clockTime(at)} UTC`;
+  return `${told(at).slice(0, 10)} ${namedTime(at)}`;
+}
+
+/** What the clocks of the zone show at this moment. */
+function told(at: string): string {
+  return new Date(Date.parse(at) + aheadOf(at) * MINUTE_MS).toISOString();
+}
+
+function zoneName(at: string): string {
+  const ahead = aheadOf(at);
+  if (ahead === 0) return "UTC";
+  const [hours, minutes] = [Math.floor(Math.abs(ahead) / 60), Math.abs(ahead) % 60];
+  const rest = minutes === 0 ? "" : `:${String(minutes).padStart(2, "0")}`;
+  return `UTC${ahead < 0 ? "-" : "+"}${hours}${rest}`;
+}
+
+/** By how many minutes the zone is ahead of UTC. */
+function aheadOf(at: string): number {
+  return chosen === "UTC" ? 0 : -new Date(at).getTimezoneOffset();
 }

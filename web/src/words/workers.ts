@@ -1,7 +1,7 @@
 import { durationText } from "../../../src/report/words/duration-text.js";
 import type { paths } from "../api/schema.js";
 import { count } from "./status.js";
-import { clockTime } from "./times.js";
+import { namedTime } from "./times.js";
 
 type AnswerOf<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { "application/json": infer Answer } } } };
@@ -18,7 +18,7 @@ export type CampaignItem = AnswerOf<"/api/v1/campaigns">["items"][number];
 
 export interface Said {
   readonly words: string;
-  readonly tone: "ok" | "bad" | "line" | "gold" | "live" | "person";
+  readonly tone: "ok" | "bad" | "line" | "live" | "person";
   /** The rest of it, in a sentence. */
   readonly more: string;
 }
@@ -32,10 +32,10 @@ export function workerState(worker: WorkerItem, now: number): Said {
     return {
       words: "quarantined",
       tone: "bad",
-      more: `${failedOnIt(worker)} It gets nothing new until ${clockTime(health.until ?? "")} UTC.`,
+      more: `${failedOnIt(worker)} It gets nothing new until ${namedTime(health.until ?? "")}.`,
     };
   if (health.state === "probation")
-    return { words: "on probation", tone: "gold", more: "It is tried with one attempt before it gets more." };
+    return { words: "on probation", tone: "line", more: "It is tried with one attempt before it gets more." };
   if (!connected) return { words: "not connected", tone: "line", more: "" };
   if (last_seen_at !== null && now - Date.parse(last_seen_at) > SILENT_MS)
     return {
@@ -46,7 +46,7 @@ export function workerState(worker: WorkerItem, now: number): Said {
   if (draining)
     return { words: "draining", tone: "line", more: "It takes nothing new and ends after what it runs." };
   if (leaves_at !== null)
-    return { words: "healthy", tone: "ok", more: `It leaves at ${clockTime(leaves_at)} UTC.` };
+    return { words: "healthy", tone: "ok", more: `It leaves at ${namedTime(leaves_at)}.` };
   return { words: "healthy", tone: "ok", more: "" };
 }
 
@@ -101,7 +101,7 @@ export function allocationState(item: AllocationItem): Said {
 function endsAt({ started_at, runtime_ms }: AllocationItem): string {
   if (started_at === null || runtime_ms === 0) return "Its worker is here.";
   const end = new Date(Date.parse(started_at) + runtime_ms).toISOString();
-  return `Its worker is here. It ends at ${clockTime(end)} UTC at the latest, after ${durationText(runtime_ms)}.`;
+  return `Its worker is here. It ends at ${namedTime(end)} at the latest, after ${durationText(runtime_ms)}.`;
 }
 
 export function breakerState({ state, since, reason, by, next_probe_at }: BreakerItem): Said {
@@ -113,8 +113,8 @@ export function breakerState({ state, since, reason, by, next_probe_at }: Breake
   const next =
     next_probe_at === null
       ? "It stays open until somebody closes it."
-      : `The next try is at ${clockTime(next_probe_at)} UTC.`;
-  return { words: "open", tone: "bad", more: `Since ${clockTime(since ?? "")} UTC${who}${why}. ${next}` };
+      : `The next try is at ${namedTime(next_probe_at)}.`;
+  return { words: "open", tone: "bad", more: `Since ${namedTime(since ?? "")}${who}${why}. ${next}` };
 }
 
 /** What is done about jobs that have no worker. */

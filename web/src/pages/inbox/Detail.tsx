@@ -6,11 +6,12 @@ import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";
 import { Doll } from "../../parts/Doll.js";
 import { RungCells } from "../../parts/RungCells.js";
+import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import { linesOf } from "../../words/log-lines.js";
 import { blocksOf, type Problem } from "../../words/problems.js";
 import { count, standingOf } from "../../words/status.js";
-import { clockTime, exactTime } from "../../words/times.js";
+import { exactTime, since } from "../../words/times.js";
 import { actionsFor } from "./actions.js";
 import { Plan } from "./Plan.js";
 
@@ -74,6 +75,7 @@ export function Detail({ problem: listed, mayAct, result, onDecided }: DetailPro
 }
 
 function Head({ problem }: { readonly problem: Problem }): ReactNode {
+  const now = useMinute();
   const { kind, title, step, workflow, error, signature, first_at, last_at, items } = problem;
   const newest = items[0];
   return (
@@ -101,9 +103,9 @@ function Head({ problem }: { readonly problem: Problem }): ReactNode {
               {signature.slice(0, 11)}
             </button>
           )}
-          <span className="num">
-            {problem.jobs > 1 ? `first ${exactTime(first_at)}, last ` : ""}
-            {exactTime(last_at)}
+          <span className="num" title={`first ${exactTime(first_at)}, last ${exactTime(last_at)}`}>
+            {problem.jobs > 1 ? `first ${since(first_at, now)}, last ` : ""}
+            {since(last_at, now)}
           </span>
         </div>
       </div>
@@ -219,6 +221,7 @@ function RunsOf({
   readonly leftOut: ReadonlySet<number>;
   readonly onChange: (leftOut: ReadonlySet<number>) => void;
 }): ReactNode {
+  const now = useMinute();
   const { items, jobs } = problem;
   const left = items.filter(({ job_id }) => !leftOut.has(job_id)).length;
   return (
@@ -258,7 +261,7 @@ function RunsOf({
             {item.scope !== "root" && <span className="mono-s cut">{nameOf(item.step, item.scope)}</span>}
             <span className="small dim num" title={exactTime(item.since)}>
               {problem.kind === "failed" ? "failed" : problem.kind === "question" ? "asked" : "held"}{" "}
-              {clockTime(item.since)}
+              {since(item.since, now)}
             </span>
             {item.run?.jobs != null && (
               <span className="end small dim num">

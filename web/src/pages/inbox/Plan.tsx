@@ -80,7 +80,9 @@ export function Plan(props: PlanProps): ReactNode {
   const whyNoReset = useWhyNoReset(hasReset ? problems[0]! : null);
   useKeys("Decision", [
     ...actions.flatMap((each) =>
-      each.key === null ? [] : [{ keys: each.key, does: each.words.toLowerCase(), run: () => choose(each) }],
+      each.key === null || (problems.length > 1 && each.alone === true)
+        ? []
+        : [{ keys: each.key, does: each.words.toLowerCase(), run: () => choose(each) }],
     ),
     ...(hasReset && whyNoReset === null
       ? [{ keys: "h", does: "hard reset", run: () => choose(HARD_RESET) }]

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
 import { deliveryState, kindWords, type NotificationItem, toldWords } from "../../words/notifications.js";
 import { exactTime } from "../../words/times.js";
@@ -11,52 +12,47 @@ interface DeliveriesProps {
 /** What was said to whom, whether it arrived, and the last error if it did not. */
 export function Deliveries({ items, now }: DeliveriesProps): ReactNode {
   return (
-    <div className="scroll">
-      <table className="t airy">
-        <thead>
-          <tr>
-            <th>When</th>
-            <th className="wide">About</th>
-            <th>Channel</th>
-            <th>State</th>
-            <th>Notes</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <Row key={item.id} item={item} now={now} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing
+      isAiry
+      items={items}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: "When", look: "num small", cell: ({ at }) => exactTime(at) },
+        {
+          name: "About",
+          look: "wide wrap-text about",
+          cell: (item) => <About item={item} />,
+        },
+        { name: "Channel", look: "mono-s", cell: ({ channel }) => channel },
+        {
+          name: "State",
+          cell: (item) => {
+            const { words, tone } = deliveryState(item, now);
+            return <span className={`chip ${tone}`}>{words}</span>;
+          },
+        },
+        { name: "Notes", look: "wrap-text small", cell: (item) => deliveryState(item, now).more },
+      ]}
+    />
   );
 }
 
-function Row({ item, now }: { readonly item: NotificationItem; readonly now: number }): ReactNode {
-  const { at, kind, subject, run_id, step, channel } = item;
-  const { words, tone, more } = deliveryState(item, now);
+function About({ item }: { readonly item: NotificationItem }): ReactNode {
+  const { kind, subject, run_id, step } = item;
   const told = toldWords(item);
   return (
-    <tr>
-      <td className="num small">{exactTime(at)}</td>
-      <td className="wide wrap-text about">
-        {run_id === null ? (
-          subject
-        ) : (
-          <a className="link" href={addressOf(step === null ? ["runs", run_id] : ["runs", run_id, step])}>
-            {subject}
-          </a>
-        )}
-        <div className="small dim">
-          {kindWords(kind)}
-          {told === "" ? "" : `, ${told}`}
-        </div>
-      </td>
-      <td className="mono-s">{channel}</td>
-      <td>
-        <span className={`chip ${tone}`}>{words}</span>
-      </td>
-      <td className="wrap-text small">{more}</td>
-    </tr>
+    <div>
+      {run_id === null ? (
+        subject
+      ) : (
+        <a className="link" href={addressOf(step === null ? ["runs", run_id] : ["runs", run_id, step])}>
+          {subject}
+        </a>
+      )}
+      <div className="small dim">
+        {kindWords(kind)}
+        {told === "" ? "" : `, ${told}`}
+      </div>
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import { durationText } from "../../../../src/report/words/duration-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
 import { count, standingOf } from "../../words/status.js";
-import { clockTime, exactTime } from "../../words/times.js";
+import { exactTime, namedTime } from "../../words/times.js";
 import { failuresMet } from "./moments.js";
 import type { RunSummary, TimelineData } from "./run-data.js";
 
@@ -58,7 +58,7 @@ export function RunHead({ run, log, controls, children }: HeadProps): ReactNode 
           <span>{run.summary.counts.join(", ")}</span>
           {met > 0 && <span>{count(met, "failure")} met</span>}
           {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
-          <span className="hide-s hide-n">started {clockTime(run.created_at)} UTC</span>
+          <span className="hide-s hide-n">started {namedTime(run.created_at)}</span>
           {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}
           {run.waits_for !== null && <span>{queueText(run.waits_for)}</span>}
           {run.undone !== null && run.undone.done.length > 0 && <span>{run.undone.done.length} undone</span>}

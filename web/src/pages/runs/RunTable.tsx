@@ -2,9 +2,10 @@ import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import type { paths } from "../../api/schema.js";
 import { Doll } from "../../parts/Doll.js";
+import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import { count, type RunItem } from "../../words/status.js";
-import { clockTime, exactTime } from "../../words/times.js";
+import { exactTime, since } from "../../words/times.js";
 import { partsOf, standingInList } from "./standing.js";
 
 type Answer = paths["/api/v1/runs"]["get"]["responses"][200]["content"]["application/json"];
@@ -17,6 +18,7 @@ interface RunTableProps {
 }
 
 export function RunTable({ runs, outcomes, chosen }: RunTableProps): ReactNode {
+  const now = useMinute();
   return (
     <table className="t stacked">
       <thead>
@@ -28,7 +30,7 @@ export function RunTable({ runs, outcomes, chosen }: RunTableProps): ReactNode {
           <th className="wide">What happened</th>
           <th className="hide-s">Steps</th>
           <th className="hide-s">Labels</th>
-          <th className="r hide-s">Started (UTC)</th>
+          <th className="r hide-s">Started</th>
           <th className="r">Took</th>
         </tr>
       </thead>
@@ -39,6 +41,7 @@ export function RunTable({ runs, outcomes, chosen }: RunTableProps): ReactNode {
             run={run}
             outcomes={outcomes[run.workflow] ?? []}
             isChosen={run.run_id === chosen}
+            now={now}
           />
         ))}
       </tbody>
@@ -50,10 +53,12 @@ function RunRow({
   run,
   outcomes,
   isChosen,
+  now,
 }: {
   readonly run: RunItem;
   readonly outcomes: Outcomes[string];
   readonly isChosen: boolean;
+  readonly now: number;
 }): ReactNode {
   const { face, words, tone } = standingInList(run);
   return (
@@ -93,7 +98,7 @@ function RunRow({
         <Labels labels={run.labels} />
       </td>
       <td className="r dim hide-s" title={exactTime(run.created_at)}>
-        {clockTime(run.created_at)}
+        {since(run.created_at, now)}
       </td>
       <td className="r">{run.duration_ms === null ? "" : durationText(run.duration_ms)}</td>
     </tr>

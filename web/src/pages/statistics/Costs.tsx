@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
+import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
 import { numberText, type Stats } from "../../words/statistics.js";
 
@@ -78,32 +79,26 @@ export function Models({ stats }: { readonly stats: Stats }): ReactNode {
       <header>
         <h2>Tokens of model steps</h2>
       </header>
-      <div className="scroll">
-        <table className="t">
-          <thead>
-            <tr>
-              <th>Model</th>
-              <th className="wide">Step</th>
-              <th className="r">Calls</th>
-              <th className="r">In</th>
-              <th className="r">Out</th>
-            </tr>
-          </thead>
-          <tbody>
-            {stats.models.map(({ model, workflow, step, calls, input_tokens, output_tokens }) => (
-              <tr key={`${model} ${workflow} ${step}`}>
-                <td className="mono-s">{model}</td>
-                <td className="wide cut">
-                  <span className="mono-s">{step}</span> <span className="dim small">{workflow}</span>
-                </td>
-                <td className="r">{numberText(calls)}</td>
-                <td className="r">{numberText(input_tokens)}</td>
-                <td className="r">{numberText(output_tokens)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        items={stats.models}
+        keyOf={({ model, workflow, step }) => `${model} ${workflow} ${step}`}
+        columns={[
+          { name: "Model", look: "mono-s", cell: ({ model }) => model },
+          {
+            name: "Step",
+            look: "wide cut",
+            title: ({ step, workflow }) => `${step} in ${workflow}`,
+            cell: ({ step, workflow }) => (
+              <span>
+                <span className="mono-s">{step}</span> <span className="dim small">{workflow}</span>
+              </span>
+            ),
+          },
+          { name: "Calls", look: "r", cell: ({ calls }) => numberText(calls) },
+          { name: "In", look: "r", cell: ({ input_tokens }) => numberText(input_tokens) },
+          { name: "Out", look: "r", cell: ({ output_tokens }) => numberText(output_tokens) },
+        ]}
+      />
     </section>
   );
 }

@@ -2,8 +2,10 @@ import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
+import { LadderStrip } from "../../parts/Ladder.js";
+import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
-import { numberText, percentText } from "../../words/statistics.js";
+import { marksOf, numberText, percentText } from "../../words/statistics.js";
 
 interface Asked {
   readonly since: string;
@@ -32,35 +34,41 @@ export function Failures({ since, workflow }: Asked): ReactNode {
       </header>
       {data !== null && data.items.length === 0 && <p className="small dim pad">Nothing has failed.</p>}
       {data !== null && data.items.length > 0 && (
-        <div className="scroll">
-          <table className="t">
-            <thead>
-              <tr>
-                <th className="wide">What</th>
-                <th>Step</th>
-                <th>What rescued it</th>
-                <th className="r">Runs</th>
-                <th className="r">Met</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.items.map((item) => (
-                <tr key={`${item.workflow} ${item.step} ${item.signature}`}>
-                  <td className="wide cut" title={item.sample}>
-                    <a href={addressOf(["runs", item.last_run, item.step])}>{item.sample}</a>
-                  </td>
-                  <td className="of cut" title={`${item.step} in ${item.workflow}`}>
-                    <span className="mono-s">{item.step}</span>{" "}
-                    <span className="dim small">{item.workflow}</span>
-                  </td>
-                  <td className="small dim">{item.rescued_by === "" ? "nothing yet" : item.rescued_by}</td>
-                  <td className="r">{numberText(item.runs)}</td>
-                  <td className="r">{numberText(item.occurrences)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Listing
+          items={data.items}
+          keyOf={({ workflow: of, step, signature }) => `${of} ${step} ${signature}`}
+          columns={[
+            {
+              name: "What",
+              look: "wide cut",
+              title: ({ sample }) => sample,
+              cell: ({ last_run, step, sample }) => (
+                <a href={addressOf(["runs", last_run, step])}>{sample}</a>
+              ),
+            },
+            {
+              name: "Step",
+              look: "of cut",
+              title: ({ step, workflow: of }) => `${step} in ${of}`,
+              cell: ({ step, workflow: of }) => (
+                <span>
+                  <span className="mono-s">{step}</span> <span className="dim small">{of}</span>
+                </span>
+              ),
+            },
+            {
+              name: "Ladder",
+              cell: ({ rescues }) => <LadderStrip marks={marksOf(rescues)} />,
+            },
+            {
+              name: "What rescued it",
+              look: "small dim",
+              cell: ({ rescued_by }) => (rescued_by === "" ? "nothing yet" : rescued_by),
+            },
+            { name: "Runs", look: "r", cell: ({ runs }) => numberText(runs) },
+            { name: "Met", look: "r", cell: ({ occurrences }) => numberText(occurrences) },
+          ]}
+        />
       )}
     </section>
   );
@@ -82,35 +90,33 @@ export function Flakes({ since, workflow }: Asked): ReactNode {
       </header>
       {data !== null && data.items.length === 0 && <p className="small dim pad">None.</p>}
       {data !== null && data.items.length > 0 && (
-        <div className="scroll">
-          <table className="t">
-            <thead>
-              <tr>
-                <th className="wide">Step</th>
-                <th>Trend</th>
-                <th className="r">Cost</th>
-                <th className="r">Of its jobs</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.items.map(({ workflow: of, step, trend, cost_ms, flaky, jobs, last_run }) => (
-                <tr key={`${of} ${step}`}>
-                  <td className="wide cut">
-                    <a className="mono-s" href={addressOf(["runs", last_run, step])}>
-                      {step}
-                    </a>{" "}
-                    <span className="dim small">{of}</span>
-                  </td>
-                  <td className="small dim">{trend}</td>
-                  <td className="r small">{durationText(cost_ms)}</td>
-                  <td className="r" title={`${flaky} of ${jobs} jobs`}>
-                    {percentText(flaky, jobs)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Listing
+          items={data.items}
+          keyOf={({ workflow: of, step }) => `${of} ${step}`}
+          columns={[
+            {
+              name: "Step",
+              look: "wide cut",
+              title: ({ step, workflow: of }) => `${step} in ${of}`,
+              cell: ({ step, workflow: of, last_run }) => (
+                <>
+                  <a className="mono-s" href={addressOf(["runs", last_run, step])}>
+                    {step}
+                  </a>{" "}
+                  <span className="dim small">{of}</span>
+                </>
+              ),
+            },
+            { name: "Trend", look: "small dim", cell: ({ trend }) => trend },
+            { name: "Cost", look: "r small", cell: ({ cost_ms }) => durationText(cost_ms) },
+            {
+              name: "Of its jobs",
+              look: "r",
+              title: ({ flaky, jobs }) => `${flaky} of ${jobs} jobs`,
+              cell: ({ flaky, jobs }) => percentText(flaky, jobs),
+            },
+          ]}
+        />
       )}
     </section>
   );

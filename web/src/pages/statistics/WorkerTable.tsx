@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
 import { numberText, percentText, type Stats } from "../../words/statistics.js";
 
@@ -15,32 +16,30 @@ export function WorkerTable({ stats }: { readonly stats: Stats }): ReactNode {
           all workers
         </a>
       </header>
-      <div className="scroll">
-        <table className="t">
-          <thead>
-            <tr>
-              <th className="wide">Worker</th>
-              <th className="r">Lost</th>
-              <th className="r">Failed</th>
-              <th className="r">Attempts</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ worker, attempts, failed, lost }) => (
-              <tr key={worker}>
-                <td className="wide cut mono-s" title={worker}>
-                  {worker}
-                </td>
-                <td className={lost > 0 ? "r bad" : "r dim"}>{numberText(lost)}</td>
-                <td className="r" title={`${failed} of ${attempts}`}>
-                  {percentText(failed, attempts)}
-                </td>
-                <td className="r">{numberText(attempts)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        items={shown}
+        keyOf={({ worker }) => worker}
+        columns={[
+          {
+            name: "Worker",
+            look: "wide cut mono-s",
+            title: ({ worker }) => worker,
+            cell: ({ worker }) => worker,
+          },
+          {
+            name: "Lost",
+            look: "r",
+            cell: ({ lost }) => <span className={lost > 0 ? "bad" : "dim"}>{numberText(lost)}</span>,
+          },
+          {
+            name: "Failed",
+            look: "r",
+            title: ({ failed, attempts }) => `${failed} of ${attempts}`,
+            cell: ({ failed, attempts }) => percentText(failed, attempts),
+          },
+          { name: "Attempts", look: "r", cell: ({ attempts }) => numberText(attempts) },
+        ]}
+      />
       {stats.by_worker.length > shown.length && (
         <p className="small dim pad">{stats.by_worker.length - shown.length} more workers lost less.</p>
       )}

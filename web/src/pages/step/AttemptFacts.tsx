@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { sizeText } from "../../log/LogLine.js";
-import { clockTime, exactTime } from "../../words/times.js";
+import { exactTime, namedTime } from "../../words/times.js";
 import type { Attempt } from "./Attempts.js";
 
 /** When and where an attempt ran, and what it took. */
@@ -47,7 +47,8 @@ export function AttemptFacts({ attempt }: { readonly attempt: Attempt }): ReactN
 function Time({ at, more }: { readonly at: string; readonly more?: string }): ReactNode {
   return (
     <span title={exactTime(at)}>
-      {clockTime(at)} UTC{more !== undefined && <span className="dim">, {more}</span>}
+      {namedTime(at)}
+      {more !== undefined && <span className="dim">, {more}</span>}
     </span>
   );
 }

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { Glyph } from "../../parts/Glyph.js";
 import type { JobDetails } from "../../words/status.js";
-import { clockTime } from "../../words/times.js";
+import { namedTime } from "../../words/times.js";
 
 export type Attempt = JobDetails["attempt_history"][number];
 
@@ -84,7 +84,7 @@ function Waits({ job }: { readonly job: JobDetails }): ReactNode {
       <span className="hd person">
         <Glyph status="pending_failed" /> Waits
       </span>
-      <span className="small dim">{since === null ? "for a decision" : `since ${clockTime(since)} UTC`}</span>
+      <span className="small dim">{since === null ? "for a decision" : `since ${namedTime(since)}`}</span>
     </li>
   );
 }

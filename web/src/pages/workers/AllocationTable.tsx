@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { api, dataOf } from "../../api/client.js";
 import type { Act } from "../../api/use-act.js";
+import { Listing } from "../../parts/Listing.js";
 import { type AllocationItem, allocationState } from "../../words/workers.js";
 import { AskButton } from "./AskButton.js";
 
@@ -20,63 +21,67 @@ export function AllocationTable({ items, mayAct, act }: AllocationTableProps): R
         <h2>Allocations</h2>
         <span className="small dim">on batch systems, newest first</span>
       </header>
-      <div className="scroll">
-        <table className="t airy">
-          <thead>
-            <tr>
-              <th>Allocation</th>
-              <th>State</th>
-              <th>Nodes</th>
-              <th className="r">CPUs</th>
-              <th className="r">For</th>
-              <th className="wide">What Daruma makes of it</th>
-              {mayAct && (
-                <th>
-                  <span className="sr">Actions</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((item) => {
-              const { words, tone, more } = allocationState(item);
-              const name = item.id === null ? item.key : `${item.cluster}/${item.id}`;
-              return (
-                <tr key={item.key}>
-                  <td className="mono-s">{name}</td>
-                  <td>
-                    <span className={`chip ${tone}`}>{words}</span>
-                  </td>
-                  <td className="small">
-                    {item.nodes.length === 0 ? item.num_nodes : item.nodes.join(", ")}
-                  </td>
-                  <td className="r">{item.cpus * item.num_nodes}</td>
-                  <td className="r small">{durationText(item.runtime_ms)}</td>
-                  <td className="wide wrap-text">{more}</td>
-                  {mayAct && (
-                    <td className="r">
-                      {item.state !== "ended" && (
-                        <span className="row g2 end">
-                          <button type="button" className="btn" onClick={() => control("drain", item.key)}>
-                            Drain<span className="sr"> {name}</span>
-                          </button>
-                          <AskButton
-                            short="Cancel"
-                            words={`Cancel ${name}`}
-                            effect="What it runs is restarted elsewhere, at no cost to its retries."
-                            isDanger
-                            onSend={() => control("cancel", item.key)}
-                          />
-                        </span>
-                      )}
-                    </td>
-                  )}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        isAiry
+        items={items}
+        keyOf={({ key }) => key}
+        columns={[
+          { name: "Allocation", look: "mono-s", cell: nameOf },
+          {
+            name: "State",
+            cell: (item) => {
+              const { words, tone } = allocationState(item);
+              return <span className={`chip ${tone}`}>{words}</span>;
+            },
+          },
+          {
+            name: "Nodes",
+            look: "small",
+            cell: ({ nodes, num_nodes }) => (nodes.length === 0 ? num_nodes : nodes.join(", ")),
+          },
+          { name: "CPUs", look: "r", cell: ({ cpus, num_nodes }) => cpus * num_nodes },
+          { name: "For", look: "r small", cell: ({ runtime_ms }) => durationText(runtime_ms) },
+          {
+            name: "What Daruma makes of it",
+            look: "wide wrap-text",
+            cell: (item) => allocationState(item).more,
+          },
+          mayAct
+            ? {
+                name: "Actions",
+                look: "r",
+                isPlain: true,
+                cell: (item) => item.state !== "ended" && <Buttons item={item} control={control} />,
+              }
+            : null,
+        ]}
+      />
     </section>
+  );
+}
+
+function nameOf({ id, key, cluster }: AllocationItem): string {
+  return id === null ? key : `${cluster}/${id}`;
+}
+
+interface ButtonsProps {
+  readonly item: AllocationItem;
+  readonly control: (action: "cancel" | "drain", target: string) => void;
+}
+
+function Buttons({ item, control }: ButtonsProps): ReactNode {
+  return (
+    <span className="row g2 end">
+      <button type="button" className="btn" onClick={() => control("drain", item.key)}>
+        Drain<span className="sr"> {nameOf(item)}</span>
+      </button>
+      <AskButton
+        short="Cancel"
+        words={`Cancel ${nameOf(item)}`}
+        effect="What it runs is restarted elsewhere, at no cost to its retries."
+        isDanger
+        onSend={() => control("cancel", item.key)}
+      />
+    </span>
   );
 }

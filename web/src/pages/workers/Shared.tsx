@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { api, dataOf } from "../../api/client.js";
 import type { Act } from "../../api/use-act.js";
+import { Listing } from "../../parts/Listing.js";
 import { type BreakerItem, breakerState, type CampaignItem } from "../../words/workers.js";
 import { AskButton } from "./AskButton.js";
 
@@ -30,37 +31,48 @@ export function BreakerTable({
         <h2>Breakers</h2>
         <span className="small dim">shared by runs: while one is open, the steps that use it wait</span>
       </header>
-      <div className="scroll">
-        <table className="t airy">
-          <tbody>
-            {breakers.map((breaker) => {
-              const { words, tone, more } = breakerState(breaker);
-              const action = breaker.state === "closed" ? "open" : "close";
-              const verb = action === "open" ? "Open" : "Close";
-              return (
-                <tr key={breaker.name}>
-                  <td className="mono-s strong">{breaker.name}</td>
-                  <td>
-                    <span className={`chip ${tone}`}>{words}</span>
-                  </td>
-                  <td className="wide wrap-text small">{more}</td>
-                  {mayAct && (
-                    <td className="r">
-                      <AskButton
-                        short={verb}
-                        words={`${verb} ${breaker.name}`}
-                        effect={EFFECTS[action]}
-                        asksReason
-                        onSend={(reason) => control(breaker.name, action, reason)}
-                      />
-                    </td>
-                  )}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        isAiry
+        items={breakers}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: "Breaker", look: "mono-s strong", isPlain: true, cell: ({ name }) => name },
+          {
+            name: "State",
+            isPlain: true,
+            cell: (breaker) => {
+              const { words, tone } = breakerState(breaker);
+              return <span className={`chip ${tone}`}>{words}</span>;
+            },
+          },
+          {
+            name: "Why",
+            look: "wide wrap-text small",
+            isPlain: true,
+            cell: (breaker) => breakerState(breaker).more,
+          },
+          mayAct
+            ? {
+                name: "Actions",
+                look: "r",
+                isPlain: true,
+                cell: ({ name, state }) => {
+                  const action = state === "closed" ? "open" : "close";
+                  const verb = action === "open" ? "Open" : "Close";
+                  return (
+                    <AskButton
+                      short={verb}
+                      words={`${verb} ${name}`}
+                      effect={EFFECTS[action]}
+                      asksReason
+                      onSend={(reason) => control(name, action, reason)}
+                    />
+                  );
+                },
+              }
+            : null,
+        ]}
+      />
     </section>
   );
 }
@@ -90,58 +102,71 @@ export function CampaignTable({
         <h2>Campaigns</h2>
         <span className="small dim">one decision for many jobs, a few first</span>
       </header>
-      <div className="scroll">
-        <table className="t airy">
-          <tbody>
-            {campaigns.map((campaign) => (
-              <tr key={campaign.campaign}>
-                <td className="num">#{campaign.campaign}</td>
-                <td>
-                  <span className={campaign.state === "running" ? "chip live" : "chip line"}>
-                    {campaign.state}
-                  </span>
-                </td>
-                <td>
-                  <Progress campaign={campaign} />
-                </td>
-                <td className="wide wrap-text small">
-                  {campaign.action} by {campaign.by}: {campaign.reason}
-                  {campaign.why !== null && <div className="tiny dim">{campaign.why}</div>}
-                </td>
-                {mayAct && (
-                  <td className="r">
-                    <span className="row g2 end">
-                      {CONTROLS[campaign.state].map((action) =>
-                        action === "stop" ? (
-                          <AskButton
-                            key={action}
-                            short="Stop"
-                            words={`Stop campaign ${campaign.campaign}`}
-                            effect="No further job is decided. It cannot be resumed."
-                            isDanger
-                            onSend={() => control(campaign.campaign, action)}
-                          />
-                        ) : (
-                          <button
-                            key={action}
-                            type="button"
-                            className="btn"
-                            onClick={() => control(campaign.campaign, action)}
-                          >
-                            {action === "pause" ? "Pause" : "Resume"}
-                            <span className="sr"> campaign {campaign.campaign}</span>
-                          </button>
-                        ),
-                      )}
-                    </span>
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        isAiry
+        items={campaigns}
+        keyOf={({ campaign }) => campaign}
+        columns={[
+          { name: "Campaign", look: "num", isPlain: true, cell: ({ campaign }) => `#${campaign}` },
+          {
+            name: "State",
+            isPlain: true,
+            cell: ({ state }) => (
+              <span className={state === "running" ? "chip live" : "chip line"}>{state}</span>
+            ),
+          },
+          { name: "Progress", isPlain: true, cell: (campaign) => <Progress campaign={campaign} /> },
+          {
+            name: "What and why",
+            look: "wide wrap-text small",
+            isPlain: true,
+            cell: ({ action, by, reason, why }) => (
+              <>
+                {action} by {by}: {reason}
+                {why !== null && <div className="tiny dim">{why}</div>}
+              </>
+            ),
+          },
+          mayAct
+            ? {
+                name: "Actions",
+                look: "r",
+                isPlain: true,
+                cell: (campaign) => <CampaignButtons campaign={campaign} control={control} />,
+              }
+            : null,
+        ]}
+      />
     </section>
+  );
+}
+
+interface CampaignButtonsProps {
+  readonly campaign: CampaignItem;
+  readonly control: (campaign: number, action: "pause" | "resume" | "stop") => void;
+}
+
+function CampaignButtons({ campaign: { campaign, state }, control }: CampaignButtonsProps): ReactNode {
+  return (
+    <span className="row g2 end">
+      {CONTROLS[state].map((action) =>
+        action === "stop" ? (
+          <AskButton
+            key={action}
+            short="Stop"
+            words={`Stop campaign ${campaign}`}
+            effect="No further job is decided. It cannot be resumed."
+            isDanger
+            onSend={() => control(campaign, action)}
+          />
+        ) : (
+          <button key={action} type="button" className="btn" onClick={() => control(campaign, action)}>
+            {action === "pause" ? "Pause" : "Resume"}
+            <span className="sr"> campaign {campaign}</span>
+          </button>
+        ),
+      )}
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { aboutSize } from "../../../../src/core/text/amount-text.js";
 import { api, dataOf } from "../../api/client.js";
 import type { Act } from "../../api/use-act.js";
+import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
 import { count } from "../../words/status.js";
 import { since } from "../../words/times.js";
@@ -18,91 +19,89 @@ interface WorkersTableProps {
 export function WorkersTable({ workers, now, mayAct, act }: WorkersTableProps): ReactNode {
   return (
     <section className="panel" aria-label="Workers">
-      <div className="scroll">
-        <table className="t airy">
-          <thead>
-            <tr>
-              <th>Worker</th>
-              <th>Health</th>
-              <th>Slots</th>
-              <th>Has</th>
-              <th>Tags</th>
-              <th className="wide">At work on</th>
-              <th>Last heard from</th>
-              {mayAct && (
-                <th>
-                  <span className="sr">Actions</span>
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {workers.map((worker) => (
-              <Row key={worker.name} worker={worker} now={now} mayAct={mayAct} act={act} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        isAiry
+        items={workers}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: "Worker", cell: (worker) => <Name worker={worker} /> },
+          { name: "Health", cell: (worker) => <Health {...workerState(worker, now)} /> },
+          {
+            name: "Slots",
+            cell: ({ connected, slots, used }) => connected && <Slots slots={slots} used={used} />,
+          },
+          { name: "Has", look: "small dim", cell: (worker) => worker.connected && hasText(worker) },
+          { name: "Tags", cell: ({ tags }) => tags.length > 0 && <Tags tags={tags} /> },
+          {
+            name: "At work on",
+            look: "wide wrap-text",
+            cell: (worker) => <Work worker={worker} now={now} />,
+          },
+          {
+            name: "Last heard from",
+            look: "small dim",
+            cell: ({ last_seen_at }) => last_seen_at !== null && since(last_seen_at, now),
+          },
+          mayAct
+            ? {
+                name: "Actions",
+                look: "r",
+                isPlain: true,
+                cell: ({ health }) => health.state !== "healthy" && <Release name={health.name} act={act} />,
+              }
+            : null,
+        ]}
+      />
     </section>
   );
 }
 
-type RowProps = Omit<WorkersTableProps, "workers"> & { readonly worker: WorkerItem };
+interface OfWorker {
+  readonly worker: WorkerItem;
+}
 
-function Row({ worker, now, mayAct, act }: RowProps): ReactNode {
-  const { words, tone, more } = workerState(worker, now);
-  const { name: answersTo, state } = worker.health;
-  const where = [worker.node, worker.allocation].filter(Boolean).join(", ");
+function Name({ worker: { name, node, allocation, health } }: OfWorker): ReactNode {
+  const where = [node, allocation].filter(Boolean).join(", ");
   return (
-    <tr>
-      <td>
-        <div className="mono-s strong">{worker.name}</div>
-        <div className="tiny dim">{answersTo === null ? "the server's own" : where}</div>
-      </td>
-      <td>
-        <span className={`chip ${tone}`}>{words}</span>
-      </td>
-      <td>{worker.connected && <Slots slots={worker.slots} used={worker.used} />}</td>
-      <td className="small dim">{worker.connected ? hasText(worker) : ""}</td>
-      <td>
-        <span className="row g2">
-          {worker.tags.map((tag) => (
-            <span key={tag} className="chip line">
-              {tag}
-            </span>
-          ))}
+    <>
+      <div className="mono-s strong">{name}</div>
+      <div className="tiny dim">{health.name === null ? "the server's own" : where}</div>
+    </>
+  );
+}
+
+function Health({ words, tone }: ReturnType<typeof workerState>): ReactNode {
+  return <span className={`chip ${tone}`}>{words}</span>;
+}
+
+function Tags({ tags }: Pick<WorkerItem, "tags">): ReactNode {
+  return (
+    <span className="row wrap g2">
+      {tags.map((tag) => (
+        <span key={tag} className="chip line">
+          {tag}
         </span>
-      </td>
-      <td className="wide">
-        {worker.connected && <Work worker={worker} />}
-        {more !== "" && (
-          <div className={tone === "bad" ? "tiny bad wrap-text" : "tiny dim wrap-text"}>{more}</div>
-        )}
-      </td>
-      <td className="small dim">{worker.last_seen_at === null ? "" : since(worker.last_seen_at, now)}</td>
-      {mayAct && (
-        <td className="r">
-          {answersTo !== null && state !== "healthy" && (
-            <AskButton
-              short="Release"
-              words={`Release ${answersTo}`}
-              effect="It gets attempts again at once."
-              asksReason
-              onSend={(reason) =>
-                void act(
-                  dataOf(
-                    api.POST("/api/v1/workers/release/{name}", {
-                      params: { path: { name: answersTo } },
-                      body: { reason },
-                    }),
-                  ),
-                )
-              }
-            />
-          )}
-        </td>
-      )}
-    </tr>
+      ))}
+    </span>
+  );
+}
+
+function Release({ name, act }: { readonly name: string | null; readonly act: Act }): ReactNode {
+  if (name === null) return null;
+  return (
+    <AskButton
+      short="Release"
+      words={`Release ${name}`}
+      effect="It gets attempts again at once."
+      asksReason
+      onSend={(reason) =>
+        void act(
+          dataOf(
+            api.POST("/api/v1/workers/release/{name}", { params: { path: { name } }, body: { reason } }),
+          ),
+        )
+      }
+    />
   );
 }
 
@@ -135,7 +134,19 @@ function hasText({ cpus, memory_bytes, gpus, nodes }: WorkerItem): string {
   ].join(", ");
 }
 
-function Work({ worker: { attempts, used } }: { readonly worker: WorkerItem }): ReactNode {
+/** What it does, and why it gets nothing to do if it does not. */
+function Work({ worker, now }: OfWorker & { readonly now: number }): ReactNode {
+  const { tone, more } = workerState(worker, now);
+  if (!worker.connected && more === "") return null;
+  return (
+    <div>
+      {worker.connected && <Attempts worker={worker} />}
+      {more !== "" && <div className={tone === "bad" ? "tiny bad" : "tiny dim"}>{more}</div>}
+    </div>
+  );
+}
+
+function Attempts({ worker: { attempts, used } }: OfWorker): ReactNode {
   const [first] = attempts;
   // The server's own worker says how much it does, not what.
   if (first === undefined && used > 0)

@@ -55,7 +55,7 @@ export function WorkflowList({
       <div className="row wrap bar-of-filters">
         <PageTabs of="workflows" current="workflows" />
         {mayAct && <NewWorkflow />}
-        <span className="end small dim">newest first, times in UTC</span>
+        <span className="end small dim">newest first</span>
       </div>
       {problem !== null && <Refused problem={problem} />}
       {data !== null &&

@@ -1,0 +1,121 @@
+import type { Page } from "playwright-core";
+import { afterEach, describe, expect, it } from "vitest";
+import { browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
+import { LiveServers } from "../support/live-server.js";
+
+const servers = new LiveServers();
+const browser = new TestBrowser();
+
+const HELD = `
+name: nightly
+unhandled: hold
+labels: { team: data }
+steps:
+  load: { exec: "exit 7" }
+  report: { type: noop, depends_on: [load] }
+`;
+const FAILS = "name: sync\nsteps: { push: { exec: 'echo \"401 token expired\" >&2; exit 4' } }";
+
+/** Lists of runs wait on their way until somebody lets them through. */
+async function holdAnswers(page: Page): Promise<() => void> {
+  let open: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  await page.route(/\/api\/v1\/runs\?.*outcomes/, async (route) => {
+    await gate;
+    await route.continue();
+  });
+  return open;
+}
+
+describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_000 }, () => {
+  afterEach(() => {
+    expect(browser.complaints.splice(0)).toEqual([]);
+  });
+
+  it("has filters in its address, tells what happened, and announces new runs without moving a row", {
+    tags: ["P19"],
+  }, async () => {
+    const server = await servers.start();
+    const waits = await server.run(HELD);
+    await server.until(waits, "held");
+    const failed = await server.run(FAILS);
+    await server.until(failed, "failed");
+    const rescued = await server.run(
+      "name: flaky\nsteps: { call: { exec: 'test \"$DARUMA_ATTEMPT_ID\" != 1', on_fail: { retry: { max: 1, backoff: { delay_ms: 1 } } } } }",
+    );
+    await server.until(rescued, "completed");
+    const page = await browser.open(`${server.url}/#/runs`);
+    const numbers = () => page.locator("tbody tr .num.link").allTextContents();
+    await page.getByText("call retried once").waitFor();
+    expect(await numbers()).toEqual([`#${rescued}`, `#${failed}`, `#${waits}`]);
+    await page.getByText("Completed, 1 recovery").waitFor();
+    await page.getByRole("img", { name: "0 of 2 steps completed" }).waitFor();
+    await page.getByRole("img", { name: "Last 1: 1 failed" }).waitFor();
+    await page.getByRole("link", { name: "Rescued" }).click();
+    await expect.poll(numbers).toEqual([`#${rescued}`]);
+    // What is there stays while the answer is on its way.
+    const letThrough = await holdAnswers(page);
+    await page.getByRole("link", { name: "Needs you" }).click();
+    await page.locator("[aria-busy=true]").waitFor();
+    expect(await numbers()).toEqual([`#${rescued}`]);
+    letThrough();
+    await expect.poll(numbers).toEqual([`#${waits}`]);
+    expect(new URL(page.url()).hash).toBe("#/runs?show=needs");
+    await page.goto(`${server.url}/#/runs?text=token+expired`);
+    await expect.poll(numbers).toEqual([`#${failed}`]);
+    await page.goto(`${server.url}/#/runs?label=team%3Ddata`);
+    await expect.poll(numbers).toEqual([`#${waits}`]);
+    await page.goto(`${server.url}/#/runs`);
+    await expect.poll(numbers).toHaveLength(3);
+    await page.locator("tbody tr").first().hover();
+    const later = await server.run(FAILS);
+    await page.getByRole("button", { name: "1 new run, show" }).click();
+    await expect.poll(numbers).toEqual([later, rescued, failed, waits].map((run) => `#${run}`));
+    await page.getByRole("cell", { name: "just now" }).first().waitFor();
+    await page.getByRole("button", { name: "UTC" }).click();
+    await page.getByRole("button", { name: "Local" }).waitFor();
+    // Nothing was there yet: the rows to come are drawn.
+    const come = await holdAnswers(page);
+    await page.reload();
+    await page.getByText("Loading").waitFor({ state: "attached" });
+    expect(await page.locator(".sk-row").count()).toBe(16);
+    come();
+    await expect.poll(numbers).toHaveLength(4);
+    expect(await page.locator(".sk-row").count()).toBe(0);
+    await page.getByRole("button", { name: "Local" }).waitFor();
+  });
+
+  it("is walked with keys, and everything is found from the palette", async () => {
+    const server = await servers.start();
+    const run = await server.run(HELD);
+    await server.until(run, "held");
+    const page = await browser.open(`${server.url}/#/runs`);
+    await page.getByText("nightly").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#/runs/${run}`);
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await page.getByText("1 problem needs a person").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill("loa");
+    await page.getByRole("option", { name: /load/ }).first().waitFor();
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill("nightl");
+    await page.getByRole("option", { name: /^Workflow\s*nightly/ }).click();
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/workflows/nightly");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).fill(String(run));
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#/runs/${run}`);
+    await page.keyboard.press("?");
+    await page.getByLabel(/^Single keys/).uncheck();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to run, step, workflow" }).waitFor();
+    expect(new URL(page.url()).hash).toBe(`#/runs/${run}`);
+  });
+});
