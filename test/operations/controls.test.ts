@@ -10,6 +10,12 @@ steps:
   build: { exec: "exit 3", depends_on: [fetch] }
   after: { type: noop, depends_on: [build] }
 `;
+/** Held, with a step that runs when it ends. */
+const ENDING = `name: ending
+unhandled: hold
+finally: [tidy]
+steps: { build: { exec: "exit 3" }, tidy: { exec: "sleep 300" } }
+`;
 type Control = OutputOf<"list_controls">["items"][number];
 
 /** `pause`, or `pause: why not (CODE)`. */
@@ -25,6 +31,7 @@ const act = (run_id: number, action: string, more: object = {}) =>
 
 /** What the operation itself says of it, for `build`. */
 async function refusedBy(run_id: number, action: Control["action"]): Promise<string> {
+  if (action === "cancel_now") return refusalOf(act(run_id, "cancel", { now: true, dry_run: true }));
   if (action === "fork") return refusalOf(bench.call("fork_run", { run_id, step: "build", dry_run: true }));
   if (action !== "redrive" && action !== "complete" && action !== "skip" && action !== "fail")
     return refusalOf(act(run_id, action, { step_id: "build", dry_run: true }));
@@ -46,6 +53,7 @@ describe("the controls of a run", () => {
       "hard_reset_step: build does not work in a workspace (NO_WORKSPACE)",
       "resume_from_step",
       "reset_failed",
+      `cancel_now: run ${run_id} has no undo or finally steps`,
       "fork",
       "redrive: build is held and not a dead letter (NOT_DEAD_LETTER)",
       "complete",
@@ -57,6 +65,7 @@ describe("the controls of a run", () => {
       "hard_reset_step: fetch does not work in a workspace (NO_WORKSPACE)",
       "resume_from_step",
       "reset_failed",
+      `cancel_now: run ${run_id} has no undo or finally steps`,
       "fork",
       "redrive: fetch is completed and not a dead letter (NOT_DEAD_LETTER)",
       "complete: fetch is completed, not held (NOT_HELD)",
@@ -79,9 +88,27 @@ describe("the controls of a run", () => {
       "hard_reset_step: choose a step first (INVALID_INPUT)",
       "resume_from_step: choose a step first (INVALID_INPUT)",
       "reset_failed",
+      `cancel_now: ${over} (RUN_OVER)`,
       ...["fork", "redrive", "complete", "skip", "fail"].map(
         (action) => `${action}: choose a step first (INVALID_INPUT)`,
       ),
+    ]);
+  });
+
+  it("offer to cancel now while undo and finally steps would run or are running", async () => {
+    const { run_id } = await bench.run(ENDING);
+    const cancels = async () => (await controls(run_id)).filter((text) => text.startsWith("cancel"));
+    expect(await cancels()).toEqual(["cancel", "cancel_now"]);
+    await act(run_id, "cancel");
+    await bench.until(run_id, ({ phase }) => phase === "finally");
+    expect(await cancels()).toEqual([
+      `cancel: run ${run_id} is ending; \`cancel --now\` also ends its undo and finally steps`,
+      "cancel_now",
+    ]);
+    await act(run_id, "cancel", { now: true, wait_ms: 20_000 });
+    expect(await cancels()).toEqual([
+      `cancel: run ${run_id} is canceled (RUN_OVER)`,
+      `cancel_now: run ${run_id} is canceled (RUN_OVER)`,
     ]);
   });
 

@@ -118,6 +118,25 @@ describe("reading a run", () => {
     expect(await refusalOf(bench.call("get_run", { run_id: 999_999 }))).toBe("RUN_NOT_FOUND");
   });
 
+  it("tells of the loops of the scope that has taken most, and of the version", async () => {
+    const looping = `name: looping
+routing: { max_loops: 7 }
+steps: { a: { type: noop }, b: { exec: "[ $DARUMA_ATTEMPT_ID -ge 3 ]", depends_on: [a], on_fail: { goto: a } } }`;
+    expect(await bench.run(looping)).toMatchObject({
+      version: 1,
+      loops: { taken: 2, max: 7, scope: "root" },
+    });
+    const after = `name: looping\nsteps: { a: { type: noop }, b: { exec: "true", depends_on: [a], on_success: { goto: a, goto_max: 1 } } }`;
+    expect(await bench.run(after)).toMatchObject({ version: 2, loops: { taken: 1, max: 10, scope: "root" } });
+    const branch = `name: looping
+steps:
+  list: { type: noop, output: [x, y], forEach: true }
+  each: { exec: "[ $DARUMA_ATTEMPT_ID -ge 2 ] || [ {{ foreach.index }} = 0 ]", depends_on: [list], on_fail: { run: [mend] } }
+  mend: { exec: "true" }`;
+    expect(await bench.run(branch)).toMatchObject({ loops: { taken: 1, scope: "root/list[1]" } });
+    expect((await bench.run(OK)).loops).toBeNull();
+  });
+
   it("lists pages of runs of one status and workflow", async () => {
     await bench.run(OK);
     await bench.run(OK);
@@ -153,8 +172,10 @@ describe("control_run", () => {
     });
     const again = await bench.call("control_run", { run_id, action: "pause", reason: "lunch", key: "k1" });
     expect(again).toEqual(paused);
+    expect((await bench.call("get_run", { run_id })).paused_by).toBe("tester");
     const resumed = await bench.call("control_run", { run_id, action: "resume" });
     expect(resumed.status).toBe("running");
+    expect((await bench.call("get_run", { run_id })).paused_by).toBeNull();
     const answered = await bench.call("answer_job", {
       job_id: waiting.jobs[0]!.id,
       choice: "approve",

@@ -16,6 +16,7 @@ import { startReservedRecoveries } from "./recovery.js";
 import { alreadySo, asDone, jobsToReset, refusalOf, waitsForBreakers } from "./refusals/operator-refusals.js";
 import { giveUpLost, startAll } from "./start.js";
 
+export { endsAtOnce } from "./refusals/ending-refusals.js";
 export { alreadySo, refusalOf } from "./refusals/operator-refusals.js";
 export type { Refusal } from "./refusals/refusal.js";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { alreadySo, refusalOf } from "../../core/decide/operator.js";
+import { alreadySo, endsAtOnce, refusalOf } from "../../core/decide/operator.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { JobRow, RunRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
@@ -18,12 +18,14 @@ import { CONTROL_ACTIONS, type ControlAction, commandOf, isOnStep, planResume } 
 /** What decides the job of a step that waits for a person. */
 const DECISIONS = ["redrive", "complete", "skip", "fail"] as const;
 type DecisionAction = (typeof DECISIONS)[number];
-const ACTIONS = [...CONTROL_ACTIONS, "fork", ...DECISIONS] as const;
+const ACTIONS = [...CONTROL_ACTIONS, "cancel_now", "fork", ...DECISIONS] as const;
 
 const control = z.object({
   action: z
     .enum(ACTIONS)
-    .describe("One of control_run, fork for fork_run, or one of decide_problems that decides a hold."),
+    .describe(
+      "One of control_run, cancel_now for its cancel with `now`, fork for fork_run, or one of decide_problems that decides a hold.",
+    ),
   allowed: z.boolean(),
   needs_force: z.boolean().describe("Allowed with `force` only: a running step is ended first."),
   code: z.string().nullable().describe("Of the refusal; null: it is allowed, or would change nothing."),
@@ -106,6 +108,7 @@ function refuse(
 ): Promise<Refused | null> {
   if (action === "fork") return refuseFork(context, asked);
   if (isDecision(action)) return refuseDecision(context, action, asked);
+  if (action === "cancel_now") return refuseCancelNow(context, asked);
   return refuseControl(context, action, asked, force);
 }
 
@@ -141,6 +144,16 @@ async function refuseControl(
   if (refusal !== null) return { code: refusal.code, reason: refusal.message };
   const already = alreadySo(run, command);
   return already === null ? null : { code: null, reason: already };
+}
+
+/** Where nothing runs before the run ends it is a cancel like any other. */
+async function refuseCancelNow(context: Context, asked: Asked): Promise<Refused | null> {
+  const { run } = asked;
+  const plain = await refuseControl(context, "cancel", asked, false);
+  if (plain !== null && plain.code !== null) return plain;
+  const already = alreadySo(run, { type: "run.cancel", reason: "", key: null, now: true });
+  if (already !== null) return { code: null, reason: already };
+  return endsAtOnce(run) ? { code: null, reason: `run ${run.id} has no undo or finally steps` } : null;
 }
 
 const NO_STEP: Refused = { code: "INVALID_INPUT", reason: "choose a step first" };

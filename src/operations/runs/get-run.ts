@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Definition } from "../../core/model/definition.js";
 import type { EventType } from "../../core/model/events.js";
+import type { Run, Scope } from "../../core/model/run.js";
 import { loadRun } from "../../engine/load-run.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
@@ -24,6 +25,7 @@ import {
   labels,
   pastAt,
   recovery,
+  runLoops,
   runPriority,
   waitsForPlace,
 } from "./run-shapes.js";
@@ -76,6 +78,7 @@ const runDetails = z.object({
   run_id: z.number(),
   workflow: z.string(),
   workflow_id: z.number(),
+  version: z.number().describe("Of its workflow."),
   status: runStatus,
   phase: endPhase,
   interrupted,
@@ -105,6 +108,11 @@ const runDetails = z.object({
   duration_ms: z.number().nullable(),
   state: json,
   live_control: liveControl,
+  paused_by: z
+    .string()
+    .nullable()
+    .describe("Who paused it or took it over; null: it is not paused, or nobody is named."),
+  loops: runLoops,
   left_alone: z.object({ host: z.string(), message: z.string() }).nullable(),
   diagnostics,
   usage: z.array(tokenUsage.extend({ job_id: z.number(), attempt: z.number() })),
@@ -185,6 +193,7 @@ async function describeRun(
   const { counts, failures, holds, endings } = summary;
   return {
     ...report,
+    version: (await store.readWorkflow(run.workflow_id))!.version,
     jobs,
     waits_for: waits === null ? null : ((await waitsOf(store, [run], now())).get(runId) ?? null),
     routes: [...report.routes],
@@ -206,14 +215,41 @@ const STEERING: readonly EventType[] = [
   "operator.goto",
   "reset.reserved",
   "workspace.left",
+  "goto.taken",
+  "edge.taken",
 ];
 
 /** The log is folded only where something of that kind is in it. */
 async function standingOf(store: Store, runId: number) {
   const isSteered = (await store.readEvents(runId, { types: STEERING, limit: 1 })).length > 0;
-  if (!isSteered) return { state: NOTHING_FAILED, live_control: NOBODY_STEERS, left_alone: null };
+  if (!isSteered)
+    return {
+      state: NOTHING_FAILED,
+      live_control: NOBODY_STEERS,
+      paused_by: null,
+      loops: null,
+      left_alone: null,
+    };
   const { run } = await loadRun(store, runId);
-  return { state: reportState(run), live_control: liveControlOf(run), left_alone: run.workspace.left };
+  return {
+    state: reportState(run),
+    live_control: liveControlOf(run),
+    paused_by: run.paused === null ? null : await lastPauseBy(store, runId),
+    loops: loopsOf(run),
+    left_alone: run.workspace.left,
+  };
+}
+
+async function lastPauseBy(store: Store, runId: number): Promise<string | null> {
+  const last = (await store.readEvents(runId, { types: ["run.paused"] })).at(-1);
+  return last === undefined ? null : ((last.event as { readonly by?: string }).by ?? null);
+}
+
+/** Of the scope that has taken most: it is the first that passes the limit. */
+function loopsOf({ scopes, maxLoops }: Run): z.output<typeof runLoops> {
+  let most: Scope | null = null;
+  for (const scope of scopes.values()) if (scope.loops > (most?.loops ?? 0)) most = scope;
+  return most === null ? null : { taken: most.loops, max: maxLoops, scope: most.id };
 }
 
 /** Most runs ask no model, and then nothing is read. */

@@ -20,6 +20,13 @@ export const concurrency = z
 
 export const runPriority = z.number().describe("Runs with a higher one get places and workers first.");
 
+export const runLoops = z
+  .object({ taken: z.number(), max: z.number(), scope: z.string() })
+  .nullable()
+  .describe(
+    "The loops that count for `max_loops`, of the scope that has taken most of them; null: none has taken any.",
+  );
+
 export const waitsForPlace = z
   .object({
     kind: z.literal("place"),

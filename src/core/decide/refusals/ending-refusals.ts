@@ -4,15 +4,19 @@ import { type Refusal, refuse } from "./refusal.js";
 
 /** What a run does before it ends goes on until somebody ends that, too. */
 export function alreadyCanceled(run: Run, now: boolean): string | null {
-  const { cancelRequested, ending, definition } = run;
+  const { cancelRequested, ending } = run;
   if (now) {
-    const mayGoOn = ending !== null || run.undoable.size > 0 || (definition.finally ?? []).length > 0;
-    const isSo = cancelRequested?.now === true || (cancelRequested !== null && !mayGoOn);
+    const isSo = cancelRequested?.now === true || (cancelRequested !== null && endsAtOnce(run));
     return isSo ? `run ${run.id} is being canceled` : null;
   }
   if (ending !== null)
     return `run ${run.id} is ending; \`cancel --now\` also ends its undo and finally steps`;
   return cancelRequested === null ? null : `run ${run.id} is being canceled`;
+}
+
+/** Nothing runs between a cancel and the end: nothing is to be undone, and there are no `finally` steps. */
+export function endsAtOnce({ ending, undoable, definition }: Run): boolean {
+  return ending === null && undoable.size === 0 && (definition.finally ?? []).length === 0;
 }
 
 /** What was undone cannot go on; a run that is ending must have ended first. Its undo and finally steps are not refused. */
