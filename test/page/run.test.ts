@@ -37,13 +37,14 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
     const run = await server.run(SLOW);
     await server.until(run, "running");
     const page = await browser.open(`${server.url}/#/runs/${run}`);
-    await refuses(page, "Resume", `Run ${run} is running, and not paused`);
+    await refuses(page, "Retry step", "Choose a step first");
     await untilUsable(page, "Pause");
     await button(page, "Pause").click();
     await server.until(run, "paused");
-    await page.getByText("Paused", { exact: true }).waitFor();
-    await refuses(page, "Pause", `Run ${run} is paused already`);
+    await page.getByText("Paused, by local", { exact: true }).waitFor();
+    // What lifts it stands in its place.
     await untilUsable(page, "Resume");
+    expect(await button(page, "Pause").count()).toBe(0);
     await button(page, "Resume").click();
     await server.until(run, "running");
     await untilUsable(page, "Pause");
@@ -51,7 +52,8 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
     await server.until(run, "paused");
     await untilUsable(page, "Take over");
     await button(page, "Take over").click();
-    await page.getByText("Taken over", { exact: true }).waitFor();
+    await page.getByText("Taken over by local", { exact: true }).waitFor();
+    await refuses(page, "Pause", `Run ${run} is taken over already`);
     await untilUsable(page, "Hand back");
     await button(page, "Hand back").click();
     await server.until(run, "running");
@@ -152,6 +154,15 @@ steps:
     expect(await graph.locator(".chosen .bdg").allTextContents()).toEqual(["2"]);
     await page.getByRole("link", { name: "Timeline" }).click();
     expect(await page.locator(".gantt .bdg").allTextContents()).toEqual(numbers);
+    // Chosen in one of them, it is chosen in all.
+    await page.locator(".gantt").getByRole("button", { name: "Recovery 1" }).click();
+    await page.locator(".selbar").getByText("deps").waitFor();
+    const chosen = ".gantt .bdg.is-chosen, .scrub .n.chosen, .graph .chosen .bdg";
+    expect(await page.locator(chosen).allTextContents()).toEqual(["1", "1", "1"]);
+    await page.getByRole("button", { name: "Go to recovery 3" }).click();
+    await page.locator(".selbar").getByText("canary").waitFor();
+    expect(await page.locator(chosen).allTextContents()).toEqual(["3", "3", "3"]);
+    await page.keyboard.press("0");
     expect(await page.locator(".gantt rect.bad").count()).toBe(4);
   });
 
@@ -171,7 +182,7 @@ steps:
     await graph.getByRole("link", { name: /^undo\s*completed/ }).waitFor();
     const before = await graph.locator("svg.graph").boundingBox();
     await page.goto(`${server.url}/#/runs/${run}?at=${retried}`);
-    await page.getByText("Was running at this moment").waitFor();
+    await page.getByText("Was running, recovering at this moment").waitFor();
     await graph.getByRole("link", { name: /^undo\s*blocked/ }).waitFor();
     await page.getByText(`event ${retried} of ${last}`).waitFor();
     await refuses(page, "Fork", "You are looking at the past. Go back to the end to act.");

@@ -78,8 +78,11 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     expect(await inView(page, ".ln.at")).toBe(true);
   });
 
-  it("finds a text in both outputs, and an expression", async () => {
-    const page = await browser.open(stuck);
+  it("finds a text in both outputs, and an expression; at 1280 its tools are one row", async () => {
+    const page = await browser.open(stuck, { width: 1280 });
+    const tools = page.locator(".logtools");
+    await tools.waitFor();
+    expect((await tools.boundingBox())!.height).toBeLessThan(50);
     await page.locator(".ln.at").waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("RENEWALS");

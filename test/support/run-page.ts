@@ -3,6 +3,20 @@ steps:
   a: { type: command, exec: "sleep 300" }
   b: { type: noop, depends_on: [a] }
 `;
+/** Held until it expires; when it ends, what undoes its first step takes long. */
+export const ENDING = `name: ending
+unhandled: hold
+hold: { expires: 2h, then: skip }
+steps:
+  take: { exec: "true", undo: give-back }
+  fail: { exec: "exit 3", depends_on: [take] }
+  give-back: { exec: "sleep 300" }
+`;
+/** The second waits for the first. */
+export const QUEUED = `name: queued
+concurrency: { group: deploy, limit: 1, policy: queue }
+steps: { ship: { exec: "sleep 300" } }
+`;
 export const MENDED = `name: mended
 steps:
   deps:

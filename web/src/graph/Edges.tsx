@@ -44,8 +44,16 @@ export function Edges({ drawing, boxes, candidates, at, all, isNamed }: EdgesPro
       <path className="e took" d={depends.took} />
       {drawing.edges.map((edge) => {
         const candidate = looked.get(`${stepOf.get(edge.from)} ${stepOf.get(edge.to)}`);
-        return edge.kind === "depends" || !(all || candidate !== undefined) ? null : (
-          <Route key={edge.id} edge={edge} candidate={candidate} boxes={boxes} isNamed={isNamed} />
+        const isUndone = edge.kind === "undo" && !NOT_BEGUN.has(statusOf.get(edge.to) ?? null);
+        return edge.kind === "depends" || !(all || isUndone || candidate !== undefined) ? null : (
+          <Route
+            key={edge.id}
+            edge={edge}
+            candidate={candidate}
+            boxes={boxes}
+            isNamed={isNamed}
+            isUndone={isUndone}
+          />
         );
       })}
     </g>
@@ -57,15 +65,17 @@ interface RouteProps {
   readonly candidate: TimelineData["candidates"][number] | undefined;
   readonly boxes: ReadonlyMap<string, Box>;
   readonly isNamed: boolean;
+  /** Of an undo: it was needed. */
+  readonly isUndone: boolean;
 }
 
 /** A failure edge is red and dashed; one that was looked at and not taken is pale and says why. */
-function Route({ edge, candidate, boxes, isNamed }: RouteProps): ReactNode {
+function Route({ edge, candidate, boxes, isNamed, isUndone }: RouteProps): ReactNode {
   const [start, end] = [boxes.get(edge.from), boxes.get(edge.to)];
-  if (start === undefined || end === undefined || end.y <= start.y) return null;
+  if (start === undefined || end === undefined || end.y < start.y) return null;
   const { kind, priority, condition, label } = edge;
   const isFailure = kind === "on_fail" || kind === "transition_failure";
-  const isTaken = candidate !== undefined && candidate.taken > 0;
+  const isTaken = isUndone || (candidate !== undefined && candidate.taken > 0);
   const isPassed = candidate !== undefined && !isTaken && candidate.why !== "";
   const when = `${priority ?? ""}${priority === null ? "" : " · "}`;
   const words = isPassed
@@ -73,11 +83,12 @@ function Route({ edge, candidate, boxes, isNamed }: RouteProps): ReactNode {
     : `${when}${condition ?? (kind === "undo" ? "undo" : isFailure ? "failure" : "success")}`;
   const shown = words.length > 44 ? `${words.slice(0, 43)}…` : words;
   const x = (start.x + start.width / 2 + end.x + end.width / 2) / 2;
-  const y = (start.y + (start.height ?? NODE_HEIGHT) + end.y) / 2 + 4;
+  const isBeside = start.y === end.y;
+  const y = isBeside ? start.y + 6 : (start.y + (start.height ?? NODE_HEIGHT) + end.y) / 2 + 4;
   return (
     <g>
       <path
-        className={`e${isFailure ? " fail" : ""}${isTaken ? "" : " idle"}`}
+        className={`e${isFailure ? " fail" : isUndone ? " took" : ""}${isTaken ? "" : " idle"}`}
         markerEnd={isFailure ? `url(#${isTaken ? "af" : "afi"})` : undefined}
         d={edgePath(start, end)}
       >

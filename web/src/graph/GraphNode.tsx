@@ -1,4 +1,4 @@
-import type { MouseEvent, ReactNode } from "react";
+import { type MouseEvent, type ReactNode, useRef } from "react";
 import type { DrawnNode, TimelineRow } from "../pages/run/run-data.js";
 import { Glyph } from "../parts/Glyph.js";
 import { jobStatusWord } from "../words/status.js";
@@ -13,6 +13,8 @@ export interface NodeProps {
   /** The event that is looked at; null: the end. */
   readonly at: number | null;
   readonly isMended: boolean;
+  /** It waits for a person's answer. */
+  readonly isAsking: boolean;
   readonly isSelected: boolean;
   readonly isNamed: boolean;
   readonly isUnfolded: boolean;
@@ -26,7 +28,8 @@ const MAX_PIPS = 8;
 
 /** One step: its status by colour and shape, the order of its visits, a bar for each attempt. */
 export function GraphNode(props: NodeProps): ReactNode {
-  const { node, box, row, at, isMended, isSelected, isNamed, href, open } = props;
+  const { node, box, row, at, isMended, isAsking, isSelected, isNamed, href, open } = props;
+  const first = useRef(node.status);
   const transform = `translate(${box.x} ${box.y})`;
   const height = box.height ?? NODE_HEIGHT;
   if (node.step === null)
@@ -40,23 +43,26 @@ export function GraphNode(props: NodeProps): ReactNode {
     );
   const status = node.status ?? "blocked";
   const isHandled = status === "failed" && (node.jobs?.handled ?? 0) === (node.jobs?.counts.failed ?? 0);
-  const look = status === "pending_failed" ? "held" : isHandled ? "handled" : status;
-  const word = isHandled ? "failed, handled" : jobStatusWord(status);
+  const isRecovered = isMended && status === "completed";
+  const shape = isHandled ? "handled" : isAsking ? "asking" : isRecovered ? "recovered" : status;
+  const look =
+    shape === "pending_failed" || shape === "asking" ? "held" : isRecovered ? "completed recovered" : shape;
+  const word = isHandled ? "failed, handled" : isAsking ? "asks a question" : jobStatusWord(status);
   const many = isFanOut(node);
   const visits = many ? [] : (row?.visits ?? []).filter(({ seq }) => at === null || seq <= at);
   const press = (event: MouseEvent): void => {
     if (event.detail > 1) open();
   };
   return (
-    <g
-      className={`node ${look}${isMended && status === "completed" ? " recovered" : ""}${isSelected ? " selected" : ""}`}
-      transform={transform}
-    >
+    <g className={`node ${look}${isSelected ? " selected" : ""}`} transform={transform}>
       <a href={href} data-node={node.name} aria-current={isSelected ? "true" : undefined} onClick={press}>
         <rect className="ring" x="-4" y="-4" width={box.width + 8} height={height + 8} rx="9" />
         <rect className="bx" width={box.width} height={height} rx="6" />
+        {node.status !== first.current && (
+          <rect key={node.status} className="flash" width={box.width} height={height} rx="6" />
+        )}
         <svg x="10" y={many ? 9 : height / 2 - 7} width="14" height="14" aria-hidden="true">
-          <Glyph status={isHandled ? "handled" : status} />
+          <Glyph status={shape} />
         </svg>
         <text className={isNamed ? undefined : "unseen"} x="30" y={many || hasPips(row) ? 19 : 22}>
           {node.step}

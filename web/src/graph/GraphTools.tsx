@@ -18,6 +18,7 @@ interface ToolsProps {
 export function GraphTools({ drawing, all, setAll, zoom, fitAll, find }: ToolsProps): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
+  const [hasLegend, setLegend] = useState(false);
   const list = useId();
   useKeys("Find", [{ keys: "f", does: "find a step", run: () => input.current?.focus() }]);
   const steps = drawing.nodes.flatMap(({ step }) => (step === null ? [] : [step]));
@@ -61,8 +62,16 @@ export function GraphTools({ drawing, all, setAll, zoom, fitAll, find }: ToolsPr
             ))}
           </datalist>
         </form>
+        <button
+          type="button"
+          className="btn keys-of-graph"
+          aria-expanded={hasLegend}
+          onClick={() => setLegend(!hasLegend)}
+        >
+          Key
+        </button>
       </div>
-      <div className="legend" aria-hidden="true">
+      <div className={hasLegend ? "legend open" : "legend"} aria-hidden="true">
         <span>
           <svg width="26" height="8" aria-hidden="true">
             <path className="e took" d="M0 4h26" />
@@ -80,6 +89,10 @@ export function GraphTools({ drawing, all, setAll, zoom, fitAll, find }: ToolsPr
             <path className="e back" d="M1 9C6-1 20-1 25 9" />
           </svg>
           retry, repair, goto
+        </span>
+        <span>
+          <span className="n">3</span>
+          recovery, in order
         </span>
       </div>
       <div className="zoom">

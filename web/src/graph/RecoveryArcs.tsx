@@ -27,20 +27,30 @@ export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: Arc
       const key = end === undefined || end === start ? step : `${step} ${to}`;
       const lane = lanes.get(key) ?? 0;
       lanes.set(key, lane + 1);
-      const arc =
-        end === undefined || end === start ? arcOf(start, lane) : backArcOf(start, end, lane, boxes.values());
-      return [{ number, arc, isEdge: rung === "edge" }];
+      const isLoop = end === undefined || end === start;
+      const all = [...boxes.values()];
+      const arc = isLoop ? arcOf(start, lane, all) : backArcOf(start, end, lane, all);
+      // A repair comes back to the step that it was for.
+      const back = isLoop || rung !== "remediate" ? null : backArcOf(end, start, lane, all, true).path;
+      const label = isLoop || rung !== "goto" ? null : { x: end.x - 12, y: end.y + 4, text: `goto ${to}` };
+      return [{ number, arc, back, label, isEdge: rung === "edge" }];
     });
   }, [recoveries, boxes, nameOf]);
   return (
     <g>
-      {arcs.map(({ number, arc, isEdge }) => (
+      {arcs.map(({ number, arc, back, label, isEdge }) => (
         <g key={number} className={number === chosen ? "chosen" : undefined}>
           <path
             className={isEdge ? "e fail" : "e back"}
             markerEnd={isEdge ? "url(#af)" : "url(#ag)"}
             d={arc.path}
           />
+          {back !== null && <path className="e back" markerEnd="url(#ag)" d={back} />}
+          {label !== null && (
+            <text className="elab gld" x={label.x} y={label.y} textAnchor="end">
+              {label.text}
+            </text>
+          )}
           {/* biome-ignore lint/a11y/useSemanticElements: there are no buttons inside a picture */}
           <g
             className={isEdge ? "bdg f" : "bdg"}

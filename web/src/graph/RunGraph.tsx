@@ -18,6 +18,8 @@ export interface RunGraphProps {
   readonly log: Pick<TimelineData, "rows" | "candidates">;
   readonly recoveries: readonly Recovery[];
   readonly at: number | null;
+  /** Steps that wait for a person's answer. */
+  readonly asking?: ReadonlySet<string>;
   /** A step. */
   readonly selected: string | null;
   readonly chosen: number | null;
@@ -78,6 +80,7 @@ export function RunGraph(props: RunGraphProps): ReactNode {
               row={rowOf.get(node.step ?? "")}
               at={at}
               isMended={mended.has(node.step ?? "")}
+              isAsking={node.status === "waiting" && props.asking?.has(node.step ?? "") === true}
               isSelected={node.name === selectedName}
               isNamed={isNamed}
               isUnfolded={unfolded.has(node.name)}

@@ -25,20 +25,43 @@ export function edgePath(start: Box, end: Box): string {
   return `M${x1} ${y1}C${x1} ${bend} ${x2} ${bend} ${x2} ${y2}`;
 }
 
-/** A step that ran again: a small loop at its right side. */
-export function arcOf(box: Box, lane: number): Arc {
+/** Less room than this, and the number of a loop would stand on the step beside it. */
+const LOOP_ROOM = 34;
+
+/** A step that ran again: a small loop at its right side, or at its left where only there is room. */
+export function arcOf(box: Box, lane: number, all: Iterable<Box> = []): Arc {
   const { x, y, width } = box;
-  const [right, reach] = [x + width, 22 + lane * LANE];
+  const reach = 22 + lane * LANE;
   const [top, bottom] = [y + 8, y + NODE_HEIGHT - 8];
+  const { left, right } = roomBeside(box, all);
+  const isLeft = right < LOOP_ROOM + lane * LANE && left > right;
+  const [side, out] = isLeft ? [x, x - reach] : [x + width, x + width + reach];
   return {
-    path: `M${right} ${top}C${right + reach} ${top - 6} ${right + reach} ${bottom + 6} ${right} ${bottom}`,
-    x: right + reach * 0.8,
+    path: `M${side} ${top}C${out} ${top - 6} ${out} ${bottom + 6} ${side} ${bottom}`,
+    x: side + (out - side) * 0.8,
     y: y + NODE_HEIGHT / 2,
   };
 }
 
-/** To another step and its failure or its work with it: outside, on the left. */
-export function backArcOf(start: Box, end: Box, lane: number, all: Iterable<Box> = []): Arc {
+/** How far it is to the steps beside it. */
+function roomBeside(box: Box, all: Iterable<Box>): { readonly left: number; readonly right: number } {
+  let [left, right] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const other of all) {
+    if (other === box || other.y >= box.y + heightOf(box) || other.y + heightOf(other) <= box.y) continue;
+    if (other.x >= box.x + box.width) right = Math.min(right, other.x - box.x - box.width);
+    else if (other.x + other.width <= box.x) left = Math.min(left, box.x - other.x - other.width);
+  }
+  return { left, right };
+}
+
+/** To another step: up, outside of all between them, on the left; beside each other, above them or, on the way back, below. */
+export function backArcOf(
+  start: Box,
+  end: Box,
+  lane: number,
+  all: Iterable<Box> = [],
+  isReturn = false,
+): Arc {
   const out = 30 + lane * LANE;
   const [y1, y2] = [start.y + NODE_HEIGHT / 2, end.y + NODE_HEIGHT / 2];
   if (end.y > start.y) {
@@ -52,19 +75,22 @@ export function backArcOf(start: Box, end: Box, lane: number, all: Iterable<Box>
   if (start.y === end.y) {
     const isLeft = end.x < start.x;
     const [x1, x2] = isLeft ? [start.x, end.x + end.width] : [start.x + start.width, end.x];
-    const dip = y1 - 10 - lane * LANE;
+    const away = isReturn ? -1 : 1;
+    const dip = y1 - away * (10 + lane * LANE);
     return {
-      path: `M${x1} ${y1 - 6}Q${(x1 + x2) / 2} ${dip - 10} ${x2} ${y2 - 6}`,
+      path: `M${x1} ${y1 - away * 6}Q${(x1 + x2) / 2} ${dip - away * 10} ${x2} ${y2 - away * 6}`,
       x: (x1 + x2) / 2,
-      y: dip - 4,
+      y: dip - away * 4,
     };
   }
   let left = Math.min(start.x, end.x);
   for (const { x, y } of all) if (y >= end.y && y <= start.y) left = Math.min(left, x);
   left -= out;
+  // Half way along, a curve with both handles there is at (start + end + 6 * handle) / 8.
+  const handle = (8 * left - start.x - end.x) / 6;
   return {
-    path: `M${start.x} ${y1}C${left} ${y1} ${left} ${y2} ${end.x} ${y2}`,
-    x: left + out * 0.25,
+    path: `M${start.x} ${y1}C${handle} ${y1} ${handle} ${y2} ${end.x} ${y2}`,
+    x: left,
     y: (y1 + y2) / 2,
   };
 }

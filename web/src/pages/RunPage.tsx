@@ -1,7 +1,9 @@
 import { type ReactNode, useRef, useState } from "react";
 import { nameOf } from "../../../src/report/lookup/job-name.js";
 import { RunGraph } from "../graph/RunGraph.js";
+import { Icon } from "../parts/Icon.js";
 import { Refused } from "../parts/Notice.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf, type Place } from "../place.js";
 import { Controls } from "./run/Controls.js";
 import { runControlsOf } from "./run/control-words.js";
@@ -25,6 +27,7 @@ import { SelectedBar } from "./run/SelectedBar.js";
 import { State } from "./run/State.js";
 import { Story } from "./run/Story.js";
 import { Timeline } from "./run/Timeline.js";
+import { Waits } from "./run/Waits.js";
 
 const TABS = ["graph", "story", "timeline", "events", "state"] as const;
 type Tab = (typeof TABS)[number];
@@ -47,13 +50,16 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
   const log = useTimeline(runId);
   const drawing = useLast(useDrawing(moment).data);
   const [chosen, setChosen] = useState<number | null>(null);
+  const [isShut, setShut] = useState(false);
   const { data: timeline } = log;
-  if (run === null || now === null) return problem === null ? null : <Refused problem={problem} />;
+  if (run === null || now === null) return problem === null ? <Skeleton /> : <Refused problem={problem} />;
   const step = place.query.get("step") ?? defaultStep(run);
   const tab = TABS.find((name) => name === place.query.get("tab")) ?? "story";
   const go = (next: number | null): void =>
     goTo(place, { at: next === null ? null : String(next), step: place.query.get("step") });
   const isPast = at !== null;
+  const questions = run.summary.holds.filter(({ kind }) => kind === "question");
+  const asking = new Set(questions.map((each) => each.step));
   const node = step === null ? undefined : drawing?.nodes.find((each) => each.step === step.split("@", 1)[0]);
   const choose = (number: number | null): void => {
     setChosen(number);
@@ -61,7 +67,12 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
     if (found !== undefined) goTo(place, { step: found.step });
   };
   return (
-    <div className="runpage" data-view={tab} data-past={isPast ? "1" : "0"}>
+    <div
+      className="runpage"
+      data-view={tab}
+      data-past={isPast ? "1" : "0"}
+      data-drawer={isShut ? "shut" : "open"}
+    >
       <RunHead
         run={run}
         log={timeline}
@@ -80,6 +91,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
               log={timeline ?? NOTHING}
               recoveries={run.recoveries}
               at={at}
+              asking={asking}
               selected={step?.split("@", 1)[0] ?? null}
               chosen={chosen}
               choose={choose}
@@ -92,8 +104,22 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
             />
           )}
           {drawing === null && <div className="gwrap" />}
+          <button type="button" className="btn drawerbtn" onClick={() => setShut(false)}>
+            {titleOf(tab)}
+          </button>
           {timeline !== null && (
-            <Scrub log={timeline} recoveries={now.recoveries} at={at} time={run.at?.time ?? null} go={go} />
+            <Scrub
+              log={timeline}
+              recoveries={now.recoveries}
+              chosen={chosen}
+              at={at}
+              time={run.at?.time ?? null}
+              go={go}
+              choose={({ number, step: name, first_seq }) => {
+                setChosen(number);
+                goTo(place, { at: String(first_seq), step: name });
+              }}
+            />
           )}
         </section>
         <div className="split" />
@@ -103,6 +129,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
             tab={tab}
             recoveries={run.recoveries.length}
             events={timeline?.events ?? null}
+            shut={() => setShut(true)}
           />
           <div className="body">
             {tab === "events" && timeline !== null && <Events runId={runId} log={timeline} at={at} go={go} />}
@@ -110,12 +137,18 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
               <StoryTab run={run} moment={moment} log={timeline} chosen={chosen} choose={choose} />
             )}
             {tab === "timeline" && timeline !== null && (
-              <Timeline run={run} log={timeline} recoveries={now.recoveries} />
+              <Timeline
+                run={run}
+                log={timeline}
+                recoveries={now.recoveries}
+                chosen={chosen}
+                choose={choose}
+              />
             )}
             {tab === "state" && <State run={run} moment={moment} jobs={jobsIn(drawing)} />}
           </div>
           {node !== undefined && (
-            <SelectedBar node={node} name={step!} isPast={isPast}>
+            <SelectedBar node={node} name={step!} isAsking={asking.has(node.step ?? "")} isPast={isPast}>
               <a className="btn" href={addressOf(["runs", runId, step!])}>
                 Open step
               </a>
@@ -145,9 +178,15 @@ interface TabsProps {
   readonly tab: Tab;
   readonly recoveries: number;
   readonly events: number | null;
+  /** Where it is a drawer. */
+  readonly shut: () => void;
 }
 
-function Tabs({ place, tab, recoveries, events }: TabsProps): ReactNode {
+function titleOf(tab: Tab): string {
+  return tab[0]!.toUpperCase() + tab.slice(1);
+}
+
+function Tabs({ place, tab, recoveries, events, shut }: TabsProps): ReactNode {
   const counts: { readonly [name in Tab]?: number | null } = { story: recoveries || null, events };
   return (
     <nav className="tabs" aria-label="About this run">
@@ -158,10 +197,13 @@ function Tabs({ place, tab, recoveries, events }: TabsProps): ReactNode {
           href={addressWith(place, { tab: name })}
           aria-current={name === tab ? "true" : undefined}
         >
-          {name[0]!.toUpperCase() + name.slice(1)}
+          {titleOf(name)}
           {counts[name] != null && <span className="c">{counts[name]}</span>}
         </a>
       ))}
+      <button type="button" className="btn icon drawerbtn" aria-label="Close this pane" onClick={shut}>
+        <Icon name="cross" small />
+      </button>
     </nav>
   );
 }
@@ -178,5 +220,9 @@ function StoryTab({ run, moment, log, chosen, choose }: StoryTabProps): ReactNod
   const { data, problem } = useStory(moment);
   const story = useLast(data);
   if (story === null) return problem === null ? null : <Refused problem={problem} />;
-  return <Story run={run} story={story} rows={log?.rows ?? []} chosen={chosen} choose={choose} />;
+  return (
+    <Story run={run} story={story} rows={log?.rows ?? []} chosen={chosen} choose={choose}>
+      {moment.at === null && <Waits run={run} />}
+    </Story>
+  );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
 import { Refused } from "../parts/Notice.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf, type Place } from "../place.js";
 import type { JobDetails } from "../words/status.js";
 import { AttemptFacts } from "./step/AttemptFacts.js";
@@ -35,7 +36,7 @@ export function StepPage({ runId, step, place, mayAct }: StepPageProps): ReactNo
       ),
     (changed) => changed === runId,
   );
-  if (job === null) return problem === null ? null : <Refused problem={problem} />;
+  if (job === null) return problem === null ? <Skeleton /> : <Refused problem={problem} />;
   return <Step job={job} step={step} place={place} mayAct={mayAct} reload={reload} />;
 }
 

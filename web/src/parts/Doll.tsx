@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 
 export type Face =
   | "pending"
@@ -32,10 +32,13 @@ const EYES: { readonly [face in Face]: 0 | 1 | 2 } = {
 
 /** The status of a run: eyes, posture and the word beside it say the same as its colour. */
 export function Doll({ face, size }: { readonly face: Face; readonly size?: "l" | "xl" }): ReactNode {
-  const drawing = <Drawing face={face} />;
+  const first = useRef(face);
+  const look = `doll d-${face} ${size ?? ""}${first.current === face ? "" : " changed"}`;
   return (
-    <svg className={`doll d-${face} ${size ?? ""}`} viewBox="0 0 24 24" aria-hidden="true">
-      {face === "running" ? <g className="sway">{drawing}</g> : drawing}
+    <svg className={look} viewBox="0 0 24 24" aria-hidden="true">
+      <g key={face} className={face === "running" ? "sway" : "stance"}>
+        <Drawing face={face} />
+      </g>
       {face === "handled" && <circle className="notch" cx="20.6" cy="20" r="3.4" />}
       {face === "paused" && (
         <>
@@ -68,7 +71,7 @@ function Drawing({ face }: { readonly face: Face }): ReactNode {
       <circle className="eye" cx="8.2" cy="9.7" r="2.9" />
       <circle className="eye" cx="15.8" cy="9.7" r="2.9" />
       {eyes > 0 && <circle className="pupil" cx="15.8" cy="9.7" r="1.9" />}
-      {eyes > 1 && <circle className="pupil" cx="8.2" cy="9.7" r="1.9" />}
+      {eyes > 1 && <circle className="pupil second" cx="8.2" cy="9.7" r="1.9" />}
       {(face === "recovered" || face === "handled") && <path className="seam" d={SEAM} />}
     </g>
   );

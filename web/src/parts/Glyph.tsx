@@ -1,7 +1,21 @@
 import type { ReactNode } from "react";
 import type { JobStatus } from "../words/status.js";
 
-type Shape = JobStatus | "handled";
+/** `recovered`: completed after a rung has acted. `asking`: it waits for a person's answer. */
+export type Shape = JobStatus | "handled" | "recovered" | "asking";
+
+const CLOCK = (
+  <>
+    <circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" strokeWidth="1.5" />
+    <path d="M8 4.8V8l2.2 1.6" stroke="currentColor" strokeWidth="1.5" fill="none" strokeLinecap="round" />
+  </>
+);
+const CHECK = (
+  <>
+    <circle cx="8" cy="8" r="7" fill="currentColor" />
+    <path d="m4.8 8.3 2.2 2.2 4.2-4.6" className="cut-out" />
+  </>
+);
 
 const SHAPES: { readonly [shape in Shape]: ReactNode } = {
   blocked: (
@@ -22,12 +36,8 @@ const SHAPES: { readonly [shape in Shape]: ReactNode } = {
       <path d="M6.5 5.2v5.6l4.4-2.8z" fill="currentColor" />
     </>
   ),
-  waiting: (
-    <>
-      <circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" strokeWidth="1.5" />
-      <path d="M8 4.8V8l2.2 1.6" stroke="currentColor" strokeWidth="1.5" fill="none" strokeLinecap="round" />
-    </>
-  ),
+  waiting: CLOCK,
+  asking: CLOCK,
   recovering: (
     <>
       <circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" strokeWidth="1.5" />
@@ -39,10 +49,11 @@ const SHAPES: { readonly [shape in Shape]: ReactNode } = {
       />
     </>
   ),
-  completed: (
+  completed: CHECK,
+  recovered: (
     <>
-      <circle cx="8" cy="8" r="7" fill="currentColor" />
-      <path d="m4.8 8.3 2.2 2.2 4.2-4.6" className="cut-out" />
+      {CHECK}
+      <path d="M1.5 11.5l2.5 1.5 2-1.5 2.5 2 2.3-1.8" className="seam" />
     </>
   ),
   failed: (
@@ -93,7 +104,9 @@ const CLASS: { readonly [shape in Shape]: string } = {
   running: "g-running",
   waiting: "g-waiting",
   recovering: "g-recovering",
+  asking: "g-asking",
   completed: "g-completed",
+  recovered: "g-recovered",
   failed: "g-failed",
   handled: "g-handled",
   pending_failed: "g-held",

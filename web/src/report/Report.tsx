@@ -60,7 +60,7 @@ export function Report({ data }: { readonly data: ReportData }): ReactNode {
             />
           )}
           {node !== undefined && name !== null && (
-            <SelectedBar node={node} name={name} isPast={false}>
+            <SelectedBar node={node} name={name} isAsking={false} isPast={false}>
               {log === undefined ? (
                 <span className="dim small">{node.jobs === null ? "" : "no log in this report"}</span>
               ) : (
@@ -83,7 +83,13 @@ export function Report({ data }: { readonly data: ReportData }): ReactNode {
             <h3 className="part">Timeline</h3>
             <LeftOut text={left.timeline} />
             <div className="body timebody">
-              <Timeline run={run} log={timeline} recoveries={run.recoveries} />
+              <Timeline
+                run={run}
+                log={timeline}
+                recoveries={run.recoveries}
+                chosen={chosen}
+                choose={setChosen}
+              />
             </div>
             <h3 className="part">Logs of what failed</h3>
             <LeftOut text={left.logs} />

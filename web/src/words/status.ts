@@ -33,7 +33,7 @@ const WORDS: { readonly [status in RunStatus]: Standing } = {
   canceled: { face: "canceled", words: "Canceled", tone: "dim" },
 };
 
-const PHASES = { undo: "undoing what it did", finally: "running its finally steps" } as const;
+const PHASES = { undo: "undoing what it did", finally: "at its finally steps" } as const;
 
 export function standingOf(
   run: Pick<RunItem, "status" | "interrupted"> & Partial<Pick<RunDetails, "phase">>,

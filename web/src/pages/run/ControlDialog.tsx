@@ -13,15 +13,21 @@ interface DialogProps {
   readonly job: number | null;
   /** A running step has to be ended first. */
   readonly needsForce: boolean;
+  /** The harder way can be chosen, too. */
+  readonly harder: boolean;
   readonly close: () => void;
   readonly done: () => void;
 }
 
 /** Names what it is about and what it will do, by a dry run of exactly this request, before anything is sent. */
-export function ControlDialog({ words, run, step, job, needsForce, close, done }: DialogProps): ReactNode {
+export function ControlDialog(props: DialogProps): ReactNode {
+  const { run, step, job, needsForce, close, done } = props;
+  const { harder } = props.words;
+  const [isHarder, setHarder] = useState(false);
+  const words = isHarder && harder !== undefined ? harder.words : props.words;
   const [reason, setReason] = useState("");
   const [output, setOutput] = useState("");
-  const [answered, setAnswered] = useState<Answer | null>(null);
+  const [answered, setAnswered] = useState<(Answer & { readonly to: ControlWords["action"] }) | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [sending, setSending] = useState(false);
   const key = useMemo(() => crypto.randomUUID(), []);
@@ -32,13 +38,13 @@ export function ControlDialog({ words, run, step, job, needsForce, close, done }
   const title = words.asked({ run: runId, step: step ?? "" });
   const { action } = words;
   const settled = useSettled(output);
-  const preview = settled === output ? answered : null;
+  const preview = settled === output && answered?.to === action ? answered : null;
   useEffect(() => {
     let current = true;
     const wish = { runId, action, step: about, job, output: settled, force: needsForce, reason: "", key };
     const show = (answer: Answer | null, refusal: Problem | null): void => {
       if (!current) return;
-      setAnswered(answer);
+      setAnswered(answer === null ? null : { ...answer, to: action });
       setProblem(refusal);
     };
     sendControl(wish, true).then(
@@ -92,6 +98,16 @@ export function ControlDialog({ words, run, step, job, needsForce, close, done }
                 maxLength={4_000}
                 onChange={(event) => setOutput(event.target.value)}
               />
+            </label>
+          )}
+          {props.harder && harder !== undefined && (
+            <label className="row g2">
+              <input
+                type="checkbox"
+                checked={isHarder}
+                onChange={(event) => setHarder(event.target.checked)}
+              />
+              {harder.choice}
             </label>
           )}
           <label className="row" htmlFor={field}>

@@ -39,8 +39,13 @@ export function Controls({ run, step, shown, isPast, reload }: ControlsProps): R
     }
     done();
   };
-  const offered = shown.map((words) => {
-    const control = data?.items.find(({ action }) => action === words.action);
+  const controlOf = (words: ControlWords): Control | undefined =>
+    data?.items.find(({ action }) => action === words.action);
+  const offered = shown.map((each) => {
+    const harder = each.harder?.words;
+    const isTooLate = harder !== undefined && isAllowed(controlOf(harder)) && !isAllowed(controlOf(each));
+    const words = isTooLate ? harder : each;
+    const control = controlOf(words);
     const why = isPast ? LOOKING_BACK : whyNot(control, unread);
     return { words, why, press: () => control !== undefined && void press(words, control) };
   });
@@ -63,12 +68,17 @@ export function Controls({ run, step, shown, isPast, reload }: ControlsProps): R
           step={step}
           job={data?.target?.job_id ?? null}
           needsForce={open.control.needs_force}
+          harder={isAllowed(open.words.harder && controlOf(open.words.harder.words))}
           close={() => setOpen(null)}
           done={done}
         />
       )}
     </div>
   );
+}
+
+function isAllowed(control: Control | undefined): boolean {
+  return control?.allowed === true;
 }
 
 /** Null: it can be used. */
@@ -96,6 +106,7 @@ function ControlButton({
         className={danger ? "btn danger" : isFirst ? "btn pri" : "btn"}
         aria-disabled={why !== null}
         aria-describedby={why === null ? undefined : id}
+        title={label}
         onClick={() => why === null && press()}
       >
         <Icon name={icon} small />

@@ -2,10 +2,13 @@ import { type ReactNode, useState } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
-import { count, standingOf } from "../../words/status.js";
+import { sentence } from "../../words/moment.js";
+import { count } from "../../words/status.js";
 import { exactTime, namedTime } from "../../words/times.js";
+import { HeadLines } from "./HeadLines.js";
 import { failuresMet } from "./moments.js";
 import type { RunSummary, TimelineData } from "./run-data.js";
+import { runStanding } from "./run-standing.js";
 
 interface HeadProps {
   readonly run: RunSummary;
@@ -16,60 +19,28 @@ interface HeadProps {
   readonly children?: ReactNode;
 }
 
-/** What a run that has not started waits for, with its position in the queue. */
-function queueText({ position, text }: NonNullable<HeadProps["run"]["waits_for"]>): string {
-  return position === null ? text : `Position ${position} in the queue: ${text}`;
-}
-
 /** How a run stands, or stood at a moment of the past. */
 export function RunHead({ run, log, controls, children }: HeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const recoveries = run.recoveries.length;
-  const standing = standingOf(run, { recoveries, handled: run.handled_failures.length });
-  const isPast = run.at !== null;
-  const met = log === null || isPast ? 0 : failuresMet(log);
-  const by = run.live_control.takeover ? "Taken over" : null;
+  const standing = runStanding(run);
   return (
     <header className={isOpen ? "runhead open" : "runhead"}>
       <Doll face={standing.face} size="l" />
-      <div className="grow">
-        <div className="row headline" title={`${run.workflow} #${run.run_id}: ${standing.words}`}>
-          <h2 className="title">
-            {run.workflow} <span className="num dim">#{run.run_id}</span>
-          </h2>
-          <b className={standing.tone}>
-            {isPast ? `Was ${standing.words.toLowerCase()} at this moment` : (by ?? standing.words)}
-          </b>
-          {recoveries > 0 && (isPast || standing.face !== "recovered") && (
-            <span className="chip gold">{count(recoveries, "recovery", "recoveries")}</span>
-          )}
-          {run.imported && <span className="chip line">imported</span>}
-          {run.concurrency !== null && (
-            <span className="chip line hide-s">group {run.concurrency.group}</span>
-          )}
-          {run.priority !== 0 && <span className="chip line hide-s">priority {run.priority}</span>}
-          {Object.entries(run.labels).map(([key, value]) => (
-            <span key={key} className="chip line hide-s hide-n">
-              {key}={value}
-            </span>
-          ))}
-        </div>
-        <div className="meta num" title={run.summary.counts.join(", ")}>
-          <span>{run.summary.counts.join(", ")}</span>
-          {met > 0 && <span>{count(met, "failure")} met</span>}
-          {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
-          <span className="hide-s hide-n">started {namedTime(run.created_at)}</span>
-          {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}
-          {run.waits_for !== null && <span>{queueText(run.waits_for)}</span>}
-          {run.undone !== null && run.undone.done.length > 0 && <span>{run.undone.done.length} undone</span>}
-          {run.undone !== null && run.undone.left.length > 0 && (
-            <span className={run.finished_at === null ? "" : "bad"}>
-              {run.undone.left.length} {run.finished_at === null ? "to undo" : "not undone"}
-            </span>
-          )}
-          {run.left_alone !== null && <span className="bad">{run.left_alone.message}</span>}
-        </div>
-      </div>
+      <HeadLines
+        label="About this run"
+        headline={
+          <>
+            <h2 className="title">
+              <span className="cut">{run.workflow}</span> <span className="num dim">#{run.run_id}</span>
+            </h2>
+            <b className={standing.tone}>
+              {run.at === null ? standing.words : `Was ${standing.words.toLowerCase()} at this moment`}
+            </b>
+            <Chips run={run} isRecovered={run.at === null && standing.face === "recovered"} />
+          </>
+        }
+        meta={<Meta run={run} log={log} />}
+      />
       {controls !== null && (
         <>
           <button
@@ -87,4 +58,71 @@ export function RunHead({ run, log, controls, children }: HeadProps): ReactNode 
       {children}
     </header>
   );
+}
+
+function Chips({ run, isRecovered }: { readonly run: RunSummary; readonly isRecovered: boolean }): ReactNode {
+  const recoveries = run.recoveries.length;
+  return (
+    <>
+      {recoveries > 0 && !isRecovered && (
+        <span className="chip gold">{count(recoveries, "recovery", "recoveries")}</span>
+      )}
+      <span className="chips">
+        {run.imported && <span className="chip line">imported</span>}
+        {run.concurrency !== null && <span className="chip line hide-s">group {run.concurrency.group}</span>}
+        {run.priority !== 0 && <span className="chip line hide-s">priority {run.priority}</span>}
+        {Object.entries(run.labels).map(([key, value]) => (
+          <span key={key} className="chip line hide-s">
+            {key}={value}
+          </span>
+        ))}
+      </span>
+    </>
+  );
+}
+
+/** What needs somebody comes first: what has no room stands at the end. */
+function Meta({ run, log }: { readonly run: RunSummary; readonly log: TimelineData | null }): ReactNode {
+  const met = log === null || run.at !== null ? 0 : failuresMet(log);
+  const isPending = run.status === "pending";
+  return (
+    <>
+      {run.left_alone !== null && <span className="bad">{run.left_alone.message}</span>}
+      {run.waits_for !== null && <span className="wait">{queueText(run.waits_for)}</span>}
+      <Undone run={run} />
+      {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
+      <span>{run.summary.counts.join(", ")}</span>
+      {met > 0 && <span>{count(met, "failure")} met</span>}
+      {run.loops !== null && <span>{loopsText(run.loops)}</span>}
+      {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}
+      <span className="hide-s hide-n" title={exactTime(run.created_at)}>
+        v{run.version}, {isPending ? "created" : "started"} {namedTime(run.created_at)}
+      </span>
+    </>
+  );
+}
+
+function Undone({ run: { undone, finished_at } }: { readonly run: RunSummary }): ReactNode {
+  if (undone === null) return null;
+  const { done, left } = undone;
+  const isOver = finished_at !== null;
+  return (
+    <>
+      {done.length > 0 && <span>{done.length} undone</span>}
+      {left.length > 0 && (
+        <span className={isOver ? "bad" : undefined}>
+          {left.length} {isOver ? "not undone" : "to undo"}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** What a run that has not started waits for, with its position in the queue. */
+function queueText({ position, text }: NonNullable<RunSummary["waits_for"]>): string {
+  return position === null ? sentence(text) : `Position ${position} in the queue: ${text}`;
+}
+
+function loopsText({ taken, max, scope }: NonNullable<RunSummary["loops"]>): string {
+  return `${taken} of ${max} loops${scope === "root" ? "" : ` of ${scope.replace(/^root\//, "")}`}`;
 }

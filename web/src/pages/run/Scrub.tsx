@@ -1,6 +1,7 @@
 import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { useKeys } from "../../keys/use-keys.js";
+import { Cut } from "../../parts/Cut.js";
 import { Icon } from "../../parts/Icon.js";
 import type { Recovery } from "../../words/recoveries.js";
 import { badgePlaces, msOf, recoveryBeside, seqAt, spanOf, stepBy } from "./moments.js";
@@ -9,6 +10,9 @@ import type { TimelineData } from "./run-data.js";
 interface ScrubProps {
   readonly log: TimelineData;
   readonly recoveries: readonly Recovery[];
+  /** The recovery that is selected everywhere. */
+  readonly chosen: number | null;
+  readonly choose: (recovery: Recovery) => void;
   readonly at: number | null;
   /** When the event was, as the server says; null: not read yet. */
   readonly time: string | null;
@@ -21,7 +25,7 @@ const TICKS = 1_000;
 const BADGE_WIDTH = 2.4;
 
 /** The whole log along its time: moving it shows the run as it was. */
-export function Scrub({ log, recoveries, at, time, go }: ScrubProps): ReactNode {
+export function Scrub({ log, recoveries, chosen, choose, at, time, go }: ScrubProps): ReactNode {
   const total = spanOf(log);
   const ms =
     at === null ? total : time === null ? msOf(log, at) : Date.parse(time) - Date.parse(log.first_at);
@@ -47,15 +51,15 @@ export function Scrub({ log, recoveries, at, time, go }: ScrubProps): ReactNode 
           </button>
         </span>
         {at === null ? (
-          <span className="dim num cut">
+          <Cut className="dim num">
             End of the log, {log.events} events in {durationText(total)}
-          </span>
+          </Cut>
         ) : (
           <span className="row g3 num cut">
             <span className="chip ink">Past</span>
-            <span className="cut">
+            <Cut>
               event {at} of {log.events}, +{durationText(Math.max(0, Math.round(ms)))}
-            </span>
+            </Cut>
           </span>
         )}
         <span className="end" />
@@ -83,7 +87,7 @@ export function Scrub({ log, recoveries, at, time, go }: ScrubProps): ReactNode 
           onChange={(event) => go(seqAt(log, (Number(event.target.value) / TICKS) * total))}
         />
         <span className="ph" style={{ left: `${place}%` }} />
-        <Badges log={log} recoveries={recoveries} go={go} />
+        <Badges log={log} recoveries={recoveries} chosen={chosen} choose={choose} />
       </div>
     </section>
   );
@@ -112,23 +116,26 @@ function Bars({ log }: { readonly log: TimelineData }): ReactNode {
   );
 }
 
-function Badges({ log, recoveries, go }: Pick<ScrubProps, "log" | "recoveries" | "go">): ReactNode {
+type BadgesProps = Pick<ScrubProps, "log" | "recoveries" | "chosen" | "choose">;
+
+function Badges({ log, recoveries, chosen, choose }: BadgesProps): ReactNode {
   const total = spanOf(log);
   const start = Date.parse(log.first_at);
   const places = badgePlaces(
     recoveries.map(({ first_at }) => (100 * (Date.parse(first_at) - start)) / total),
     recoveries.length * BADGE_WIDTH > 100 ? 0 : BADGE_WIDTH,
   );
-  return recoveries.map(({ number, rung, first_seq }, index) => (
+  return recoveries.map((recovery, index) => (
     <button
-      key={number}
+      key={recovery.number}
       type="button"
-      className={rung === "edge" ? "n bad" : "n"}
+      className={`n${recovery.rung === "edge" ? " bad" : ""}${recovery.number === chosen ? " chosen" : ""}`}
       style={{ left: `calc(${places[index]}% - 9px)` } as CSSProperties}
-      aria-label={`Go to recovery ${number}`}
-      onClick={() => go(first_seq)}
+      aria-label={`Go to recovery ${recovery.number}`}
+      aria-pressed={recovery.number === chosen}
+      onClick={() => choose(recovery)}
     >
-      {number}
+      {recovery.number}
     </button>
   ));
 }

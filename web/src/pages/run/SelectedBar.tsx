@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { Cut } from "../../parts/Cut.js";
 import { Glyph } from "../../parts/Glyph.js";
 import { count, jobStatusWord } from "../../words/status.js";
 import type { DrawnNode } from "./run-data.js";
@@ -8,11 +9,14 @@ import type { DrawnNode } from "./run-data.js";
 export function SelectedBar({
   node,
   name,
+  isAsking,
   isPast,
   children,
 }: {
   readonly node: DrawnNode;
   readonly name: string;
+  /** It waits for a person's answer. */
+  readonly isAsking: boolean;
   readonly isPast: boolean;
   /** Where to go from here. */
   readonly children: ReactNode;
@@ -25,10 +29,14 @@ export function SelectedBar({
   const many = one === undefined && node.jobs !== null && node.jobs.total > 1;
   return (
     <div className="selbar">
-      <Glyph status={isHandled && status === "failed" ? "handled" : status} />
+      <Glyph
+        status={
+          isHandled && status === "failed" ? "handled" : isAsking && status === "waiting" ? "asking" : status
+        }
+      />
       <b className="mono">{name}</b>
-      <span className="dim cut">
-        {jobStatusWord(status)}
+      <Cut className="dim">
+        {isAsking && status === "waiting" ? "asks a question" : jobStatusWord(status)}
         {isHandled ? ", handled" : ""}
         {isPast ? " at this moment" : ""}
         {many
@@ -36,7 +44,7 @@ export function SelectedBar({
           : one === undefined && attempts > 0
             ? `, ${count(attempts, "attempt")}`
             : ""}
-      </span>
+      </Cut>
       <span className="end" />
       {children}
     </div>

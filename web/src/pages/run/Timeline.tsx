@@ -11,6 +11,9 @@ interface TimelineProps {
   readonly run: RunSummary;
   readonly log: TimelineData;
   readonly recoveries: readonly Recovery[];
+  /** The recovery that is selected everywhere. */
+  readonly chosen: number | null;
+  readonly choose: (number: number | null) => void;
 }
 
 export const ROW_HEIGHT = 22;
@@ -23,7 +26,7 @@ const LAST_MIDDLE = WIDTH - 24;
 const MARGIN_ROWS = 20;
 
 /** Attempts, pauses, scripts, waits for a slot and jumps, a row for each step. Only rows in the window are drawn. */
-export function Timeline({ run, log, recoveries }: TimelineProps): ReactNode {
+export function Timeline({ run, log, recoveries, chosen, choose }: TimelineProps): ReactNode {
   const total = spanOf(log);
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -68,6 +71,8 @@ export function Timeline({ run, log, recoveries }: TimelineProps): ReactNode {
             x={x}
             total={total}
             numbers={numbers.get(row.step) ?? []}
+            chosen={chosen}
+            choose={choose}
           />
         ))}
         {jumps
@@ -109,9 +114,11 @@ interface RowProps {
   readonly x: (ms: number) => number;
   readonly total: number;
   readonly numbers: readonly Recovery[];
+  readonly chosen: number | null;
+  readonly choose: (number: number | null) => void;
 }
 
-function Row({ runId, row, y, isOdd, x, total, numbers }: RowProps): ReactNode {
+function Row({ runId, row, y, isOdd, x, total, numbers, chosen, choose }: RowProps): ReactNode {
   const { apart, room } = numbersBeside(numbers.length);
   return (
     <g>
@@ -123,9 +130,16 @@ function Row({ runId, row, y, isOdd, x, total, numbers }: RowProps): ReactNode {
         </text>
       </a>
       {numbers.map(({ number, rung }, index) => (
+        // biome-ignore lint/a11y/useSemanticElements: there are no buttons inside a picture
         <g
           key={number}
-          className={rung === "edge" ? "bdg f" : "bdg"}
+          className={`bdg${rung === "edge" ? " f" : ""}${number === chosen ? " is-chosen" : ""}`}
+          role="button"
+          tabIndex={0}
+          aria-label={`Recovery ${number}`}
+          aria-pressed={number === chosen}
+          onClick={() => choose(number)}
+          onKeyDown={({ key }) => (key === "Enter" || key === " ") && choose(number)}
           transform={`translate(${LEFT - 14 - (numbers.length - 1 - index) * apart} ${y + ROW_HEIGHT / 2})`}
         >
           <circle r="8" />

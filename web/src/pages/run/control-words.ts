@@ -23,6 +23,8 @@ export interface ControlWords {
   readonly isFirst?: true;
   /** It is done with an output that somebody gives. */
   readonly withOutput?: true;
+  /** A harder way of the same: offered with it, and in its place once this one does nothing any more. */
+  readonly harder?: { readonly words: ControlWords; readonly choice: string };
 }
 
 const plain = { atOnce: false, onStep: false, danger: false, harmless: "Leave it" } as const;
@@ -45,47 +47,56 @@ const HARD_RESET: ControlWords = {
     "The step runs again in a fresh workspace, rebuilt from the checkpoints before it. What it left in the old one is gone.",
 };
 
-/** What a whole run offers, and what it offers for the step that is selected. */
-const RUN_CONTROLS: readonly ControlWords[] = [
-  {
-    ...{ ...plain, action: "pause", label: "Pause", icon: "pause", atOnce: true, effect: "" },
-    asked: ({ run }) => `Pause run ${run}`,
-  },
-  {
-    ...{ ...plain, action: "resume", label: "Resume", icon: "resume", atOnce: true, effect: "" },
-    asked: ({ run }) => `Resume run ${run}`,
-  },
-  {
-    ...{ ...plain, action: "takeover", label: "Take over", icon: "takeover", atOnce: true, effect: "" },
-    asked: ({ run }) => `Take over run ${run}`,
-  },
-  RETRY,
-  RESUME_FROM,
-  HARD_RESET,
-  {
-    ...{ ...plain, action: "fork", label: "Fork", icon: "fork", onStep: true },
-    asked: ({ step }) => `Fork from ${step}`,
-    effect:
-      "A new run begins at this step, and takes over what was completed before it. This run stays as it is.",
-  },
-  {
-    ...{
-      ...plain,
-      action: "cancel",
-      label: "Cancel",
-      icon: "cancel",
-      danger: true,
-      harmless: "Let it go on",
-    },
-    asked: ({ run }) => `Cancel run ${run}`,
-    effect: "Steps that are running are stopped, and nothing new starts. What was done stays done.",
-  },
-];
+const PAUSE: ControlWords = {
+  ...{ ...plain, action: "pause", label: "Pause", icon: "pause", atOnce: true, effect: "" },
+  asked: ({ run }) => `Pause run ${run}`,
+};
+const RESUME: ControlWords = {
+  ...{ ...plain, action: "resume", label: "Resume", icon: "resume", atOnce: true, effect: "" },
+  asked: ({ run }) => `Resume run ${run}`,
+};
+const TAKE_OVER: ControlWords = {
+  ...{ ...plain, action: "takeover", label: "Take over", icon: "takeover", atOnce: true, effect: "" },
+  asked: ({ run }) => `Take over run ${run}`,
+};
+const HAND_BACK: ControlWords = { ...RESUME, label: "Hand back", icon: "takeover" };
+const FORK: ControlWords = {
+  ...{ ...plain, action: "fork", label: "Fork", icon: "fork", onStep: true },
+  asked: ({ step }) => `Fork from ${step}`,
+  effect:
+    "A new run begins at this step, and takes over what was completed before it. This run stays as it is.",
+};
+const CANCEL_NOW: ControlWords = {
+  ...{ ...plain, action: "cancel_now", label: "Cancel now", icon: "cancel", danger: true },
+  harmless: "Let it go on",
+  asked: ({ run }) => `Cancel run ${run} now`,
+  effect:
+    "Everything that is running is stopped, undo and finally steps too. What is not undone by now stays done.",
+};
+const CANCEL: ControlWords = {
+  ...{ ...plain, action: "cancel", label: "Cancel", icon: "cancel", danger: true },
+  harmless: "Let it go on",
+  asked: ({ run }) => `Cancel run ${run}`,
+  effect:
+    "Steps that are running are stopped, and nothing new starts; where there are undo and finally steps, they run before it ends.",
+  harder: { words: CANCEL_NOW, choice: "Now, without undo and finally steps" },
+};
 
-/** A run that somebody has taken over is handed back. */
-export function runControlsOf({ live_control }: RunSummary): readonly ControlWords[] {
-  if (!live_control.takeover) return RUN_CONTROLS;
-  return RUN_CONTROLS.map((words) => (words.action === "resume" ? { ...words, label: "Hand back" } : words));
+/**
+ * What a whole run offers, and what it offers for the step that is selected. What undoes a control stands in its place:
+ * a run that is paused or interrupted is resumed, one that somebody has taken over is handed back.
+ */
+export function runControlsOf({
+  status,
+  interrupted,
+  live_control: { takeover },
+}: Pick<RunSummary, "status" | "interrupted" | "live_control">): readonly ControlWords[] {
+  const rests = !takeover && (status === "paused" || interrupted);
+  return [
+    rests ? RESUME : PAUSE,
+    takeover ? HAND_BACK : TAKE_OVER,
+    ...[RETRY, RESUME_FROM, HARD_RESET, FORK, CANCEL],
+  ];
 }
 
 const REDRIVE: ControlWords = {

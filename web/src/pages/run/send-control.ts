@@ -45,7 +45,8 @@ export async function sendControl(request: Request, dryRun: boolean): Promise<An
       ],
     };
   }
-  const body = { action, ...said, key: dryRun ? `${key}/preview` : key, ...onStep(step, force) };
+  const done = action === "cancel_now" ? ({ action: "cancel", now: true } as const) : ({ action } as const);
+  const body = { ...done, ...said, key: dryRun ? `${key}/preview` : key, ...onStep(step, force) };
   const answer = await dataOf(api.POST("/api/v1/runs/{run_id}/control", { params: { path }, body }));
   return { lines: linesOf(runId, answer), started: null };
 }

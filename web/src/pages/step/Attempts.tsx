@@ -1,6 +1,8 @@
 import { Fragment, type ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
+import { Cut } from "../../parts/Cut.js";
 import { Glyph } from "../../parts/Glyph.js";
+import { withoutCode } from "../../words/moment.js";
 import type { JobDetails } from "../../words/status.js";
 import { namedTime } from "../../words/times.js";
 
@@ -41,7 +43,7 @@ export function Attempts({ job, chosen, compared, hrefOf }: AttemptsProps): Reac
                 <span className="small dim num">{aboutAttempt(attempt)}</span>
               </a>
             </li>
-            {climb !== undefined && <Via climb={climb} isDead={job.dead_letter} />}
+            {climb !== undefined && <Via climb={climb} code={attempt.error?.code} isDead={job.dead_letter} />}
           </Fragment>
         );
       })}
@@ -59,9 +61,12 @@ function aboutAttempt({ started_at, finished_at, error }: Attempt): string {
 
 function Via({
   climb,
+  code,
   isDead,
 }: {
   readonly climb: JobDetails["diagnostics"][number];
+  /** It stands in the attempt. */
+  readonly code: string | undefined;
   readonly isDead: boolean;
 }): ReactNode {
   const { rung, considered } = climb;
@@ -71,7 +76,9 @@ function Via({
     <li className={look} title={`${rung}: ${reason}`}>
       <span>
         {rung === "hold" ? "held" : rung}
-        <small>{rung === "hold" && isDead ? "dead letter" : reason}</small>
+        <small>
+          <Cut lines={2}>{rung === "hold" && isDead ? "dead letter" : withoutCode(reason, code)}</Cut>
+        </small>
       </span>
     </li>
   );

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Cut } from "../../parts/Cut.js";
 import type { JobDetails } from "../../words/status.js";
 import { type Column, climbColumns } from "./climb-columns.js";
 import { RUNGS } from "./rungs.js";
@@ -91,8 +92,10 @@ function Row({ rung, columns, shown }: RowProps): ReactNode {
           </td>
         );
       })}
-      <td className={`why ${hit}`} title={`${rung}: ${words}`}>
-        <span>{words}</span>
+      <td className={`why ${hit}`}>
+        <Cut lines={2} title={`${rung}: ${words}`}>
+          {words}
+        </Cut>
       </td>
     </tr>
   );

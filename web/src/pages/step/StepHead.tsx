@@ -9,11 +9,13 @@ import { Icon } from "../../parts/Icon.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
+import { sentence } from "../../words/moment.js";
 import type { Problem } from "../../words/problems.js";
 import { count, type JobDetails, jobStatusWord } from "../../words/status.js";
 import { exactTime } from "../../words/times.js";
 import { Controls } from "../run/Controls.js";
 import { stepControls } from "../run/control-words.js";
+import { HeadLines } from "../run/HeadLines.js";
 import { RUNGS } from "./rungs.js";
 
 interface HeadProps {
@@ -28,29 +30,47 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
   const [isOpen, setOpen] = useState(false);
   const problem = useProblemOf(job);
   const now = useMinute();
+  const isAsking = job.waits_for?.kind === "answer";
+  const words = job.dead_letter
+    ? "Held, dead letter"
+    : isAsking
+      ? "Asks a question"
+      : jobStatusWord(job.status);
   return (
     <header className={isOpen ? "runhead open" : "runhead"}>
-      <Glyph status={job.handled ? "handled" : job.status} />
-      <div className="grow">
-        <div className="row">
-          <h2 className="title mono">{nameOf(job.step, job.scope)}</h2>
-          <b className={job.status === "pending_failed" ? "person" : undefined}>
-            {job.dead_letter ? "held, dead letter" : jobStatusWord(job.status)}
-          </b>
-          {climbs.length > 0 && <LadderStrip marks={marksOf(RUNGS, climbs)} />}
-        </div>
-        <div className="meta num">
-          {problem !== null && <InboxLink problem={problem} />}
-          {job.expiry !== null && <span title={exactTime(job.expiry.at)}>{expiryText(job.expiry, now)}</span>}
-          <span className="hide-n">
-            {job.workflow} #{job.run_id}
-          </span>
-          <span>
-            {count(job.attempt_history.length, "attempt")}, {count(job.visits, "visit")}
-          </span>
-          <span>job {job.id}</span>
-        </div>
-      </div>
+      <Glyph status={job.handled ? "handled" : isAsking ? "asking" : job.status} />
+      <HeadLines
+        label="About this step"
+        headline={
+          <>
+            <h2 className="title mono">
+              <span className="cut">{nameOf(job.step, job.scope)}</span>
+            </h2>
+            <b className={job.status === "pending_failed" || isAsking ? "person" : undefined}>
+              {sentence(words)}
+            </b>
+            {climbs.length > 0 && <LadderStrip marks={marksOf(RUNGS, climbs)} />}
+          </>
+        }
+        meta={
+          <>
+            {problem !== null && <InboxLink problem={problem} />}
+            {job.expiry !== null && (
+              <span title={exactTime(job.expiry.at)}>{sentence(expiryText(job.expiry, now))}</span>
+            )}
+            {job.waits_for !== null && job.expiry === null && (
+              <span className="wait">Waits: {job.waits_for.text}</span>
+            )}
+            <span className="hide-n">
+              {job.workflow} #{job.run_id}
+            </span>
+            <span>
+              {count(job.attempt_history.length, "attempt")}, {count(job.visits, "visit")}
+            </span>
+            <span>job {job.id}</span>
+          </>
+        }
+      />
       {mayAct && (
         <>
           <button

@@ -1,0 +1,26 @@
+import { type ReactNode, useRef } from "react";
+import { useCut } from "../../parts/use-cut.js";
+
+interface HeadLinesProps {
+  readonly label: string;
+  readonly headline: ReactNode;
+  readonly meta: ReactNode;
+}
+
+/** What a run or a step is, and how it stands: two lines. What has no room is in the tooltip, and wraps on focus. */
+export function HeadLines({ label, headline, meta }: HeadLinesProps): ReactNode {
+  const element = useRef<HTMLElement>(null);
+  const whole = useCut(element);
+  return (
+    <section
+      ref={element}
+      className="grow headlines"
+      aria-label={label}
+      title={whole ?? undefined}
+      tabIndex={whole === null ? undefined : 0}
+    >
+      <div className="row headline">{headline}</div>
+      <div className="meta num">{meta}</div>
+    </section>
+  );
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from "react";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { api, dataOf } from "../../api/client.js";
+import { useLive } from "../../api/use-live.js";
+import type { RunSummary } from "./run-data.js";
+import { Outcome } from "./Story.js";
+
+/** Of very many the first say enough. */
+const MAX_JOBS = 5;
+
+/** What keeps the jobs of a run from going on: a breaker, a pause before a retry, a worker, a free slot. */
+export function Waits({ run }: { readonly run: RunSummary }): ReactNode {
+  const runId = run.run_id;
+  const mayWait = run.summary.counts.some((text) => /^\d+ (ready|waiting)/.test(text));
+  const { data } = useLive(
+    `waits ${runId} ${mayWait}`,
+    async () => {
+      if (!mayWait) return [];
+      const query = { run_id: runId, status: "ready,waiting", limit: MAX_JOBS };
+      return (await dataOf(api.GET("/api/v1/jobs", { params: { query } }))).items;
+    },
+    (changed) => changed === runId,
+  );
+  return (data ?? []).map(({ id, step, scope, waits_for: wait }) =>
+    // A question stands there as one already.
+    wait === null || wait.kind === "answer" ? null : (
+      <Outcome
+        key={id}
+        runId={runId}
+        step={nameOf(step, scope)}
+        tone="dim"
+        isError={false}
+        words="waits"
+        message={wait.text}
+      />
+    ),
+  );
+}

@@ -1,0 +1,45 @@
+import { count, type Standing, standingOf } from "../../words/status.js";
+import type { RunSummary } from "./run-data.js";
+
+/** How a run stands, with who stopped it, what it waits for and what is under way. */
+export function runStanding(run: RunSummary): Standing {
+  const { status, summary, live_control, paused_by: by } = run;
+  const plain = standingOf(run, {
+    recoveries: run.recoveries.length,
+    handled: run.handled_failures.length,
+  });
+  if (run.interrupted || run.phase !== null) return plain;
+  if (status === "paused") return { ...plain, words: pausedWords(live_control.takeover, by) };
+  const holds = summary.holds.filter(({ kind }) => kind === "hold");
+  const asks = summary.holds.length - holds.length;
+  const isAtWork = ["running", "ready", "recovering"].some((each) => countOf(run, each) > 0);
+  if (status === "running" || status === "held") {
+    if (asks > 0 && holds.length === 0 && !isAtWork)
+      return {
+        face: "held",
+        words: asks === 1 ? "Asks a question" : `Asks ${asks} questions`,
+        tone: "person",
+      };
+    if (status === "held")
+      return holds.length > 0 && holds.every((hold) => hold.dead_letter)
+        ? { ...plain, words: "Held, dead letter" }
+        : plain;
+  }
+  if (status !== "running") return plain;
+  if (holds.length > 0) return { ...plain, words: `Running, ${holds.length} held` };
+  // Of what waits, only a question waits for a person: the rest waits because a rung said so.
+  const isMending = countOf(run, "recovering") > 0 || countOf(run, "waiting") > asks;
+  if (isMending) return { ...plain, words: "Running, recovering" };
+  return asks > 0 ? { ...plain, words: `Running, asks ${count(asks, "question")}` } : plain;
+}
+
+function pausedWords(isTakenOver: boolean, by: string | null): string {
+  if (isTakenOver) return by === null ? "Taken over" : `Taken over by ${by}`;
+  return by === null ? "Paused" : `Paused, by ${by}`;
+}
+
+/** "1 running" in what the server counted. */
+function countOf({ summary }: Pick<RunSummary, "summary">, status: string): number {
+  const found = summary.counts.find((text) => text.split(" ")[1] === status);
+  return found === undefined ? 0 : Number.parseInt(found, 10);
+}

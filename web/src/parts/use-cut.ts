@@ -1,0 +1,38 @@
+import { type RefObject, useLayoutEffect, useState } from "react";
+
+/** The text of what has no room in an element; null: all of it is seen. While it has the focus it stays as it was. */
+export function useCut(element: RefObject<HTMLElement | null>): string | null {
+  const [whole, setWhole] = useState<string | null>(null);
+  // After every change of its text, and whenever its width changes.
+  useLayoutEffect(() => {
+    const box = element.current;
+    if (box === null) return;
+    const look = (): void => {
+      if (document.activeElement === box) return;
+      setWhole([box, ...box.querySelectorAll("*")].some(isCut) ? textOf(box) : null);
+    };
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(box);
+    return () => watch.disconnect();
+  });
+  return whole;
+}
+
+function isCut({ scrollWidth, clientWidth, scrollHeight, clientHeight, namespaceURI }: Element): boolean {
+  if (namespaceURI?.endsWith("svg") === true || clientWidth === 0) return false;
+  return scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 3;
+}
+
+/** Its pieces one after the other, with a space between those of two elements. */
+function textOf(box: Element): string {
+  const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+  let [whole, last] = ["", null as Element | null];
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const { parentElement, textContent } = node;
+    if (parentElement?.closest("svg") !== null) continue;
+    whole += `${last === parentElement ? "" : " "}${textContent ?? ""}`;
+    last = parentElement;
+  }
+  return whole.replace(/\s+/g, " ").trim();
+}
