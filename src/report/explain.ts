@@ -73,8 +73,10 @@ export function explainTold(
 
 /** Empty: the step is one of a fan-out that was not opened. */
 function jobsNamed(run: Run, step: string): Job[] {
-  const jobs = run.jobs.filter((job) => job.scope.open).map(named);
-  if (run.graph.byId.has(step) && !jobs.some((job) => job.step === step)) return [];
+  const meant = run.graph.byId.get(step);
+  const isNamed = (job: Job): boolean => job.scope.open && (meant === undefined || job.step === meant);
+  const jobs = run.jobs.filter(isNamed).map(named);
+  if (meant !== undefined && jobs.length === 0) return [];
   const reference: JobReference = { runId: run.id, name: step };
   return matchJobs(jobs, reference).map(({ job }) => job);
 }

@@ -176,10 +176,11 @@ async function tellRun(store: Store, row: RunRow, step: string | undefined) {
   const { id: runId, tally } = row;
   const isLarge =
     tally !== null && Object.values(tally.jobs).reduce((sum, each) => sum + each, 0) > MANY_JOBS;
-  const asked = isLarge && step !== undefined ? await jobsCalled(store, runId, step) : [];
+  const readPart = async () =>
+    readEventfulLog(store, runId, step === undefined ? [] : await jobsCalled(store, runId, step));
   const [{ definition }, part] = await Promise.all([
     storedDefinition(store, { ...row, name: row.workflow }),
-    isLarge ? readEventfulLog(store, runId, asked) : null,
+    isLarge ? readPart() : null,
   ]);
   if (part !== null && isToldInPart(definition)) {
     const heard = await tell(runId, definition, [part]);
