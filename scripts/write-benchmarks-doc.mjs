@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { partOf, readRecorded, tablesOf } from "../bench/recorded.mjs";
 import { SIZES } from "../bench/sizes.mjs";
 import { minuteOf, partAsMarkdown } from "../bench/tables.mjs";
+import { aimsOf } from "./benchmark-aims.mjs";
 
 const documentFile = fileURLToPath(new URL("../docs/benchmarks.md", import.meta.url));
 
@@ -78,9 +79,9 @@ const WHERE_A_STEP_GOES = `## Where the time of a step goes
 
 Measured on 2 shared cores with Node 20: times with real-time priority, CPU time with \`perf\`.
 
-**One step** takes 2.3 to 2.65 times as long as \`node -e 0\`, above the aim of 2.2. That is the range of several sets of 9 to 13 rounds on a busy
-machine; the compiled launcher and the one in Perl cannot be told apart there. The main thread uses 1.85 times the CPU time of
-\`node -e 0\`, so running more at the same time would save little. The times of one traced run, rounded, about 150 ms in all:
+**One step** takes 2.6 times as long as \`node -e 0\` on an idle machine, above the aim of 2.2; the compiled launcher and the one in Perl cannot be told
+apart there. The main thread uses 1.85 times the CPU time of \`node -e 0\`, so running more at the same time would save little. The times of one
+traced run on a busy machine, rounded, about 150 ms in all:
 
 | ms | what |
 |---:|---|
@@ -100,9 +101,18 @@ main thread in two profiles suggests that the ratio cannot fall much below 1.9; 
 
 **A process** (\`env true\`, 2,000 wide) takes 3.9 ms of CPU in all, 2.3 with make through a shell, 4.6 with the launcher in Perl. The shell
 and the program are 2.3, as with make; the launcher 0.1; the rest is the record. How that divides is an estimate from one profile of 500 steps:
-0.6 on the main thread, 0.3 for SQLite, 0.3 for files, and the step's share of the start. The launcher is woken twice for each process, by the command and by the process's end,
+0.6 on the main thread, 0.3 for SQLite, 0.3 for files, and the step's share of the start. So on two cores that make keeps busy as well, a step with a
+record cannot be faster than 0.6 times make, and is 0.66 times as fast. The launcher is woken twice for each process, by the command and by the process's end,
 reads 280 bytes and writes 42. A step costs 8 context switches (make 4); a step of a chain costs 14
 with the compiled launcher and 19 with the one in Perl, in one run each.
+
+**A step of a chain** waits most of its time. In a chain of 3,000 it takes 0.9 ms, of which the main thread is idle for two thirds: for the commit
+that must come before the next process (an append with its sync takes 0.2 to 0.3 ms on this disk), and for the process. A chain of 300 also pays for its start,
+0.4 ms a step, and for code that V8 has not compiled yet.
+
+**SQLite on the main thread** instead of a thread of its own was tried again, in turn with the thread on an idle machine: one step 114 ms (117 with the
+thread), a chain of 300 506 ms (545), 2,000 x \`true\` 1,047 ms (1,161), 1,000 x \`env true\` 1,423 ms (1,491). It was not taken: while another
+process holds the lock of the database, the main thread could neither show progress nor take Ctrl-C.
 `;
 
 const WHERE_TIME_GOES = `## Where the time of a server and its workers goes
@@ -118,14 +128,18 @@ one process; CPU times are those of this machine while it was busy, and about tw
 | hand-over, process | start and exit of \`sh\` and its \`date\`; about half of a hand-over |
 | chain on PostgreSQL, a step | 1.5 ms CPU in Daruma and 0.8 ms in the database's process, which does one commit; notifying was 5 % of the latter and is now done once in 25 ms |
 
-**1,000 jobs a second.** That leaves two cores 2 ms for each job, which server, workers, launchers and programs share. Over 20,000 jobs \`true\` in one
-run, with real-time priority so that nothing else could interrupt, two workers did 1,077 jobs a second: 0.74 ms of CPU a job in the server, 0.59 in
-both workers, and a server of 238 MiB at its peak. Without that priority, on a machine with ten times as much to do as it has cores, the same jobs
-went at 120 to 670 a second with 0.74 to 0.94 ms in the server, and 100,000 in one run at 91 a second with 0.97 ms in the server and 0.67 in the workers. The first 500 jobs of a server cost twice as much, since V8 has not compiled its code yet.
+**A chain on PostgreSQL** of 1,000 steps takes 1.1 ms a step on an idle machine: 0.6 in which Daruma waits for the database, which does one commit, and 0.45
+of its own, of which deciding and dispatching are 0.2 and the commit's message 0.06. Nothing may start before its start is committed, so the wait is the floor:
+with no work of its own Daruma would be 2.6 times as fast as DBOS, which takes 1.55 ms. Steps side by side share commits, so there the 0.26 ms a step
+are work of the two processes.
 
-**400 MB for 100,000 jobs** is missed: the server peaked at 473 MiB, the larger worker at 145. In the middle of the run the server had 414 MiB: V8 276, in which the run's
-steps and jobs are 110, the server itself 27, and the rest its young generation and garbage; the file of the program 48; memory of C and C++ 85. By the end
-it had 434, and the last 40 were a snapshot of the run just before it was over, which such a run no longer makes.
+**1,000 jobs a second.** That leaves two cores 2 ms for each job, which server, workers, launchers and programs share; Daruma's own part is 0.5 ms of CPU in the
+server and 0.3 in both workers. The first 500 jobs of a server cost twice as much, since V8 has not compiled its code yet. A third worker that no job fits once made
+it 88 a second: in every turn the server looked at all jobs that were ready. Ready jobs now wait in a queue for each kind of requirement, and
+a kind that nobody can take is passed over at once.
+
+**400 MB for 100,000 jobs over workers** is missed. In the middle of such a run the server had 414 MiB: V8 276, in which the run's
+steps and jobs are 110, the server itself 27, and the rest its young generation and garbage; the file of the program 48; memory of C and C++ 85.
 
 **From job to job in a slot** (report, decision, commit, assignment, start of a program), on SQLite with real-time priority: medians of 5.8, 7.1, 7.8 and
 7.9 ms over 300 to 600 jobs \`date +%s%N\`, at least 4.9; the aim is 10. In the third of these runs 3.7 ms lay between the worker's report and its answer, 3.2 of them
@@ -186,68 +200,23 @@ C and C++ 41, with up to 16 for SQLite's pages; the rest 14. With allocations of
 15,000). V8 takes the size of its young generation only as an option at its start, which a program in the \`PATH\` cannot give.
 `;
 
-/** CPU seconds and peak memory of one command over a run of 100,000 noop jobs, and where the time goes that is left. */
+/** Where the time of one command goes over a run of 100,000 noop jobs; how long it takes is in the part `growth`. */
 const READS = [
-  ["`logs last STEP`", "0.5", "0.84", "0.42", "180", "94", "most of it is the start of the command"],
-  ["`job show JOB`", "0.5", "0.36", "0.27", "102", "86", "the same"],
+  ["`logs last STEP`, `job show`", "the start of the command, and 10 ms to find the step among all jobs"],
   [
-    "`job show last STEP`",
-    "0.5",
-    "0.63",
-    "0.25",
-    "142",
-    "94",
-    "the same; the step is found by a look at every job of the run, 10 ms",
+    "`explain last STEP`, `explain last`",
+    "a story needs loops and budgets as they were at each event, so the run is folded, but only from what happened beside attempts that completed, and from all events of the jobs concerned: start 180 ms, definition 120, graph and jobs 100, garbage 100. To be faster, a story would have to be told without the whole definition",
   ],
-  [
-    "`explain last STEP`",
-    "0.5",
-    "3.06",
-    "2.12",
-    "632",
-    "317",
-    "**missed**: a story needs loops and budgets as they were at each event, so the log is folded, once: definition 0.3 s, graph and jobs 0.3, events 0.5, fold 0.5. The start, the definition and its graph alone take 0.8 s: to be faster, a story would have to be told without the whole definition",
-  ],
-  ["`explain last`", "2", "3.34", "1.94", "627", "313", "the same fold"],
   [
     "`show last`",
-    "2",
-    "5.01",
-    "1.71",
-    "834",
-    "306",
     "every job is read and put into a table that is as wide as its widest cells; where something failed, the log is folded as well (`resume`)",
   ],
-  ["`show last --json`", "2", "4.71", "1.73", "871", "336", "the same without the table"],
-  [
-    "`events last`",
-    "2",
-    "6.23",
-    "1.78",
-    "466",
-    "144",
-    "200,000 lines are worded, 6 us each; measured later than the others, as the median of three (2.37 for the version before, in turn)",
-  ],
-  [
-    "`events last --json`",
-    "2",
-    "4.40",
-    "1.97",
-    "313",
-    "140",
-    "keys are renamed, and the events written as JSON",
-  ],
-  ["`stats last`", "2", "3.88", "1.81", "466", "226", "every event is read and counted"],
-  ["`graph last`", "2", "3.00", "1.52", "450", "280", "definition and jobs, and every step is drawn"],
-  ["`list`", "2", "0.29", "0.35", "84", "85", "the start of the command"],
+  ["`events last`", "200,000 lines are worded, 6 us each; as JSON, keys are renamed"],
+  ["`stats last`", "every event is read and counted"],
+  ["`graph last`", "definition and jobs, and every step is drawn"],
   [
     "loading the run to resume it",
-    "",
-    "2.84",
-    "1.62",
-    "547",
-    "271",
-    "the same parts as `explain`; a run with so few events for each job has no snapshot",
+    "the whole log is folded; a run with so few events for each job has no snapshot",
   ],
 ];
 
@@ -264,12 +233,11 @@ function readAims() {
   return [
     "## Reading a run of 100,000 jobs",
     "",
-    "CPU time of the whole command, its start included, and its peak memory, of noop jobs on two cores. `before` (November",
-    "2026, without an index by job) and `now` were measured in turn on the same busy machine, once each. The aim is 0.5 s for",
+    "Where the time goes, of noop jobs on two cores; the figures are in the part `growth` below. The aim is 0.5 s for",
     "what is about one job and 2 s for what is about the whole run.",
     "",
-    "| command | aim, s | before, s | now, s | before, MiB | now, MiB | where the rest goes |",
-    "|---|---:|---:|---:|---:|---:|---|",
+    "| command | where it goes |",
+    "|---|---|",
     ...READS.map((cells) => `| ${cells.join(" | ")} |`),
     "",
     ...RESUMING,
@@ -307,7 +275,8 @@ function render(sittings) {
       ? ["## Figures", "", "No full run has been recorded yet.", ""]
       : [...measuredWhere(sittings), ...tablesOf(sittings).map(partAsMarkdown)];
   const profiles = [WHERE_A_STEP_GOES, WHERE_MEMORY_GOES, WHERE_TIME_GOES];
-  return [INTRO, ...measuredParts(), ...profiles, ...readAims(), ...figures].join("\n");
+  const aims = sittings === undefined ? [] : aimsOf(sittings);
+  return [INTRO, ...measuredParts(), ...aims, ...profiles, ...readAims(), ...figures].join("\n");
 }
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
