@@ -58,7 +58,8 @@ export function Failures({ since, workflow }: Asked): ReactNode {
             },
             {
               name: "Ladder",
-              cell: ({ rescues }) => <LadderStrip marks={marksOf(rescues)} />,
+              // Before a job has ended, the book does not say what acted.
+              cell: ({ rescues }) => rescues.length > 0 && <LadderStrip marks={marksOf(rescues)} />,
             },
             {
               name: "What rescued it",
