@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { useLive } from "../api/use-live.js";
 import { Empty, Refused } from "../parts/Notice.js";
+import { Skeleton } from "../parts/Skeleton.js";
 import { addressOf } from "../place.js";
 import { firstText, readWorkflow } from "./read-workflow.js";
 import { Workbench } from "./Workbench.js";
@@ -21,7 +22,7 @@ export function Editor({ name, version, mayAct, isAsked }: EditorProps): ReactNo
     () => false,
   );
   if (problem !== null && data === null) return <Refused problem={problem} />;
-  if (data === null) return null;
+  if (data === null) return <Skeleton />;
   const { draft, stored } = data;
   const isNew = draft === null && stored === null;
   if (isNew && !(isAsked && mayAct))

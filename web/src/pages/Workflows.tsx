@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense } from "react";
+import { Skeleton } from "../parts/Skeleton.js";
 import type { Place } from "../place.js";
 import { StartRun } from "./workflows/StartRun.js";
 import { WorkflowList } from "./workflows/WorkflowList.js";
@@ -18,7 +19,7 @@ export function WorkflowPages({
   if (what === "start") return <StartRun key={name} name={name} place={place} mayAct={mayAct} />;
   const version = place.query.get("version");
   return (
-    <Suspense fallback={<p className="pad dim">Loading the editor</p>}>
+    <Suspense fallback={<Skeleton />}>
       <Editor
         key={`${name} ${version}`}
         name={name}

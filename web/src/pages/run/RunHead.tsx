@@ -1,7 +1,7 @@
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { Doll } from "../../parts/Doll.js";
-import { Icon } from "../../parts/Icon.js";
+import { PageHead } from "../../parts/PageHead.js";
 import { sentence } from "../../words/moment.js";
 import { count } from "../../words/status.js";
 import { exactTime, namedTime } from "../../words/times.js";
@@ -21,10 +21,9 @@ interface HeadProps {
 
 /** How a run stands, or stood at a moment of the past. */
 export function RunHead({ run, log, controls, children }: HeadProps): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   const standing = runStanding(run);
   return (
-    <header className={isOpen ? "runhead open" : "runhead"}>
+    <PageHead controls={controls} beside={children}>
       <Doll face={standing.face} size="l" />
       <HeadLines
         label="About this run"
@@ -41,22 +40,7 @@ export function RunHead({ run, log, controls, children }: HeadProps): ReactNode 
         }
         meta={<Meta run={run} log={log} />}
       />
-      {controls !== null && (
-        <>
-          <button
-            type="button"
-            className="btn icon only-s"
-            aria-label="Controls"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-          >
-            <Icon name="more" />
-          </button>
-          {controls}
-        </>
-      )}
-      {children}
-    </header>
+    </PageHead>
   );
 }
 

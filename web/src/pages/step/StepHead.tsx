@@ -1,12 +1,12 @@
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { expiryText } from "../../../../src/report/words/expiry-text.js";
 import { marksOf } from "../../../../src/report/words/rung-marks.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Glyph } from "../../parts/Glyph.js";
-import { Icon } from "../../parts/Icon.js";
 import { LadderStrip } from "../../parts/Ladder.js";
+import { PageHead } from "../../parts/PageHead.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import { sentence } from "../../words/moment.js";
@@ -27,7 +27,6 @@ interface HeadProps {
 
 /** How a step stands, what can be done with it, and the way to the problem that it is part of. */
 export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode {
-  const [isOpen, setOpen] = useState(false);
   const problem = useProblemOf(job);
   const now = useMinute();
   const isAsking = job.waits_for?.kind === "answer";
@@ -36,8 +35,17 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
     : isAsking
       ? "Asks a question"
       : jobStatusWord(job.status);
+  const controls = (
+    <Controls
+      run={job}
+      step={nameOf(job.step, job.scope)}
+      shown={stepControls(job.dead_letter)}
+      isPast={false}
+      reload={reload}
+    />
+  );
   return (
-    <header className={isOpen ? "runhead open" : "runhead"}>
+    <PageHead controls={mayAct ? controls : null}>
       <Glyph status={job.handled ? "handled" : isAsking ? "asking" : job.status} />
       <HeadLines
         label="About this step"
@@ -71,27 +79,7 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
           </>
         }
       />
-      {mayAct && (
-        <>
-          <button
-            type="button"
-            className="btn icon only-s"
-            aria-label="Controls"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-          >
-            <Icon name="more" />
-          </button>
-          <Controls
-            run={job}
-            step={nameOf(job.step, job.scope)}
-            shown={stepControls(job.dead_letter)}
-            isPast={false}
-            reload={reload}
-          />
-        </>
-      )}
-    </header>
+    </PageHead>
   );
 }
 

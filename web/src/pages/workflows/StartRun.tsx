@@ -3,6 +3,7 @@ import { api, dataOf, type Problem } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Button } from "../../parts/Button.js";
 import { Empty, Refused } from "../../parts/Notice.js";
+import { Skeleton } from "../../parts/Skeleton.js";
 import { addressOf, type Place } from "../../place.js";
 import { Field } from "./Field.js";
 import { fieldsOf, givenInputs, labelsOf, type StartField } from "./start-fields.js";
@@ -33,7 +34,7 @@ export function StartRun({ name, place, mayAct }: StartProps): ReactNode {
     () => false,
   );
   if (problem !== null) return <Refused problem={problem} />;
-  if (data === null) return null;
+  if (data === null) return <Skeleton />;
   if (!mayAct) return <Empty title="Your token may only read">An operator can start runs.</Empty>;
   if (!data.published)
     return (

@@ -5,6 +5,7 @@ import { useKeys } from "../../keys/use-keys.js";
 import { Button } from "../../parts/Button.js";
 import { Empty, Refused } from "../../parts/Notice.js";
 import { PageTabs } from "../../parts/PageTabs.js";
+import { Skeleton } from "../../parts/Skeleton.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf, type Place } from "../../place.js";
 import { exactTime, since } from "../../words/times.js";
@@ -58,6 +59,7 @@ export function WorkflowList({
         <span className="end small dim">newest first</span>
       </div>
       {problem !== null && <Refused problem={problem} />}
+      {data === null && problem === null && <Skeleton />}
       {data !== null &&
         (data.items.length === 0 ? <NoWorkflows /> : <Table items={data.items} mayAct={mayAct} />)}
       {data?.next != null && (
