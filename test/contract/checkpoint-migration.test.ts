@@ -79,7 +79,7 @@ test("a SQLite file of version 4 gets the checkpoints that its logs tell of", as
     const db = new DatabaseSync(file);
     db.exec(`
       DROP TABLE shared; DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; DROP INDEX run_by_cause; ALTER TABLE run DROP COLUMN cause;
-      DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job;
+      DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job; DROP INDEX event_decision;
       ALTER TABLE attempt DROP COLUMN node; ALTER TABLE attempt DROP COLUMN allocation; ALTER TABLE attempt DROP COLUMN restart;
       DROP TABLE book; DROP TABLE book_row; DROP TABLE book_backlog; DROP TABLE campaign; DROP TABLE campaign_job;
       DROP TRIGGER enter_labels; DROP TABLE run_label; DROP INDEX run_by_creation; DROP INDEX run_text; DROP INDEX attempt_failed;
@@ -110,7 +110,7 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
     await sql.unsafe(`
       SET search_path TO ${opened.schema};
       DROP TABLE shared; DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; ALTER TABLE run DROP COLUMN cause;
-      DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job;
+      DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job; DROP INDEX event_decision;
       ALTER TABLE attempt DROP COLUMN node, DROP COLUMN allocation, DROP COLUMN restart,
         DROP COLUMN signature, DROP COLUMN search_text;
       DROP TRIGGER enter_labels ON run; DROP FUNCTION enter_labels; DROP TABLE run_label;

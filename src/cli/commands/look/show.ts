@@ -30,7 +30,8 @@ export const show: Present = async ({ input }, session, client) => {
 export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
   const { summary, state: _state, diagnostics: _diagnostics, ...more } = shown;
   const { live_control: _control, usage: _usage, left_alone: _left, at: _at, ...rest } = more;
-  const { recoveries: _recoveries, waits_for: _waits, ...report } = rest;
+  const { recoveries: _recoveries, waits_for: _waits, version: _version, ...others } = rest;
+  const { loops: _loops, paused_by: _pausedBy, ...report } = others;
   const { jobs } = report as unknown as RunReport;
   return { report, ...summary, deadLetters: deadLettersAmong(jobs) } as unknown as RunSummary;
 }
