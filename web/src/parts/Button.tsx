@@ -6,6 +6,8 @@ interface ButtonProps {
   readonly look?: "plain" | "first" | "danger" | "quiet" | "small";
   /** Sends the form that it stands in, which checks `why` itself. */
   readonly submits?: boolean;
+  /** Where its words may be hidden. */
+  readonly title?: string;
   readonly onPress?: () => void;
   readonly children: ReactNode;
 }
@@ -19,7 +21,14 @@ const LOOKS = {
 } as const;
 
 /** Where it cannot be used it keeps its place, can still be reached, and says why. */
-export function Button({ why, look = "plain", submits = false, onPress, children }: ButtonProps): ReactNode {
+export function Button({
+  why,
+  look = "plain",
+  submits = false,
+  title,
+  onPress,
+  children,
+}: ButtonProps): ReactNode {
   const id = useId();
   return (
     <span className="tip">
@@ -28,6 +37,7 @@ export function Button({ why, look = "plain", submits = false, onPress, children
         className={LOOKS[look]}
         aria-disabled={why !== null}
         aria-describedby={why === null ? undefined : id}
+        title={title}
         onClick={(event) => {
           if (why !== null) event.preventDefault();
           else onPress?.();

@@ -1,7 +1,8 @@
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Problem } from "../../api/client.js";
 import { Keys } from "../../keys/KeysOverlay.js";
 import { useKeys } from "../../keys/use-keys.js";
+import { Button } from "../../parts/Button.js";
 import { Icon } from "../../parts/Icon.js";
 import { Refused } from "../../parts/Notice.js";
 import { sentence } from "../../words/moment.js";
@@ -87,7 +88,7 @@ function whyNot(control: Control | undefined, unread: Problem | null): string | 
   return control.allowed ? null : sentence(control.reason ?? "Not now");
 }
 
-interface ButtonProps {
+interface ControlProps {
   readonly words: ControlWords;
   readonly why: string | null;
   readonly press: () => void;
@@ -97,27 +98,12 @@ function ControlButton({
   words: { label, icon, danger, atOnce, key, isFirst },
   why,
   press,
-}: ButtonProps): ReactNode {
-  const id = useId();
+}: ControlProps): ReactNode {
   return (
-    <span className="tip">
-      <button
-        type="button"
-        className={danger ? "btn danger" : isFirst ? "btn pri" : "btn"}
-        aria-disabled={why !== null}
-        aria-describedby={why === null ? undefined : id}
-        title={label}
-        onClick={() => why === null && press()}
-      >
-        <Icon name={icon} small />
-        <span className={atOnce ? "lbl brief" : "lbl"}>{label}</span>
-        {key !== undefined && <Keys keys={key} />}
-      </button>
-      {why !== null && (
-        <span id={id} className="why" role="tooltip">
-          {why}
-        </span>
-      )}
-    </span>
+    <Button why={why} look={danger ? "danger" : isFirst ? "first" : "plain"} title={label} onPress={press}>
+      <Icon name={icon} small />
+      <span className={atOnce ? "lbl brief" : "lbl"}>{label}</span>
+      {key !== undefined && <Keys keys={key} />}
+    </Button>
   );
 }
