@@ -5,6 +5,7 @@ import type { Action, ActionResult, Attempt, StopCause } from "./action.js";
 import { readDeclaredFailure, readOutputFile } from "./process/attempt-files.js";
 import { endProcessesWithToken } from "./process/attempt-processes.js";
 import { HeadCapture, TailCapture } from "./process/output-capture.js";
+import { startCommand } from "./process/plain-words.js";
 import type { ProcessExit, ProcessHost, RunningProcess } from "./process/process-host.js";
 import { stoppedResult } from "./stopped-result.js";
 
@@ -27,7 +28,7 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
   const stdout = new HeadCapture(MAX_OUTPUT_CAPTURE_BYTES);
   const stderr = new TailCapture(STDERR_TAIL_BYTES);
   const { exec, stdin } = attempt.action;
-  const running = host.start({
+  const running = startCommand(host, {
     exec: exec as string | readonly string[],
     env: attempt.env,
     cwd: attempt.cwd,

@@ -56,8 +56,8 @@ export interface LogFileOptions {
   /** Hears all that is printed, redacted. */
   readonly listener?: ((redacted: Uint8Array) => void) | null;
   readonly quota?: LogQuota | null;
-  /** Another place in which a log of an earlier database may lie. */
-  readonly leftover?: string | null;
+  /** Where a log of an earlier database may lie, which would pass for this one. By default at the same path. */
+  readonly leftovers?: readonly string[];
   /** Told of each try that failed for want of something that may come. */
   readonly onShortage?: (error: unknown) => void;
 }
@@ -79,11 +79,12 @@ export function openLogFile(
     create = "on_first_byte",
     listener = null,
     quota = null,
-    leftover = null,
+    leftovers = [path],
     onShortage = () => {},
   }: LogFileOptions = {},
 ): LogFile {
-  if (leftover !== null) removeLeftover(leftover);
+  // One that is made now is emptied when it is opened.
+  for (const leftover of leftovers) if (create !== "now" || leftover !== path) removeLeftover(leftover);
   return new AttemptLogFile(path, redaction, { isMadeNow: create === "now", listener, quota, onShortage });
 }
 
@@ -123,12 +124,11 @@ class AttemptLogFile implements LogFile {
   constructor(
     private readonly path: string,
     private readonly redaction: RedactionStream,
-    private readonly options: Required<Omit<LogFileOptions, "create" | "leftover">> & {
+    private readonly options: Required<Omit<LogFileOptions, "create" | "leftovers">> & {
       readonly isMadeNow: boolean;
     },
   ) {
     if (options.isMadeNow) this.opening = this.open();
-    else removeLeftover(path);
   }
 
   write(chunk: Uint8Array): void {

@@ -8,8 +8,9 @@ export interface AttemptFiles {
   readonly failureContext: string | null;
 }
 
-/** Where the worker keeps its files and answers. */
-export interface WorkerPlace {
+/** Where the attempt runs, and where the worker keeps its files and answers. */
+export interface AttemptPlace {
+  readonly cwd: string;
   readonly base: string;
   readonly apiUrl: string;
 }
@@ -30,9 +31,11 @@ export function attemptEnvironment(
   inherited: { readonly [name: string]: string },
   assignment: Assignment,
   files: AttemptFiles,
-  { base, apiUrl }: WorkerPlace,
+  { cwd, base, apiUrl }: AttemptPlace,
 ): { [name: string]: string } {
   return Object.assign({}, inherited, assignment.env, {
+    // As a shell would say it; the worker's own is another folder.
+    PWD: cwd,
     DARUMA_WORKFLOW_ID: String(assignment.workflowId),
     DARUMA_RUN_ID: String(assignment.runId),
     DARUMA_JOB_ID: String(assignment.jobId),
@@ -47,4 +50,13 @@ export function attemptEnvironment(
     ...(assignment.gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: assignment.gpus.join(",") }),
     ...(files.failureContext === null ? {} : { DARUMA_FAILURE_CONTEXT: files.failureContext }),
   });
+}
+
+/** Made when it is first asked for. */
+export function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, opendirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const SELF_HEAL_DIGITS = 4;
@@ -13,23 +13,27 @@ export interface AttemptName {
   readonly recovery?: boolean;
 }
 
+let last = { base: "", folder: "output" };
+
+/** Joined once: each attempt asks for several paths below it. */
 export function outputFolder(base: string): string {
-  return join(base, "output");
+  if (base !== last.base) last = { base, folder: join(base, "output") };
+  return last.folder;
 }
 
 /** The logs of all runs, each in a folder of its run. */
 export function logFolder(base: string): string {
-  return join(outputFolder(base), "job_stdio");
+  return `${outputFolder(base)}/job_stdio`;
 }
 
 /** What the attempts of one run printed. */
 export function runLogFolder(base: string, runId: number): string {
-  return join(logFolder(base), `run-${runId}`);
+  return `${logFolder(base)}/run-${runId}`;
 }
 
 /** Everything of a run but its logs. */
 export function runFolder(base: string, runId: number): string {
-  return join(outputFolder(base), `run-${runId}`);
+  return `${outputFolder(base)}/run-${runId}`;
 }
 
 /** What an attempt printed, and samples of what its processes used. */
@@ -42,7 +46,7 @@ const LOG_ENDINGS: { readonly [stream in LogStream]: string } = {
 
 /** Where it is written: of each one an attempt, never reused. */
 export function logFile(base: string, name: AttemptName, stream: LogStream): string {
-  return join(runLogFolder(base, name.runId), logName(name, stream));
+  return `${runLogFolder(base, name.runId)}/${logName(name, stream)}`;
 }
 
 /** Where it is read: the logs of runs that an earlier version made lie together in one folder. */
@@ -55,10 +59,22 @@ export function findLogFile(base: string, name: AttemptName, stream: LogStream):
 
 /** Where earlier versions wrote it. */
 export function earlierLogFile(base: string, name: AttemptName, stream: LogStream): string {
-  return join(logFolder(base), logName(name, stream));
+  return `${logFolder(base)}/${logName(name, stream)}`;
 }
 
 const LOG_OF_RUN = /^job_wf\d+_j\d+_r(\d+)_a\d+\./;
+
+/** Whether earlier versions have left logs that lie together. */
+export function hasEarlierLogs(base: string): boolean {
+  const folder = opendirSync(logFolder(base));
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync())
+      if (LOG_OF_RUN.test(entry.name)) return true;
+    return false;
+  } finally {
+    folder.closeSync();
+  }
+}
 
 /** Paths of all logs of these runs, also of those that earlier versions wrote. */
 export function logFilesOf(base: string, runs: ReadonlySet<number>): string[] {
@@ -145,5 +161,5 @@ export function streamOfEnding(ending: string): LogStream {
 }
 
 function runArtifact(base: string, name: AttemptName, folder: string, ending: string): string {
-  return join(runFolder(base, name.runId), folder, `j${name.jobId}_a${name.attempt}.${ending}`);
+  return `${runFolder(base, name.runId)}/${folder}/j${name.jobId}_a${name.attempt}.${ending}`;
 }

@@ -11,7 +11,7 @@ import {
   outputFolder,
   summaryArtifact,
 } from "./attempt-paths.js";
-import { readLogEnds } from "./log-ends.js";
+import { readLogEnds } from "./logs/log-ends.js";
 import type { Assignment, FailureContext, FailureSource } from "./worker.js";
 
 export interface FailureContextFiles {

@@ -12,12 +12,12 @@ import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
 import type { Redactor } from "../core/redaction/redaction.js";
-import { attemptEnvironment, inheritedEnvironment } from "./attempt-environment.js";
+import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
 import { lackOf, unknownAction } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { resultOfOutput, tooDeep } from "./attempt-output.js";
-import { earlierLogFile, logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
+import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
 import { DeclaredData } from "./declared-data.js";
@@ -25,6 +25,7 @@ import { type FailureContextFiles, writeFailureContext } from "./failure-context
 import { writeFailureSummary } from "./failure-summary-file.js";
 import { type Extent, LocalRoom } from "./local-room.js";
 import type { LocalWorkerOptions, OutputPiece } from "./local-worker-options.js";
+import { EarlierLogs } from "./logs/earlier-logs.js";
 import { KernelKills } from "./machine/kernel-kills.js";
 import { readMachine } from "./machine/machine.js";
 import { UsageSampler } from "./machine/usage-sampler.js";
@@ -62,6 +63,7 @@ export class LocalWorker implements Worker {
   private outputListener: ((piece: OutputPiece) => void) | null = null;
   private readonly shortages: Shortages;
   private readonly kills = new KernelKills();
+  private readonly earlierLogs: EarlierLogs;
 
   constructor(private readonly options: LocalWorkerOptions) {
     const { clock, outputDir, tell = () => {} } = options;
@@ -69,11 +71,12 @@ export class LocalWorker implements Worker {
     const slots = withinOpenFiles(options.maxParallel ?? availableParallelism());
     const extent = (): Extent => options.machine ?? readMachine(this.env);
     this.room = new LocalRoom(this.name, slots, { extent, elapsed: () => clock.elapsed() });
+    this.earlierLogs = new EarlierLogs(outputDir);
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
     this.env = { ...(options.env ?? process.env) };
     this.inherited = inheritedEnvironment(this.env);
     this.redactors = new Redactors(this.env);
-    mkdirSync(logFolder(options.outputDir), { recursive: true, mode: 0o700 });
+    mkdirSync(logFolder(outputDir), { recursive: true, mode: 0o700 });
   }
 
   get slots(): number {
@@ -218,11 +221,11 @@ export class LocalWorker implements Worker {
   /** The action between two log files and under its timers. */
   private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
     const { clock, workspaces = null, outputDir } = this.options;
+    const { jobId, stepId: step, recovery } = assignment;
     const redactor = this.redactorFor(assignment);
     // The file of a recovery script says that it ran.
-    const create = assignment.recovery ? "now" : "on_first_byte";
+    const create = recovery ? "now" : "on_first_byte";
     const quota = new LogQuota(assignment.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES);
-    const { jobId, stepId: step, recovery } = assignment;
     const heard = this.outputListener;
     const tell = (stream: "stdout" | "stderr") => (bytes: Uint8Array | null) =>
       heard?.({ jobId, step, recovery, stream, bytes });
@@ -230,7 +233,7 @@ export class LocalWorker implements Worker {
       openLogFile(logFile(outputDir, assignment, stream), redactor.stream(), {
         create,
         quota,
-        leftover: earlierLogFile(outputDir, assignment, stream),
+        leftovers: this.earlierLogs.of(assignment, stream),
         listener: heard === null ? null : tell(stream),
         onShortage: (error) => this.shortages.noteUnwritten(`the log of ${step}`, error),
       });
@@ -248,12 +251,13 @@ export class LocalWorker implements Worker {
     } catch (error) {
       result = { ok: false, failure: workspaceFacts(error) };
     }
-    const scratch = (): string => this.scratchOf(assignment);
-    const declared = new DeclaredData(assignment, { base: outputDir, workspace, redactor, scratch });
+    const own = { base: outputDir, workspace, redactor, scratch: () => this.scratchOf(assignment) };
+    const declared = new DeclaredData(assignment, own);
     const missing = result === null ? await declared.before(controller.signal) : null;
     if (missing !== null) result = { ok: false, failure: missing };
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
-    const limits = new ResourceLimits(clock, assignment, () => stop("timeout"), this.kills);
+    const kills = this.actions.get(assignment.action.type)?.silent === true ? null : this.kills;
+    const limits = new ResourceLimits(clock, assignment, () => stop("timeout"), kills);
     const sampler = UsageSampler.of(clock, assignment, logFile(outputDir, assignment, "usage"));
     const write = (log: typeof stdout) => (chunk: Uint8Array) => {
       timers.signOfLife();
@@ -361,17 +365,19 @@ export class LocalWorker implements Worker {
       failure: `${scratch}.failure`,
       failureContext: context?.file ?? null,
     };
-    const { apiUrl = "" } = this.options;
+    const { apiUrl = "", outputDir: base } = this.options;
+    const place = { cwd, base, apiUrl: typeof apiUrl === "string" ? apiUrl : apiUrl() };
+    // Made for those who look at it: a function has no process.
+    const env = once(() => attemptEnvironment(this.inheritedIn(workspace), assignment, files, place));
     const attempt: Attempt = {
       ...assignment,
       cwd,
       ...(prompt === null ? {} : { prompt }),
       variables:
         context === null ? assignment.variables : { ...assignment.variables, failure: context.variable },
-      env: attemptEnvironment(this.inheritedIn(workspace), assignment, files, {
-        base: this.options.outputDir,
-        apiUrl: typeof apiUrl === "string" ? apiUrl : apiUrl(),
-      }),
+      get env() {
+        return env();
+      },
       writeStdout: write.stdout,
       writeStderr: write.stderr,
       hideSecrets: (bytes) => this.redactorFor(assignment).redactBytes(bytes),

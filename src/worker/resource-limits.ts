@@ -31,9 +31,10 @@ export class ResourceLimits {
     private readonly clock: TimerPort,
     private readonly assignment: Assignment,
     private readonly stop: () => void,
-    private readonly kills: KillCounter,
+    /** Null: nothing of the attempt can be killed. */
+    private readonly kills: KillCounter | null,
   ) {
-    this.killsBefore = kills.count();
+    this.killsBefore = kills?.count() ?? null;
     const { resources } = assignment;
     if (resources?.runtimeMs != null) {
       const { runtimeMs } = resources;
@@ -75,7 +76,7 @@ export class ResourceLimits {
 
   /** With several attempts at once the kill may have been another's; but this one was killed, too. */
   private wasOutOfMemory(): boolean {
-    const kills = this.kills.count();
+    const kills = this.kills?.count() ?? null;
     return kills !== null && this.killsBefore !== null && kills > this.killsBefore;
   }
 

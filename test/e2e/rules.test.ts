@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CliFolder } from "../support/cli-folder.js";
@@ -103,5 +103,24 @@ steps: { a: { type: command, failure_handler: sim, exec: "exit 10" } }
     expect(stdout).toContain("- rule: no, sim: no attempts left (2 used).");
     expect(stdout).toContain("In short: the rule that matches has no attempts left (MaxRetriesExceeded).");
     expect(stdout).toContain("Left: 0 of 2 attempts by rule 2 of sim");
+  });
+});
+
+describe("a program that a signal ends", () => {
+  it("is told by its signal, of class transient_runtime, and taken by a rule for 128 + its number", async () => {
+    const program = '#!/bin/sh\ntest "$DARUMA_ATTEMPT_ID" -ge 2 || kill -9 $$\npwd -P; echo "$PWD"\n';
+    chmodSync(cli.write("simulate", program), 0o755);
+    const { exitCode, report } = await cli.runJson(`
+name: killed
+failure_handlers: [{ name: sim, rules: [{ exit_codes: [137], max_retries: 2 }] }]
+steps:
+  a: { type: command, failure_handler: sim, exec: ./simulate --fast }
+`);
+    expect(exitCode).toBe(0);
+    expect(report.routes).toMatchObject([{ rung: "rule" }]);
+    const events = (await cli.daruma("events", String(report.run_id), "--json")).stdout.trim().split("\n");
+    const failed = events.map((line) => JSON.parse(line)).find(({ type }) => type === "attempt.failed");
+    expect(failed).toMatchObject({ error: { signal: "SIGKILL", class: "transient_runtime" } });
+    expect(report.jobs[0]?.output).toBe(`${realpathSync(cli.path)}\n${cli.path}`);
   });
 });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { isBuiltinLine } from "./builtin-line.js";
 import type { ProcessSpec } from "./process-host.js";
+import { SHELL_SETTINGS } from "./shell-settings.js";
 
 /** What the launcher reports: hello, started, stdout, stderr, main process gone but not its group, over, refused. */
 export type FrameType = "H" | "S" | "O" | "E" | "L" | "X" | "F";
@@ -28,9 +29,6 @@ export function findUnusable(spec: ProcessSpec): string | null {
   }
   return null;
 }
-
-/** Variables by which some shells change how their built-ins work; a waiting shell has not been started with them. */
-const SHELL_SETTINGS = ["BASHOPTS", "POSIXLY_CORRECT", "SHELLOPTS"];
 
 type Environment = ProcessSpec["env"];
 

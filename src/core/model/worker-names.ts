@@ -49,13 +49,21 @@ export function knownPlace({ node, allocation, restart }: AttemptPlace): Partial
   };
 }
 
-/** Older logs do not say where. */
+const MAX_PLACES = 1_000;
+const places = new Map<string, AttemptPlace>();
+
+/** Older logs do not say where. Attempts at one place share it: 100,000 jobs remember theirs. */
 export function placeOf({
   node = null,
   allocation = null,
   restart = null,
 }: Partial<AttemptPlace>): AttemptPlace {
-  return node === null && allocation === null && restart === null ? NOWHERE : { node, allocation, restart };
+  if (node === null && allocation === null && restart === null) return NOWHERE;
+  const key = JSON.stringify([node, allocation, restart]);
+  if (places.size >= MAX_PLACES) places.clear();
+  const place = places.get(key) ?? Object.freeze({ node, allocation, restart });
+  places.set(key, place);
+  return place;
 }
 
 /** How server and workers speak of what a step wants beside room: one of these and a name. */

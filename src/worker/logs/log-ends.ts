@@ -1,7 +1,7 @@
 import { isAscii } from "node:buffer";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { TextDecoder } from "node:util";
-import type { LoggedText } from "../core/text/head-tail.js";
+import type { LoggedText } from "../../core/text/head-tail.js";
 
 /** Of each end of a log that is longer than two of them; far more than fits into a context. */
 export const LOG_PART_BYTES = 32 * 1024;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { charsOf, type Excerpt } from "../core/text/head-tail.js";
+import { charsOf, type Excerpt } from "../../core/text/head-tail.js";
 import { LOG_PART_BYTES, readLogEnds } from "./log-ends.js";
 
 let folder = "";
