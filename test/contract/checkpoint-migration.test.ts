@@ -110,7 +110,8 @@ test("a PostgreSQL schema of version 3 gets the checkpoints that its logs tell o
     await sql.unsafe(`
       SET search_path TO ${opened.schema};
       DROP TABLE shared; DROP TABLE snapshot; DROP TABLE waiting_run; DROP TABLE checkpoint; DROP TABLE patch; ALTER TABLE run DROP COLUMN cause;
-      DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_by_job; DROP INDEX event_decision;
+      DROP TABLE cluster; DROP TABLE allocation; DROP TABLE server; DROP INDEX event_decision;
+      ALTER TABLE event DROP COLUMN about_job;
       ALTER TABLE attempt DROP COLUMN node, DROP COLUMN allocation, DROP COLUMN restart,
         DROP COLUMN signature, DROP COLUMN search_text;
       DROP TRIGGER enter_labels ON run; DROP FUNCTION enter_labels; DROP TABLE run_label;

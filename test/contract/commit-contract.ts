@@ -142,12 +142,26 @@ function acceptedCommits(under: StoreUnderTest): void {
       await under.store.commit([]);
     });
 
-    test("takes 1,000 jobs and keeps each", async () => {
+    test("takes 3,000 jobs and keeps each", async () => {
       const { store } = under;
       const taken = await takeRun(store);
-      const jobs = Array.from({ length: 1_000 }, (_, n) => jobRow(taken.runId, n + 1));
+      const jobs = Array.from({ length: 3_000 }, (_, n) => jobRow(taken.runId, n + 1));
       await store.commit([appendTo(taken, 1, { jobs })]);
       expect(await store.readJobs(taken.runId)).toEqual(jobs);
+    });
+
+    test("of 3,000 jobs is kept whole where another that is called with it is refused by the database", async () => {
+      const { store } = under;
+      const [first, large, bad] = [await takeRun(store), await takeRun(store), await takeRun(store)];
+      const jobs = Array.from({ length: 3_000 }, (_, n) => jobRow(large.runId, n + 1));
+      const orphan = jobRow(bad.runId, 1, { failure_handler_id: 999 });
+      const seqs = Array.from({ length: 10 }, (_, i) => i + 1);
+      await Promise.allSettled([
+        ...seqs.map((seq) => store.commit([appendTo(first, seq)])),
+        store.commit([appendTo(large, 1, { jobs })]),
+        store.commit([appendTo(bad, 1, { jobs: [orphan] })]),
+      ]);
+      expect(await store.readJobs(large.runId)).toEqual(jobs);
     });
 
     test("many that are called at once are done in the order of their calls", async () => {
@@ -174,6 +188,14 @@ function refusedCommits(under: StoreUnderTest): void {
     test("with a token that was never given", async () => {
       const taken = await takeRun(under.store);
       await refused(appendTo({ ...taken, fence: taken.fence + 1 }, 1), "LEASE_LOST");
+    });
+
+    test("with 3,000 jobs, of which none stays", async () => {
+      const taken = await takeRun(under.store);
+      const jobs = Array.from({ length: 3_000 }, (_, n) => jobRow(taken.runId, n + 1));
+      await refused(appendTo({ ...taken, fence: taken.fence + 1 }, 1, { jobs }), "LEASE_LOST");
+      await refused(appendTo(taken, 2, { jobs }), "LEASE_LOST");
+      expect(await under.store.readJobs(taken.runId)).toEqual([]);
     });
 
     test("for a run that nobody has taken", async () => {

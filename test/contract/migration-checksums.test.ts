@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { commitFunctions } from "../../src/store/postgres/commit-function.js";
+import { commitFunctions } from "../../src/store/postgres/commit/commit-function.js";
 import { MIGRATIONS as POSTGRES } from "../../src/store/postgres/migrations.js";
 import { MIGRATIONS as SQLITE } from "../../src/store/sqlite/migrations.js";
 
@@ -47,10 +47,11 @@ const POSTGRES_CHECKSUMS: readonly string[] = [
   "17 0ca499368425f5a2a7ed07837984b837b24523cad2e429be339037be53055d4e",
   "18 5ddcd2ec475e08169fe714bc8f6828108b433fab7219f4d106bd36fa6e2a5b1b",
   "19 0eaf753aa7f2269ab6dde19f09e6bc7efca63c18a7cb529e629c4c9650427fc2",
+  "20 73545058962e75fc349c5cd915886db99c0ff282bfacd891d6ec63f106c1cc38",
 ];
 
 /** The functions of PostgreSQL are made anew after migrations only: where their text changes, a migration must come with it. */
-const FUNCTIONS_CHECKSUM = "19 f06826982df011a092825f85ef9855481847ef0cb7d378635bd2ac667fcbe140";
+const FUNCTIONS_CHECKSUM = "20 adb3696d64a1aab0b071956931b8e2d681e88f27d14e0aadeb717435559bf53e";
 
 /** Spaces and line breaks may change. */
 function checksumOf({ version, sql }: { readonly version: number; readonly sql: string }): string {

@@ -5,12 +5,14 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import postgres, { type Sql } from "postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { inspectPostgres } from "../../src/store/inspect/inspect-postgres.js";
+import { toCommitParameters } from "../../src/store/postgres/commit/commit-payload.js";
 import { Database } from "../../src/store/postgres/database.js";
 import { MIGRATIONS, migrate } from "../../src/store/postgres/migrations.js";
 import { parseAddress } from "../../src/store/postgres/postgres-address.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import { freshSchema, sharedPostgresUrl } from "../support/embedded-postgres.js";
 import { expectKilledRunToGoOn } from "../support/killed-run.js";
+import { appendTo, takeRun } from "./store-fixtures.js";
 
 /** What a killed build of about the same time had recorded: run 1 had ended, run 2 was at its step `long`. Of later versions: the last dump. */
 const RECORDED_BY: { readonly [version: number]: string } = {
@@ -108,4 +110,29 @@ test("a database is looked at without being made or brought up to date", async (
   await makeOld(7);
   expect(await inspectPostgres(url)).toMatchObject({ version: 7, problems: [] });
   expect(await sql.unsafe("SELECT version FROM schema_version")).toEqual([{ version: 7 }]);
+});
+
+test("an event of a server of the version before, which does not say which job it is about, is found by its job", async () => {
+  const store = await openPostgresStore({ url: await sharedPostgresUrl(), schema, leaseClock: "caller" });
+  const run = await takeRun(store);
+  const about = (type: string, job: number) => ({
+    at: 1,
+    type,
+    data: JSON.stringify({ type, job, attempt: 1 }),
+  });
+  const whole = { at: 1, type: "run.started", data: '{"type":"run.started"}' };
+  await store.commit([appendTo(run, 1, { events: [whole, about("attempt.started", 7)] })]);
+  const earlier = toCommitParameters(
+    [appendTo(run, 3, { events: [about("attempt.failed", 7), about("attempt.started", 8)] })],
+    [],
+  ).toSpliced(9, 1);
+  const places = earlier.map((_, index) =>
+    index > 8 && index < 16 ? `$${index + 1}::text::json` : `$${index + 1}`,
+  );
+  await sql.unsafe(`SELECT commit_appends(${places.join(", ")})`, earlier);
+  const found = await store.readEvents(run.runId, { job: 7 });
+  expect(found.map(({ seq }) => seq)).toEqual([2, 3]);
+  const columns = await sql.unsafe("SELECT about_job FROM event ORDER BY seq");
+  expect(columns.map(({ about_job }) => about_job)).toEqual(["0", "7", null, null]);
+  await store.close();
 });

@@ -1,6 +1,6 @@
 import { changesQueue } from "../places.js";
 import type { Append } from "../store.js";
-import { nameChange } from "./commit-payload.js";
+import { nameChange } from "./commit/commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { toArrayLiteral } from "./database.js";
 

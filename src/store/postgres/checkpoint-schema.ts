@@ -1,4 +1,5 @@
-import { commitFunctionWithCheckpoints, setEach } from "./commit-function.js";
+import { setEach } from "./commit/commit-function.js";
+import { commitFunctionWithCheckpoints } from "./commit/first-commit-functions.js";
 
 /** Never edit them: the checksums of the migrations hold them. */
 const FIRST_COLUMNS = setEach([

@@ -3,8 +3,8 @@ import { type AllocationRow, type ClusterRow, type ClusterStore, newCluster } fr
 import { ownerText } from "../lease-rules.js";
 import type { LeaseOwner } from "../store.js";
 import { COLUMNS, TABLES } from "../tables.js";
-import { setEach } from "./commit-function.js";
-import { toJsonRows } from "./commit-payload.js";
+import { setEach } from "./commit/commit-function.js";
+import { toJsonRows } from "./commit/commit-payload.js";
 import { type Database, LEASE_DEADLINE_MS } from "./database.js";
 import type { LeaseClock } from "./lease-verbs.js";
 import { readStoredRow, type StoredRow } from "./stored-rows.js";

@@ -20,6 +20,8 @@ const OID_INT8 = 20;
 
 type Sql = postgres.Sql<{ bigint: number }>;
 export type Parameter = string | number | boolean | null;
+/** Of PostgreSQL, for each connection. */
+export type ServerSettings = { readonly [name: string]: string };
 
 /** What a piece of work may ask the database. Each answer has a deadline, as a dead connection may never say so. */
 export interface Session {
@@ -45,8 +47,9 @@ export class ConnectionPool {
     private readonly maxConnections: number,
     /** An answer is overdue, so the way to the server may be cut for all. */
     private readonly onOverdue: () => void = () => {},
+    private readonly settings: ServerSettings = {},
   ) {
-    this.#sql = connect(address, maxConnections);
+    this.#sql = connect(address, maxConnections, settings);
   }
 
   async use<T>(work: (session: Session) => Promise<T>, deadlineMs: number): Promise<T> {
@@ -82,7 +85,7 @@ export class ConnectionPool {
 
   #replace(afterMs: number): void {
     const old = this.#sql;
-    this.#sql = connect(this.address, this.maxConnections);
+    this.#sql = connect(this.address, this.maxConnections, this.settings);
     const listening = this.#listening;
     if (listening !== null) this.listen(listening.channel, listening.call);
     const end = (): void => {
@@ -94,7 +97,7 @@ export class ConnectionPool {
   }
 }
 
-function connect({ url, schema }: PostgresAddress, max: number): Sql {
+function connect({ url, schema }: PostgresAddress, max: number, settings: ServerSettings): Sql {
   return postgres(url, {
     max,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
@@ -103,7 +106,7 @@ function connect({ url, schema }: PostgresAddress, max: number): Sql {
     // Arrays are written by `toArrayLiteral`, so no connection need ask for the types of the database first.
     fetch_types: false,
     onnotice: () => {},
-    connection: { application_name: "daruma", search_path: schema, synchronous_commit: "on" },
+    connection: { ...settings, application_name: "daruma", search_path: schema, synchronous_commit: "on" },
     // Ids and times stay below 2^53.
     types: { bigint: { to: OID_INT8, from: [OID_INT8], parse: Number, serialize: String } },
   });

@@ -1,7 +1,7 @@
 import type { ChangeListeners } from "../change-listeners.js";
 import { toStorableText } from "../storable-text.js";
 import type { NewInboxCommand, Store } from "../store.js";
-import { nameChange } from "./commit-payload.js";
+import { nameChange } from "./commit/commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, toArrayLiteral } from "./database.js";
 

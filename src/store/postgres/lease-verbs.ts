@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ChangeListeners } from "../change-listeners.js";
 import { ownerText } from "../lease-rules.js";
 import type { ClaimRequest, HeldLease, LastLease, LeaseOwner, LeaseRequest, Store } from "../store.js";
-import { nameChange } from "./commit-payload.js";
+import { nameChange } from "./commit/commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, LEASE_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { Places } from "./places/place-verbs.js";

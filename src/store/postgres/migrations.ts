@@ -3,7 +3,7 @@ import { BOOK } from "./book-schema.js";
 import { CAMPAIGNS } from "./campaign-verbs.js";
 import { CHECKPOINTS } from "./checkpoint-schema.js";
 import { CLUSTERS } from "./cluster-verbs.js";
-import { commitFunctions } from "./commit-function.js";
+import { commitFunctions } from "./commit/commit-function.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
 import { OUTBOX } from "./outbox/outbox-verbs.js";
@@ -15,6 +15,7 @@ import {
   COMMIT_FUNCTION,
   DEAD_LETTERS,
   DELETE_FUNCTION,
+  EVENTS_ABOUT_JOBS,
   EVENTS_BY_JOB,
   REGISTER_FUNCTION,
   TABLES,
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
     version: 19,
     sql: `CREATE INDEX event_decision ON event (run_id, seq) WHERE type IN ('hold.resolved', 'human.answered', 'jobs.retried');`,
   },
+  { version: 20, sql: EVENTS_ABOUT_JOBS },
 ];
 
 /** What is no history, such as functions, is made anew after the migrations. */

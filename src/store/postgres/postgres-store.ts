@@ -9,7 +9,7 @@ import { createBookVerbs } from "./book-verbs.js";
 import { createCampaignVerbs } from "./campaign-verbs.js";
 import { ChangeFeed } from "./change-feed.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
-import { CommitQueue } from "./commit-queue.js";
+import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { createCountVerbs } from "./count-verbs.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";

@@ -16,9 +16,13 @@ export interface StoredLease {
   readonly expires_at: number;
 }
 
+/** Without what is null: that is what the database puts where nothing is said. */
 export function storedRow<Row extends object>({ columns }: Table<Row>, row: Row): StoredRow {
   const stored: { [column: string]: unknown } = {};
-  for (const column of columns) stored[column.name] = storedValue(column, row);
+  for (const column of columns) {
+    const value = storedValue(column, row);
+    if (value !== null) stored[column.name] = value;
+  }
   return stored;
 }
 

@@ -2,7 +2,7 @@ import type { ChangeListeners } from "../change-listeners.js";
 import type { NewToken, Store, TokenRow } from "../store.js";
 import { COLUMNS } from "../tables.js";
 import { tokenIsThere } from "../token-rules.js";
-import { nameChange } from "./commit-payload.js";
+import { nameChange } from "./commit/commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import type { Database } from "./database.js";
 

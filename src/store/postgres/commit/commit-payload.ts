@@ -1,14 +1,12 @@
-import { toStorableText } from "../storable-text.js";
-import type { Append, StoreChange } from "../store.js";
-import { TABLES, type Table } from "../tables.js";
-import type { Parameter } from "./connection-pool.js";
-import { toArrayLiteral } from "./database.js";
-import { storedRow } from "./stored-rows.js";
+import { EVENT_JOB_PATTERN } from "../../event-job.js";
+import { toStorableText } from "../../storable-text.js";
+import type { Append, StoreChange } from "../../store.js";
+import { TABLES, type Table } from "../../tables.js";
+import type { Parameter } from "../connection-pool.js";
+import { toArrayLiteral } from "../database.js";
+import { storedRow } from "../stored-rows.js";
 
-/** By way of `text`: the driver would make JSON of a JSON parameter once more. */
-export const COMMIT_CALL = `SELECT commit_appends($1, $2, $3, $4, $5, $6, $7, $8, $9,
-  $10::text::json, $11::text::json, $12::text::json, $13::text::json, $14::text::json, $15::text::json, $16::text::json,
-  $17)`;
+const EVENT_JOB = new RegExp(EVENT_JOB_PATTERN);
 
 /** A NUL or half a character in JSON, which PostgreSQL does not turn into text. */
 const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
@@ -67,7 +65,7 @@ function describeAppends(appends: readonly Append[]): string[] {
 }
 
 function describeEvents(appends: readonly Append[]): string[] {
-  const [runIds, seqs, times]: [number[], number[], number[]] = [[], [], []];
+  const [runIds, seqs, times, jobs]: [number[], number[], number[], number[]] = [[], [], [], []];
   const [types, data]: [string[], string[]] = [[], []];
   for (const append of appends) {
     for (const [index, event] of append.events.entries()) {
@@ -76,9 +74,11 @@ function describeEvents(appends: readonly Append[]): string[] {
       times.push(event.at);
       types.push(event.type);
       data.push(event.data);
+      // 0: none. Without a number the database would look into the text.
+      jobs.push(Number(EVENT_JOB.exec(event.data)?.[1] ?? 0));
     }
   }
-  return [runIds, seqs, times, types, data].map((column) => toArrayLiteral(column));
+  return [runIds, seqs, times, types, data, jobs].map((column) => toArrayLiteral(column));
 }
 
 /** As it is notified, before the sender's name. */

@@ -1,12 +1,13 @@
-import { DarumaError } from "../../core/errors/errors.js";
-import { type RunPosition, refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
-import { refuseWithoutPlace } from "../place-rules.js";
-import type { Append } from "../store.js";
-import type { Announcements } from "./announcements.js";
-import { COMMIT_CALL, toCommitParameters } from "./commit-payload.js";
-import type { Session } from "./connection-pool.js";
-import type { Database } from "./database.js";
-import { codeOf, detailOf, isTakenCause, REFUSED_PLACE_STATE, REFUSED_STATE } from "./postgres-errors.js";
+import { DarumaError } from "../../../core/errors/errors.js";
+import { type RunPosition, refuseStaleAppend, refuseTakenCause } from "../../append-rules.js";
+import { refuseWithoutPlace } from "../../place-rules.js";
+import type { Append } from "../../store.js";
+import type { Announcements } from "../announcements.js";
+import type { Session } from "../connection-pool.js";
+import type { Database } from "../database.js";
+import { codeOf, detailOf, isTakenCause, REFUSED_PLACE_STATE, REFUSED_STATE } from "../postgres-errors.js";
+import { COMMIT_CALL } from "./commit-function.js";
+import { toCommitParameters } from "./commit-payload.js";
 
 /** Commits that waited together and are tried in one transaction. */
 const MAX_COMMITS_TOGETHER = 64;
