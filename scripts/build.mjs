@@ -25,6 +25,7 @@ const settings = [
   "scripts/build.mjs",
   "scripts/build-page.mjs",
   "scripts/bundle.mjs",
+  "scripts/bundle-parts.mjs",
   "scripts/compile-launcher.mjs",
 ];
 

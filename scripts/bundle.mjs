@@ -1,10 +1,23 @@
-// Writes the JavaScript of dist/. The library stays one file for each source file. The command line is one file, because
-// finding and reading some 450 modules took longer than most of its work; Node loads it as CommonJS, which V8 keeps compiled.
+// Writes the JavaScript of dist/. The library stays one file for each source file. The command line is a few files
+// (scripts/bundle-parts.mjs), because finding and reading some 450 modules took longer than most of its work; Node loads
+// them as CommonJS, which V8 keeps compiled.
 import { createHash } from "node:crypto";
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { writeParts } from "./bundle-parts.mjs";
 
 const THREADS = [
   "src/store/sqlite/sqlite-thread.ts",
@@ -34,6 +47,10 @@ const SERVER_PACKAGES = [
   "@modelcontextprotocol/sdk/types.js",
 ];
 const SERVER_FILE = "server-packages";
+/** Required when a module that imports them is evaluated; what else is imported of Node, with the file. */
+const LOADED_LATER = new RegExp(
+  `^(${NOT_BUNDLED.map((name) => name.replace("*", ".+")).join("|")}|node:(http|https|tls|dgram|dns))$`,
+);
 const TARGET = "node20";
 /** The same clock as `performance.now`, for which Node loads 7 ms worth of modules. */
 const NOW = "()=>{const[s,n]=process.hrtime();return s*1e3+n/1e6}";
@@ -43,7 +60,30 @@ const BANNER = `"use strict";const __moduleUrl=${MODULE_URL},__now=${NOW};`;
 /** @returns the files that were written */
 export async function writeCode(root) {
   const [library, commandLine] = [await writeLibrary(root), await writeCommandLine(root)];
-  return [...library, ...commandLine];
+  return [...library, ...commandLine, ...(await writeEmptyDatabase(root))];
+}
+
+/** Beside the code that opens databases, in the library and in the thread of the command line. */
+async function writeEmptyDatabase(root) {
+  const folder = join(root, "dist/store/sqlite/file");
+  const load = (file) => import(pathToFileURL(join(folder, file)).href);
+  const [{ openDatabase }, { EMPTY_DATABASE }] = [
+    await load("open-database.js"),
+    await load("new-database.js"),
+  ];
+  const files = [folder, join(root, "dist/cli")].map((place) => join(place, EMPTY_DATABASE));
+  for (const file of files) rmSync(file, { force: true });
+  const scratch = mkdtempSync(join(tmpdir(), "daruma-build-"));
+  try {
+    const made = join(scratch, EMPTY_DATABASE);
+    const db = openDatabase(made);
+    db.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+    for (const file of files) writeFileSync(file, readFileSync(made));
+    db.close();
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return files;
 }
 
 /** What a snapshot of a run must have been made with: the rules by which logs are folded. */
@@ -85,31 +125,38 @@ async function writeLibrary(root) {
 
 async function writeCommandLine(root) {
   const folder = join(root, "dist/cli");
-  const common = {
-    absWorkingDir: root,
-    outdir: folder,
-    bundle: true,
-    format: "cjs",
-    platform: "node",
+  const text = {
     target: TARGET,
     // Names are left alone, so that a stack can be read even where nobody asked for source maps.
     minifyWhitespace: true,
     minifySyntax: true,
     charset: "ascii",
     legalComments: "none",
+  };
+  const define = { "import.meta.url": "__moduleUrl", "performance.now": "__now", DARUMA_CORE: coreId(root) };
+  const common = {
+    ...text,
+    absWorkingDir: root,
+    outdir: folder,
+    bundle: true,
+    format: "cjs",
+    platform: "node",
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
     external: NOT_BUNDLED,
     // Every package that is left out can be required; an `import` would start Node's other loader.
     supported: { "dynamic-import": false },
-    define: { "import.meta.url": "__moduleUrl", "performance.now": "__now", DARUMA_CORE: coreId(root) },
+    define,
     banner: { js: BANNER },
   };
-  const program = await build({
-    ...common,
-    entryPoints: ["src/cli/command-line.ts"],
-    plugins: [loadedFromServerFile],
+  mkdirSync(folder, { recursive: true });
+  const program = await writeParts(root, folder, {
+    ...{ common: text, define, banner: BANNER },
+    required: (name) => {
+      if (SERVER_PACKAGES.includes(name)) return `require("./${SERVER_FILE}.js")[${JSON.stringify(name)}]()`;
+      return LOADED_LATER.test(name) ? `require(${JSON.stringify(name)})` : null;
+    },
   });
   const server = await build({
     ...common,
@@ -120,8 +167,9 @@ async function writeCommandLine(root) {
     banner: {},
     sourcemap: false,
   });
-  const code = readFileSync(join(folder, "command-line.js"));
-  const id = createHash("sha256").update(code).digest("hex").slice(0, 16);
+  const hash = createHash("sha256");
+  for (const [name, code] of program.texts) if (name.endsWith(".js")) hash.update(`${name}\n${code}\n`);
+  const id = hash.digest("hex").slice(0, 16);
   const entry = await build({
     ...common,
     entryPoints: ["src/cli/main.ts"],
@@ -129,14 +177,17 @@ async function writeCommandLine(root) {
   });
   const threads = await build({ ...common, entryPoints: THREADS, entryNames: "[name]" });
   chmodSync(join(folder, "main.js"), 0o755);
-  const built = [program, server, entry, threads];
+  const built = [server, entry, threads];
   const sqlite = await writeSqlite(folder, common);
   built.push(sqlite.built);
   const [manifest, licences] = [join(folder, "package.json"), join(folder, "THIRD-PARTY-LICENCES.txt")];
   const scope = { type: "commonjs", imports: { "#sqlite": "./sqlite/driver/index.js" } };
   writeFileSync(manifest, `${JSON.stringify(scope, null, 2)}\n`);
-  writeFileSync(licences, licencesOf(root, built));
-  return [...built.flatMap((result) => outputsOf(root, result)), manifest, licences, ...sqlite.copied];
+  const modules = [...program.modules, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))];
+  writeFileSync(licences, licencesOf(root, modules));
+  const parts = [...program.texts.keys()].map((name) => join(folder, name));
+  const others = built.flatMap((result) => outputsOf(root, result));
+  return [...parts, ...others, manifest, licences, ...sqlite.copied];
 }
 
 /** A copy of the driver for Node 20 with its compiled code, so that installing Daruma compiles nothing and runs no scripts. */
@@ -169,33 +220,16 @@ function serverFile() {
   ).join("\n");
 }
 
-const loadedFromServerFile = {
-  name: "loaded-from-server-file",
-  setup({ onResolve, onLoad }) {
-    const beside = `./${SERVER_FILE}.js`;
-    onResolve({ filter: /^(fastify$|@fastify\/|@modelcontextprotocol\/)/ }, ({ path }) => {
-      if (!SERVER_PACKAGES.includes(path)) throw new Error(`${path} is missing in SERVER_PACKAGES`);
-      return { path, namespace: SERVER_FILE };
-    });
-    onResolve({ filter: new RegExp(`^\\${beside}$`) }, () => ({ path: beside, external: true }));
-    onLoad({ filter: /.*/, namespace: SERVER_FILE }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(beside)})[${JSON.stringify(path)}]();`,
-    }));
-  },
-};
-
 function outputsOf(root, { metafile }) {
   return Object.keys(metafile.outputs).map((file) => resolve(root, file));
 }
 
 /** The licences of the packages whose code is in the bundle. */
-function licencesOf(root, built) {
+function licencesOf(root, modules) {
   const folders = new Set();
-  for (const { metafile } of built) {
-    for (const file of Object.keys(metafile.inputs)) {
-      const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [];
-      if (folder !== undefined) folders.add(resolve(root, folder));
-    }
+  for (const file of modules) {
+    const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [];
+    if (folder !== undefined) folders.add(resolve(root, folder));
   }
   return [...folders].sort().map(licenceOf).join("\n");
 }

@@ -96,8 +96,9 @@ export class Engine {
   /** Create a run and start it. The id is given out once the run is on record. */
   async start(request: NewRun): Promise<OwnedRun> {
     const { store, clock, notify } = this.options;
-    const workflow = await registerWorkflowOf(store, request, clock.now());
-    const runId = await store.reserveRunId();
+    // Asked for together, they wait for the disk together.
+    const registering = registerWorkflowOf(store, request, clock.now());
+    const [workflow, runId] = await Promise.all([registering, store.reserveRunId()]);
     const fence = await this.acquire(runId);
     let prepared: Command[];
     try {

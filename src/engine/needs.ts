@@ -14,6 +14,8 @@ export interface KeyedNeeds {
 }
 
 const known = new WeakMap<StepDefinition, KeyedNeeds>();
+/** By key, of each definition: 100,000 steps that ask for the same share one. */
+const distinct = new WeakMap<object, Map<string, KeyedNeeds>>();
 
 /** What a job asks of its worker: what its step does, or more where it has passed that. */
 export function needsOf(
@@ -22,9 +24,17 @@ export function needsOf(
 ): KeyedNeeds {
   const found = raised === null ? known.get(definition) : undefined;
   if (found !== undefined) return found;
-  const keyed = keyedNeeds(definition, resourcesOf({ raised }, definition), workflow);
+  const keyed = shared(keyedNeeds(definition, resourcesOf({ raised }, definition), workflow), workflow);
   if (raised === null) known.set(definition, keyed);
   return keyed;
+}
+
+function shared(keyed: KeyedNeeds, workflow: object): KeyedNeeds {
+  const ofWorkflow = distinct.get(workflow) ?? new Map<string, KeyedNeeds>();
+  distinct.set(workflow, ofWorkflow);
+  const found = ofWorkflow.get(keyed.key) ?? keyed;
+  ofWorkflow.set(keyed.key, found);
+  return found;
 }
 
 function keyedNeeds(
@@ -99,11 +109,11 @@ const nothing = new WeakMap<StepDefinition, boolean>();
 
 /** To start it is to finish it: there is nothing that a worker would render, check or write. */
 export function isNothing({ env }: Definition, step: StepDefinition): boolean {
+  const { action } = step;
+  if (action.type !== "noop") return false;
   const found = nothing.get(step);
   if (found !== undefined) return found;
-  const { action } = step;
   const is =
-    action.type === "noop" &&
     action.output === undefined &&
     step.outputSchema === null &&
     step.failIf === undefined &&

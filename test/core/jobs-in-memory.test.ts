@@ -66,12 +66,12 @@ function ownFields(job: Job, other: Job): string[] {
 }
 
 describe("what a run of very many jobs holds in memory", () => {
-  it("gives a job that completed at once nothing of its own but its step and its history", () => {
+  it("gives a job that completed at once nothing of its own but its step", () => {
     const run = start({ name: "wide", steps: { a: { type: "noop" }, b: { type: "noop" } } });
     for (const job of run.jobs) attempt(run, job, NOTHING);
     const [a, b] = run.jobs;
     expect(run.status).toBe("completed");
-    expect(ownFields(a!, b!)).toEqual(["step", "history"]);
+    expect(ownFields(a!, b!)).toEqual(["step"]);
   });
 
   it("gives a scope without fan-outs or reducers of its own no maps for them", () => {

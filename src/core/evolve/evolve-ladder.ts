@@ -164,10 +164,8 @@ function resolveHold(run: Run, event: Payload<"hold.resolved">): void {
 }
 
 function completeWith(run: Run, job: Job, given: Pick<Payload<"hold.resolved">, "output" | "items">): void {
-  const output = given.output ?? { kind: "value", value: null };
-  job.output = output;
   job.items = given.items;
-  rememberOutput(job, output);
+  rememberOutput(job, given.output ?? { kind: "value", value: null });
   noteCompletion(run, job);
   job.error = null;
   if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
@@ -238,7 +236,6 @@ function takeEdge(run: Run, event: Payload<"edge.taken">): void {
 function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {
   const job = jobById(run, event.job);
   job.entered = true;
-  job.output = event.output;
   job.items = event.items;
   keepUserData(run, event.userData);
   rememberOutput(job, event.output);

@@ -312,7 +312,6 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   if (checkpoint)
     run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
   job.error = null;
-  job.output = event.output;
   job.items = event.items;
   keepUserData(run, event.userData);
   rememberOutput(job, event.output);

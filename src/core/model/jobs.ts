@@ -1,3 +1,4 @@
+import type { Json } from "../text/json.js";
 import type { Output, StopReason } from "./events.js";
 import { buildGate, OPEN_GATE, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
@@ -20,6 +21,10 @@ const NO_GOTOS: Job["gotos"] = Object.freeze({ failure: 0, success: 0 });
 const NO_BREAKERS: Job["openBreakers"] = Object.freeze([]);
 const NO_RUNGS: Job["climbed"] = Object.freeze([]);
 const NO_OUTPUTS: Job["history"] = Object.freeze([]);
+/** Very many jobs put out nothing: they share it, and the history in which it stands alone. */
+const NOTHING: ReadonlyMap<Json, readonly Output[]> = new Map(
+  [null, ""].map((value) => [value, Object.freeze([Object.freeze({ kind: "value", value } as const)])]),
+);
 const NO_ANSWERS = Object.freeze({});
 const NO_VISITS: Job["requests"] = Object.freeze([]);
 const NO_OUTCOMES: Job["outcomes"] = new Map();
@@ -115,8 +120,12 @@ export function forgetGotos(job: Job): void {
 }
 
 /** The job has completed with this output once more. */
-export function rememberOutput(job: Job, output: Output): void {
-  if (job.history === NO_OUTPUTS) job.history = [output];
+export function rememberOutput(job: Job, given: Output): void {
+  const nothing = given.kind === "value" ? NOTHING.get(given.value) : undefined;
+  const output = nothing?.[0] ?? given;
+  job.output = output;
+  if (nothing !== undefined && job.history === NO_OUTPUTS) job.history = nothing;
+  else if (Object.isFrozen(job.history)) job.history = [...job.history, output];
   else (job.history as Output[]).push(output);
 }
 

@@ -25,6 +25,16 @@ function sharedBy(one: StepDefinition, other: StepDefinition): string[] {
   );
 }
 
+describe("the text of a definition", () => {
+  it("is its JSON, with the keys in their order and without those that have no value", () => {
+    const plain = defineWorkflow({ name: 'a "b"', steps: { one: { type: "noop" }, two: { type: "noop" } } });
+    const { name, ...rest } = plain;
+    const given = { ...rest, name, description: undefined } as unknown as Definition;
+    const steps = ["one", "two"].map((id) => ({ id, action: { type: "noop" } }));
+    expect(storedText(given)).toBe(JSON.stringify({ ...given, steps }));
+  });
+});
+
 describe("a definition that is read back", () => {
   const written = defineWorkflow({
     name: "read back",

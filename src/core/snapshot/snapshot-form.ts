@@ -48,9 +48,15 @@ export interface Frame {
  * Whoever folds by other rules, or has other fields, makes another version: it never reads this one's snapshots and
  * needs no rule for that.
  */
-export const SNAPSHOT_VERSION = sha256Hex(
-  [BUILD, ...[FRESH_RUN, FRESH_SCOPE, newBarrier(0), FRESH_JOB].map(shapeOf)].join(" "),
-);
+export function snapshotVersion(): string {
+  version ??= sha256Hex(
+    [BUILD, ...[FRESH_RUN, FRESH_SCOPE, newBarrier(0), FRESH_JOB].map(shapeOf)].join(" "),
+  );
+  return version;
+}
+
+/** Few runs have a snapshot. */
+let version: string | null = null;
 
 function shapeOf(value: unknown): string {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return "";

@@ -3,7 +3,7 @@ import { deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Run } from "../../core/model/run.js";
 import { decodeRun } from "../../core/snapshot/decode-run.js";
 import { encodeRun } from "../../core/snapshot/encode-run.js";
-import { SNAPSHOT_VERSION } from "../../core/snapshot/snapshot-form.js";
+import { snapshotVersion } from "../../core/snapshot/snapshot-form.js";
 import type { StoredSnapshot } from "../../store/store.js";
 
 /** Before compression. A run that is larger has none: its log is read instead. */
@@ -34,7 +34,7 @@ export function copyRun(run: Run, maxBytes = MAX_SNAPSHOT_BYTES): Buffer[] | nul
 
 export async function packCopy(copy: readonly Buffer[], runId: number, seq: number): Promise<StoredSnapshot> {
   const bytes = await compress(Buffer.concat(copy));
-  return { runId, seq, version: SNAPSHOT_VERSION, sha256: digestOf(bytes), bytes };
+  return { runId, seq, version: snapshotVersion(), sha256: digestOf(bytes), bytes };
 }
 
 async function compress(bytes: Buffer): Promise<Uint8Array> {
@@ -48,7 +48,7 @@ async function compress(bytes: Buffer): Promise<Uint8Array> {
 
 /** Into a run that `newRun` has just made. False: it is not whole, or not for this version; the run is spoilt then. */
 export function unpackRun(run: Run, { version, sha256, bytes }: StoredSnapshot): boolean {
-  if (version !== SNAPSHOT_VERSION || digestOf(bytes) !== sha256) return false;
+  if (version !== snapshotVersion() || digestOf(bytes) !== sha256) return false;
   try {
     decodeRun(run, linesOf(inflateRawSync(bytes)));
     return true;

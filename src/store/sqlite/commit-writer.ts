@@ -1,6 +1,6 @@
 import { refuseStaleAppend, refuseTakenCause } from "../append-rules.js";
 import { namesOf, TABLES, type Table } from "../tables.js";
-import { EVENT_COLUMNS, type PackedAppend } from "./packed-rows.js";
+import { EVENT_COLUMNS, type PackedAppend, takeJobs } from "./packed-rows.js";
 import { takePlaceNow } from "./place-verbs.js";
 import type { Cell, Database, Statement } from "./sqlite-driver.js";
 import type { Statements } from "./statements.js";
@@ -79,6 +79,7 @@ export class CommitWriter {
     if (!isTaken) this.#run.write(append.run);
     this.#events.write(append.events);
     this.#jobs.write(append.jobs);
+    for (const more of takeJobs(append.moreJobs)) this.#jobs.write(more);
     this.#attempts.write(append.attempts);
     this.#routes.write(append.routes);
     // They need the row of their run.

@@ -1,3 +1,4 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { seeksPlace } from "../place-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type { Append, LastLease, Lease } from "../store.js";
@@ -28,7 +29,15 @@ export interface PackedAppend {
   readonly checkpoints: Cell[];
   readonly book: Cell[];
   readonly outbox: Cell[];
+  /** The jobs after those in `jobs`, where there are very many. */
+  readonly moreJobs: MessagePort | null;
 }
+
+/**
+ * A run of 100,000 jobs begins with a row for each of them. Sent at once they would take some 60 MB on both threads, which
+ * neither gives back; so they wait in a queue, from which the database thread takes them one list after the other.
+ */
+const JOBS_PER_MESSAGE = 1_024;
 
 export function packAppend(append: Append): PackedAppend {
   const { runId, fence, firstSeq } = append;
@@ -43,13 +52,28 @@ export function packAppend(append: Append): PackedAppend {
     cause: firstSeq === 1 ? (append.run?.cause ?? null) : null,
     needsPlace: append.run !== null && seeksPlace(null, append.run),
     run: packRows(TABLES.run, append.run === null ? [] : [append.run]),
-    jobs: packRows(TABLES.job, append.jobs),
+    jobs: packRows(TABLES.job, append.jobs.slice(0, JOBS_PER_MESSAGE)),
+    moreJobs: append.jobs.length > JOBS_PER_MESSAGE ? queueJobs(append.jobs, JOBS_PER_MESSAGE) : null,
     attempts: packRows(TABLES.attempt, append.attempts),
     routes: packRows(TABLES.route, append.routes),
     checkpoints: packRows(TABLES.checkpoint, append.checkpoints ?? []),
     book: packRows(TABLES.book_row, append.book ?? []),
     outbox: packRows(TABLES.outbox, append.outbox ?? []),
   };
+}
+
+function queueJobs(jobs: Append["jobs"], first: number): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  for (let from = first; from < jobs.length; from += JOBS_PER_MESSAGE)
+    port1.postMessage(packRows(TABLES.job, jobs.slice(from, from + JOBS_PER_MESSAGE)));
+  return port2;
+}
+
+/** What `queueJobs` has put in; each list is given once. */
+export function* takeJobs(queue: MessagePort | null): Generator<Cell[]> {
+  if (queue === null) return;
+  for (let next = receiveMessageOnPort(queue); next !== undefined; next = receiveMessageOnPort(queue))
+    yield next.message as Cell[];
 }
 
 export function packRows<Row extends object>({ columns }: Table<Row>, rows: readonly Row[]): Cell[] {

@@ -149,6 +149,8 @@ export interface Request {
   readonly id: number;
   readonly verb: Verb;
   readonly args: readonly unknown[];
+  /** What it brings can be taken only once, so it is not tried again, as one of several in a transaction may be. */
+  readonly alone: boolean;
 }
 
 export type Response =

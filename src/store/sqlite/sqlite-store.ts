@@ -63,7 +63,9 @@ function createStore(thread: ThreadClient): Store {
     reserveRunId: () => thread.call("reserveRunId"),
     async commit(appends) {
       for (const append of appends) refuseMalformedAppend(append);
-      await thread.call("commit", appends.map(packAppend));
+      const packed = appends.map(packAppend);
+      const queues = packed.flatMap(({ moreJobs }) => moreJobs ?? []);
+      await thread.callWith(queues, "commit", packed);
       listeners.tellCommit(appends);
     },
     async putPatch(patch) {

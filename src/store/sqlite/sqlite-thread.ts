@@ -1,13 +1,13 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { inspectDatabase } from "../inspect/inspect-sqlite.js";
+import { openDatabase } from "./file/open-database.js";
+import { WatchedFiles } from "./file/watched-files.js";
 import { NativeGate } from "./native-gate.js";
-import { openDatabase } from "./open-database.js";
 import type { ReadVerbs, Request, Response, ThreadVerbs, Verb, WriteVerbs } from "./protocol.js";
 import { createReadVerbs } from "./read-verbs.js";
 import { type Database, loadSqlite } from "./sqlite-driver.js";
 import { toStoreError } from "./sqlite-errors.js";
 import { type Outcome, Transactions } from "./transactions.js";
-import { WatchedFiles } from "./watched-files.js";
 import { createWriteVerbs } from "./write-verbs.js";
 
 /** Entry of the thread that owns the connection: no other thread waits for a disk. */
@@ -44,14 +44,15 @@ class DatabaseThread {
 
   /** In order. Neighbouring writes go into one transaction. */
   #serve(requests: readonly Request[]): void {
-    let writes: Request[] = [];
+    const writes: Request[] = [];
     for (const request of requests) {
       if (this.#open !== null && request.verb in this.#open.writes) {
+        if (request.alone) this.#write(writes.splice(0));
         writes.push(request);
+        if (request.alone) this.#write(writes.splice(0));
         continue;
       }
-      this.#write(writes);
-      writes = [];
+      this.#write(writes.splice(0));
       this.#port.postMessage([this.#answer(request.id, () => this.#perform(request))]);
       if (request.verb === "close") this.#port.close();
     }

@@ -1,6 +1,6 @@
-import type { Worker } from "node:worker_threads";
+import type { MessagePort, Worker } from "node:worker_threads";
 import { DarumaError } from "../../core/errors/errors.js";
-import type { Response, ThreadVerbs, Verb } from "./protocol.js";
+import type { Request, Response, ThreadVerbs, Verb } from "./protocol.js";
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -34,13 +34,23 @@ export class ThreadClient {
   }
 
   call<V extends Verb>(verb: V, ...args: Parameters<ThreadVerbs[V]>): Promise<ReturnType<ThreadVerbs[V]>> {
+    return this.callWith([], verb, ...args);
+  }
+
+  /** With queues among its arguments, which go over to the thread. Nothing else shares its transaction. */
+  callWith<V extends Verb>(
+    queues: readonly MessagePort[],
+    verb: V,
+    ...args: Parameters<ThreadVerbs[V]>
+  ): Promise<ReturnType<ThreadVerbs[V]>> {
     return new Promise((resolve, reject) => {
       if (this.#whyUnusable !== null) return reject(this.#unusable(this.#whyUnusable));
       this.#lastId += 1;
       // A thread with nothing to do must not keep a program alive that forgot to close its store.
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(this.#lastId, { resolve: resolve as Waiting["resolve"], reject });
-      this.#worker.postMessage({ id: this.#lastId, verb, args });
+      const request: Request = { id: this.#lastId, verb, args, alone: queues.length > 0 };
+      this.#worker.postMessage(request, queues);
     });
   }
 

@@ -36,7 +36,11 @@ export function createWriteVerbs(db: Database): WriteVerbs {
         "UPDATE counter SET value = value + 1 WHERE name = 'run' RETURNING value",
       )?.[0] ?? 0,
     commit: (appends) => {
-      writer.writeAll(appends);
+      try {
+        writer.writeAll(appends);
+      } finally {
+        for (const { moreJobs } of appends) moreJobs?.close();
+      }
       return null;
     },
     putPatch: ({ runId, diffHash, bytes }) => {

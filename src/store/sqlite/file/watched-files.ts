@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from "node:fs";
-import { DarumaError } from "../../core/errors/errors.js";
-import type { Database } from "./sqlite-driver.js";
+import { DarumaError } from "../../../core/errors/errors.js";
+import type { Database } from "../sqlite-driver.js";
 
 /** How long reads may go on after a file was taken away. */
 const READS_TRUST_MS = 250;

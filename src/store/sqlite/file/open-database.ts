@@ -1,21 +1,21 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { DarumaError } from "../../core/errors/errors.js";
-import { MIGRATIONS, migrate, readVersion } from "./migrations.js";
-import { type Database, loadSqlite } from "./sqlite-driver.js";
-import { primaryCode, SQLITE_BUSY } from "./sqlite-errors.js";
+import { DarumaError } from "../../../core/errors/errors.js";
+import { MIGRATIONS, migrate, readVersion } from "../migrations.js";
+import { type Database, loadSqlite } from "../sqlite-driver.js";
+import { primaryCode, SQLITE_BUSY } from "../sqlite-errors.js";
+import { copyEmptyDatabase, FILE_MODE } from "./new-database.js";
 
 const BUSY_TIMEOUT_MS = 15_000;
 const BUSY_PAUSE_MS = 10;
-const CACHE_KIB = 16_384;
+const CACHE_KIB = 8_192;
 const FOLDER_MODE = 0o700;
-const FILE_MODE = 0o600;
 
 /** Open the file, make it and its folder where they are missing, and bring its schema up to date. */
 export function openDatabase(file: string): Database {
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
   // Made here rather than by SQLite, which would leave it readable by all; the -wal and -shm files take its mode.
-  closeSync(openSync(file, "a", FILE_MODE));
+  if (existsSync(file) || !copyEmptyDatabase(file)) closeSync(openSync(file, "a", FILE_MODE));
   const db = new (loadSqlite().DatabaseSync)(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
