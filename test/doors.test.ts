@@ -38,8 +38,8 @@ function wordsOf(command: Command, before: readonly string[] = []): string[] {
 
 const program = await createProgram({ exitCode: 0 }, []);
 
-function helpOf(words: string): string {
-  let at = program;
+function helpOf(words: string, whole: Command = program): string {
+  let at = whole;
   for (const word of words.split(" ")) at = at.commands.find((command) => command.name() === word)!;
   let text = "";
   at.configureOutput({ writeOut: (piece) => (text += piece) });
@@ -48,6 +48,19 @@ function helpOf(words: string): string {
 }
 
 describe("the three doors", () => {
+  it("a command line that names a command has that one, as it is among all, and not the others", async () => {
+    const firstOf = (words: string): string => words.split(" ")[0]!;
+    const all = wordsOf(program);
+    for (const first of new Set(FORMS.map(({ form }) => firstOf(form.words)))) {
+      const narrow = await createProgram({ exitCode: 0 }, ["--output-dir", "out", first]);
+      const named = all.filter((words) => firstOf(words) === first);
+      expect(wordsOf(narrow).filter((words) => firstOf(words) === first)).toEqual(named);
+      for (const words of named) expect(helpOf(words, narrow)).toBe(helpOf(words));
+      expect(wordsOf(narrow).length, first).toBeLessThan(all.length / 2);
+    }
+    expect(wordsOf(await createProgram({ exitCode: 0 }, ["lst"])), "a word that is none").toEqual(all);
+  });
+
   it("REST has a route for every operation, and none besides", () => {
     const { paths } = openApiDocument(OPERATIONS) as {
       paths: Record<string, Record<string, { operationId?: string }>>;
@@ -74,16 +87,8 @@ describe("the three doors", () => {
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
       ...["check_health", "compare_attempts", "compare_runs", "compare_versions", "control_breaker"],
       ...["control_campaign", "create_token"],
-      ...["decide_problems", "diff_run", "edit_workflow", "export_run", "get_settings", "get_timeline"],
-      ...[
-        "import_run",
-        "list_breakers",
-        "list_controls",
-        "list_flakes",
-        "list_notifications",
-        "list_problems",
-      ],
-      ...["list_tokens", "list_waiting"],
+      ...["diff_run", "edit_workflow", "export_run", "get_settings", "get_timeline"],
+      ...["import_run", "list_breakers", "list_notifications", "list_tokens", "list_waiting"],
       ...["prune_runs", "release_worker", "report_run", "test_channel"],
     ]);
   });
@@ -114,10 +119,26 @@ describe("the help of a command", () => {
     ["resume-from", "--force end a step that is running in the workspace first"],
     ["resume-from", "step a step: its id, step@scope, or a job's id"],
     ["artifact", "name the name as listed by `daruma artifacts RUN`"],
+    ["decide", "--action <action> what to do: retry, complete, skip,"],
+    ["campaigns start", 'counts as failed (default: "1h")'],
+    ["campaigns show", "campaign the campaign's number"],
+    ["edge add", "--priority <n>"],
+    ["job", "set [run] <job> <ready|failed> decide a held job"],
+    ["job", "help [command] print the help of a command"],
+    ["run", "more options: `daruma --help`"],
   ])("%s: %s", (words, told) => {
     expect(helpOf(words).replace(/\s+/g, " ")).toContain(told);
   });
 });
+
+it.each(wordsOf(program).filter((words) => words !== "help"))(
+  "the help of %s has room for its words",
+  (words) => {
+    const flags = /^Options:\n((?: {2}.*\n)+)/m.exec(helpOf(words))![1]!;
+    const widths = [...flags.matchAll(/^ {2}-.*? {2,}/gm)].map(([start]) => start.length);
+    expect(Math.max(...widths)).toBeLessThan(40);
+  },
+);
 
 describe("daruma --help", () => {
   it("has every command under a heading, in the order of the list where it is listed", () => {

@@ -85,12 +85,12 @@ describe("the compiled program", () => {
     expect(readFileSync(other, "utf8")).toBe("of another build");
   });
 
-  it("of old builds goes once there are more than twelve", async () => {
+  it("of old builds goes once there are more than sixteen files", async () => {
     const base = makeBase("many");
     mkdirSync(join(base, "daruma"), { mode: 0o700 });
-    for (let index = 0; index < 15; index += 1) writeFileSync(join(base, "daruma", `old-${index}`), "old");
+    for (let index = 0; index < 19; index += 1) writeFileSync(join(base, "daruma", `old-${index}`), "old");
     await expectVersion({ XDG_CACHE_HOME: base });
-    expect(list(base)).toHaveLength(12);
+    expect(list(base)).toHaveLength(16);
     expect(list(base).filter((name) => name.endsWith(".code"))).toHaveLength(1);
   });
 

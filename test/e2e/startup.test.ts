@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { describe, expect, it } from "vitest";
@@ -30,6 +30,16 @@ async function loadedBy(...args: string[]): Promise<string[]> {
   return files.filter((file) => file.startsWith("/"));
 }
 
+/** The parts of the program that a command has used, by what is kept of them for the next. */
+async function compiledFor(...args: string[]): Promise<string[]> {
+  const base = join(cli.path, `cache-of-${args[0]}`);
+  mkdirSync(base, { mode: 0o700 });
+  const env = { DARUMA_NO_CACHE: "", XDG_CACHE_HOME: base };
+  expect(await runCli([...args, "--output-dir", cli.outputDir], env)).toMatchObject({ exitCode: 0 });
+  const kept = readdirSync(join(base, "daruma"));
+  return kept.map((name) => name.split("_")[1]!).sort();
+}
+
 /** What loading these modules runs of others, too: their imports and those of these, but not what is imported later. */
 async function evaluatedWith(modules: readonly string[]): Promise<Set<string>> {
   const { metafile } = await build({
@@ -59,10 +69,15 @@ function closure({ inputs }: Metafile, modules: readonly string[]): Set<string> 
 }
 
 describe("what a command line loads", () => {
-  it("is the program in one file, and for a run nothing else", async () => {
+  it("is the program, without a file of any package", async () => {
     const dist = (name: string): string => join(repositoryRoot, "dist/cli", name);
     expect(await loadedBy("run", cli.write("ok.yaml", OK))).toEqual([dist("main.js")]);
     expect(await loadedBy("list")).toEqual([dist("main.js")]);
+  });
+
+  it("is for a run only the part of the program that runs need", async () => {
+    expect(await compiledFor("run", cli.write("ok.yaml", OK))).toEqual(["run-modules"]);
+    expect(await compiledFor("list")).toEqual(["other-modules", "run-modules"]);
   });
 
   it("has no schema, table or server in it that a run would have to start", async () => {

@@ -58,6 +58,8 @@ const HEADING_OF = new Map(
   Object.entries(COMMAND_GROUPS).flatMap(([heading, names]) => names.map((name) => [name, heading] as const)),
 );
 
+const HELP_WORDS = "print the help of a command";
+
 /** Where a command of an operation stands that is not listed above. */
 export function usualHeading({ role, effect }: Pick<Operation, "role" | "effect">): string {
   if (role === "admin") return "Serve:";
@@ -75,13 +77,28 @@ export function groupCommands(program: Command): void {
   };
   const commands = program.commands as Command[];
   commands.sort((first, second) => place(first) - place(second));
-  for (const command of commands) command.helpGroup(headingOf(command));
-  program.commandsGroup(HEADING_OF.get("help")!).helpCommand("help [command]", "print the help of a command");
+  for (const command of commands) {
+    command.helpGroup(headingOf(command));
+    tellHelp(command);
+  }
+  program.commandsGroup(HEADING_OF.get("help")!).helpCommand("help [command]", HELP_WORDS);
   program.configureHelp({
     showGlobalOptions: true,
-    subcommandTerm: (command) => `${command.name()} ${command.usage().replace("[options]", "").trim()}`,
+    subcommandTerm,
     formatHelp: commandsFirst,
   });
+}
+
+const subcommandTerm = (command: Command): string =>
+  `${command.name()} ${command.usage().replace("[options]", "").trim()}`.trim();
+
+/** Help of one command. It does not repeat the options that all commands take, so it says where they are. */
+function tellHelp(command: Command): void {
+  command.configureHelp({ subcommandTerm });
+  command.helpOption("-h, --help", "print this help; more options: `daruma --help`");
+  for (const each of command.createHelp().visibleCommands(command))
+    if (each.name() === "help") each.description(HELP_WORDS);
+    else tellHelp(each);
 }
 
 /** Whoever is new looks for a command, not for a flag, so the options come after the commands. */

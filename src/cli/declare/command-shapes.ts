@@ -40,6 +40,7 @@ const rounds = (usual: number): Option[] => [
 ];
 
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
+const ALLOCATION_WORDS = "an allocation: its id, CLUSTER/ID, or key";
 const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
 const ONLY_RECORDED =
   "The command is only recorded. If no process is running the run, continue it with `daruma resume RUN`.";
@@ -52,17 +53,25 @@ const PLAN_SHAPE: CommandShape = {
   hides: ["source", "file_name", "run_id"],
 };
 
-const edge = (hides: readonly string[]): CommandShape => ({
+const edge = (hides: readonly string[], kind: string): CommandShape => ({
   arguments: [new Argument("<file>", "a workflow file")],
   hides: ["source", "file_name", ...hides],
-  words: { when: "a condition in JavaScript", priority: "lower numbers are tried first" },
+  words: {
+    kind: `transition; or depends_on: ${kind}`,
+    transition: "which transition: its number in the list, from 1",
+    from: "the step that the edge starts from",
+    to: "the step that the edge leads to",
+    on: "the outcome of --from that takes the edge",
+    when: "a condition in JavaScript",
+    priority: "edges with lower numbers are tried first",
+  },
   options: [new Option("--write", "change the file (default: print the new text)")],
 });
 
 export const SHAPES: { readonly [words: string]: CommandShape } = {
   cancel: {
     hides: [...ONLY_STEPS.filter((key) => key !== "now"), "reason"],
-    words: { now: "without running undo and finally steps; those that run are ended" },
+    words: { now: "run no undo and finally steps, and end those that are running" },
     options: [
       new Option("--reason <text>", "the reason, kept in the log").default("canceled from the command line"),
     ],
@@ -121,7 +130,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   resolve: {
     arguments: [
-      new Argument("[run]", RUN_ARGUMENT).argParser(runReference),
+      new Argument("[run]", `a run: ${RUN_ARGUMENT}`).argParser(runReference),
       new Argument("[job...]", "job ids, step ids, or step@scope"),
     ],
     usage: "[options] [<run> [job...]]",
@@ -154,8 +163,8 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     hides: ["job_id", "run_id", "reason"],
     options: [
       new Option("--retry", "run them again (default)"),
-      new Option("--fail", "let them fail; holds only"),
-      new Option("--skip", "continue without them; holds only"),
+      new Option("--fail", "let them fail; only for held jobs"),
+      new Option("--skip", "continue without them; only for held jobs"),
       ...byFailure(),
       reason(),
     ],
@@ -163,14 +172,15 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   "campaigns start": {
     hides: ["job_ids"],
-    options: [new Option("--detach", "do not wait for its end")],
+    options: [new Option("--detach", "do not wait for the end of the campaign")],
     details: "Ctrl-C leaves the campaign to the server; `daruma campaigns show` shows it again.",
   },
   "campaigns list": { hides: ["campaign"] },
-  "campaigns show": { hides: ["limit"] },
+  "campaigns show": { hides: ["limit"], words: { campaign: "the campaign's number" } },
   failures: {
     details: "A failure that is muted or resolved is left out; --state all shows it as well.",
   },
+  "failures mute": { words: { until: "how long: a duration such as 7d, or a date" } },
   "failures note": { hides: ["until"] },
   "failures resolve": { hides: ["until"] },
   answer: {
@@ -229,9 +239,9 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     arguments: [new Argument("<file...>", "workflow files")],
     hides: ["source", "file_name", "name", "graph"],
   },
-  "edge add": edge(["transition"]),
-  "edge change": edge(["kind"]),
-  "edge remove": edge(["on", "priority", "when"]),
+  "edge add": edge(["transition"], "--to waits for --from"),
+  "edge change": edge(["kind"], ""),
+  "edge remove": edge(["on", "priority", "when"], "--to no longer waits for --from"),
   graph: {
     arguments: [new Argument("[file|run]", "a workflow file, the number of a run, or last")],
     hides: ["source", "file_name", "run_id", "format"],
@@ -244,6 +254,9 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   "allocations list": { hides: ["allocation"] },
   "slurm allocations": { hides: ["allocation"] },
+  "allocations cancel": { words: { target: ALLOCATION_WORDS } },
+  "allocations drain": { words: { target: ALLOCATION_WORDS } },
+  "allocations resume": { words: { target: "the cluster's name" } },
   "allocations show": { hides: ["cluster", "live", "limit"] },
   "allocations logs": { hides: ["cluster", "live", "limit"] },
   "cluster plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
@@ -251,7 +264,9 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   "slurm regenerate": { ...PLAN_SHAPE, arguments: [new Argument("<run>", "the number of a run, or last")] },
   list: {
     hides: ["status"],
-    options: [new Option("--status <status>", "only runs with this status; repeatable").argParser(collect)],
+    options: [
+      new Option("--status <list>", "only runs with these statuses, separated by commas").argParser(collect),
+    ],
   },
   events: { hides: ["after", "limit"], options: [follow("keep printing until the run is over")] },
   watch: {
@@ -296,6 +311,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       "attempt",
     ],
     words: {
+      regex: "--grep is a regular expression (RE2)",
       lines:
         "print only these lines: 120:160, 120: or -50: (the last 50) of stdout, or with --stderr of stderr",
     },

@@ -11,21 +11,25 @@ import type { Given } from "./presenter.js";
 import { presenterOf } from "./presenters.js";
 
 const GROUPS: { readonly [word: string]: string } = {
-  allocations: "jobs of a cluster that run workers: list, show, end them",
+  allocations: "list, show and end allocations: jobs of a cluster that run workers",
   cluster: "plan allocations on a cluster",
   campaigns: "retry or decide the failed jobs of many runs at once",
   edge: "add, change or remove one edge of a workflow file",
   failures: "what runs have failed with",
   job: "show one job, or decide it",
-  token: "tokens for the server",
-  workflow: "stored workflows: drafts, versions, publishing",
+  token: "create, list and revoke tokens of the server",
+  workflow: "save, check, publish and compare stored workflows",
 };
 
-/** Every operation as its commands, but for those that are declared by hand already. */
-export function declareOperations({ program, act }: Declaration): void {
-  for (const operation of OPERATIONS)
-    for (const form of operation.cli)
-      if (findCommand(program, form.words) === undefined) declareForm({ program, act }, operation, form);
+/**
+ * Operations as commands, but for those that are declared by hand already: the ones that begin with this word, or all of
+ * them if none does. To declare all of them takes 30 ms.
+ */
+export function declareOperations({ program, act }: Declaration, word: string): void {
+  const all = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));
+  const meant = all.filter(({ form }) => form.words.split(" ")[0] === word);
+  for (const { operation, form } of meant.length > 0 ? meant : all)
+    if (findCommand(program, form.words) === undefined) declareForm({ program, act }, operation, form);
 }
 
 function declareForm({ program, act }: Declaration, operation: Operation, form: CliForm): void {
@@ -137,10 +141,10 @@ class Fields {
       const option = new Option(value ? `--no-${flag}` : `--${flag}`, this.text(field));
       return { field, option };
     }
-    const said = value === undefined ? "" : ` (default: ${JSON.stringify(value)})`;
+    const choices = longChoices(this.described[field]);
     const option = new Option(
-      `--${flag} <${placeholder(this.described[field])}>`,
-      `${this.text(field)}${said}`,
+      `--${flag} <${choices === null ? placeholder(this.described[field]) : flag}>`,
+      [this.text(field), choices].filter((part) => part !== null).join(": ") + this.usual(field, value),
     );
     option.makeOptionMandatory(isRequired);
     const parse = this.parser(field);
@@ -148,6 +152,12 @@ class Fields {
       option.argParser((text, before) => [...((before as unknown[]) ?? []), ...text.split(",")]);
     else option.argParser(parse);
     return { field, option };
+  }
+
+  /** As it would be typed: `1h`, where the field becomes a number of milliseconds. */
+  private usual(field: string, value: unknown): string {
+    const typed = (this.described[field] as { default?: unknown } | undefined)?.default ?? value;
+    return typed === undefined ? "" : ` (default: ${JSON.stringify(typed)})`;
   }
 
   /** Help speaks in small letters and without a full stop. */
@@ -188,9 +198,21 @@ function isList(schema: z.core.JSONSchema._JSONSchema | undefined): boolean {
   return type === "array" || (anyOf ?? []).some((each) => each.type === "array");
 }
 
+/** The widest that the words of a flag may make the column of flags. */
+const MAX_PLACEHOLDER = 24;
+
+/** Choices that are too long for the flag itself; null where they are not. */
+function longChoices(schema: z.core.JSONSchema._JSONSchema | undefined): string | null {
+  const { enum: words = [] } = (schema ?? {}) as { enum?: readonly unknown[] };
+  if (words.join("|").length <= MAX_PLACEHOLDER) return null;
+  return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
 function placeholder(schema: z.core.JSONSchema._JSONSchema | undefined): string {
-  const { type, enum: words } = (schema ?? {}) as { type?: unknown; enum?: readonly unknown[] };
-  if (words !== undefined) return words.join("|");
+  const described = (schema ?? {}) as { type?: unknown; anyOf?: { type?: unknown }[]; enum?: unknown[] };
+  if (described.enum !== undefined) return described.enum.join("|");
   if (isList(schema)) return "list";
-  return type === "integer" || type === "number" ? "n" : "text";
+  const types = [described, ...(described.anyOf ?? [])].map(({ type }) => type);
+  const isNumber = types.some((type) => type === "integer" || type === "number");
+  return isNumber && !types.includes("string") ? "n" : "text";
 }

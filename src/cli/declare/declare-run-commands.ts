@@ -5,13 +5,15 @@ import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
 
-export const RUN_ARGUMENT = "its number, or `last`";
+export const RUN_ARGUMENT = "its number, or last";
 
 /** The commands that run workflows. Their words are the table's (a test compares them), their flags are not. */
 export function declareRunCommands({ program, act }: Declaration): void {
   program
     .command("init")
-    .description("write a workflow file to start from, one that fits the folder if it can")
+    .description(
+      "write a first workflow file, from package.json, pyproject.toml or a Makefile if there is one",
+    )
     .argument("[file]", "the file to write; an existing file is never overwritten", "workflow.yaml")
     .option(
       "--example",
@@ -49,7 +51,7 @@ Examples:
     );
   const slurm = program
     .command("slurm")
-    .description("run, plan and allocations of a cluster, under names that users of Slurm know");
+    .description("run workflows and plan allocations on a cluster, with command names that Slurm users know");
   asRun(slurm.command("run"))
     .description("run a workflow file on the cluster of a server")
     .addHelpText(
@@ -67,9 +69,9 @@ Examples:
   program
     .command("resume")
     .description(
-      "continue a run that was interrupted, paused or resolved; of a finished run, print the result",
+      "continue a run that was interrupted, paused or resolved, or print the result of a finished one",
     )
-    .argument("<run>", RUN_ARGUMENT, runReference)
+    .argument("<run>", `a run: ${RUN_ARGUMENT}`, runReference)
     .option(
       "--max-parallel <n>",
       "maximum number of attempts at a time (default: the number of cores)",
@@ -116,7 +118,7 @@ function asRun(command: Command): Command {
     .option("--label <key=value>", "a label to find the run by; repeatable", collect)
     .option(
       "--priority <n>",
-      "runs with a higher one get places and workers first (default: the workflow's, or 0)",
+      "runs with a higher number get places and workers first (default: the workflow's, or 0)",
       priorityNumber,
     )
     .option("--on-fail-max-loops <n>", "override routing.max_loops", wholeNumber(0))

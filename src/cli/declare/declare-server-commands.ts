@@ -154,7 +154,7 @@ Examples:
       "viewer reads, operator also starts runs and decides holds, admin may do everything",
       "operator",
     )
-    .option("--as <name>", "what the log calls whoever decides something through it, such as agent")
+    .option("--as <name>", "name in the log for everything that is decided through it, such as agent")
     .addHelpText(
       "after",
       `
@@ -173,7 +173,9 @@ Examples:
 }
 
 function declareConfig({ program, act }: Declaration): void {
-  const config = program.command("config").description("the settings file daruma.config.yaml");
+  const config = program
+    .command("config")
+    .description("check the settings file daruma.config.yaml, or print its schema");
   config
     .command("check")
     .description("check a settings file and say what it sets")

@@ -13,6 +13,7 @@ export function jobPlace(words: readonly string[], scope?: string): JobPlace {
   if (more.length > 0) throw badPlace(`too many words: ${words.join(" ")}`);
   if (name === undefined) {
     if (/^\d+$/.test(first)) return { job_id: first };
+    if (parseRunReference(first) !== null) throw badPlace(`${first} is a run; name one of its steps too`);
     throw badPlace(`${first} is not a job id; name its run too`);
   }
   const run_id = parseRunReference(first);

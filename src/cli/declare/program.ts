@@ -53,7 +53,7 @@ const LIGHT_WORDS: ReadonlySet<string> = new Set([
 export async function createProgram(answer: { exitCode: number }, args: readonly string[]): Promise<Command> {
   const program = new Command("daruma")
     .description(
-      "Runs workflows that get up again: retry, repair, jump back, and survive being killed at any instant.",
+      "Runs workflows that survive failure: steps retry, repair and go back, and a run that was killed continues.",
     )
     .version(readVersion(), "-V, --version", "print the version")
     .option("--output-dir <dir>", "folder for the database, logs and artifacts", DEFAULT_OUTPUT_FOLDER)
@@ -74,8 +74,9 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
     answer.exitCode = await work(openSession(globalOptions(program)));
   };
   declareRunCommands({ program, act });
-  const isLight = LIGHT_WORDS.has(commandWord(args)) || /^(-V|--version)$/.test(args[0] ?? "");
-  if (!isLight) (await import("./declare-operations.js")).declareOperations({ program, act });
+  const word = commandWord(args);
+  const isLight = LIGHT_WORDS.has(word) || /^(-V|--version)$/.test(args[0] ?? "");
+  if (!isLight) (await import("./declare-operations.js")).declareOperations({ program, act }, word);
   declareServerCommands({ program, act });
   groupCommands(program);
   return program;
@@ -133,5 +134,9 @@ function askedCommand(
 
 function usageMessage(error: CommanderError): string {
   if (error.code === "commander.help") return "no command given";
-  return error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+  return error.message
+    .replace(/^error: /, "")
+    .replace(/^command-argument value (.*) is invalid for argument '([^']*)'\./, "invalid $2 $1.")
+    .replace(/^option '(--[\w-]+)[^']*' argument (.*) is invalid\./, "invalid value $2 for $1.")
+    .replace(/\s*\n\s*/g, " ");
 }

@@ -72,7 +72,7 @@ steps:
       "debug: b: backoff 200 ms, due 2023-11-14T22:13:20.200Z; max_loops: 1 retry + 0 loops of 10",
     );
     expect(text).toContain('debug: b: on_fail.goto_js gave "a" in 0.0 ms: return');
-    expect(text).toMatch(/debug: goto\.taken: b, attempt 2, target a, .*; loop 1 of 10 of root/);
+    expect(text).toMatch(/debug: goto\.taken: b, attempt 2, target a, .*; loop 1 of 10$/m);
     expect(text).toContain("debug: barrier.closed: barrier 1, invalidated a, b");
   });
 

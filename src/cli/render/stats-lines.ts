@@ -1,12 +1,13 @@
 import type { StatsAnswer } from "../../operations/runs/stats-shape.js";
 import { durationText } from "../../report/words/duration-text.js";
+import { helperText } from "../../report/words/recovery-words.js";
 import type { Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 
 const INDENT = "  ";
 
 const OUTCOMES: readonly (readonly [keyof StatsAnswer["outcomes"], string])[] = [
-  ["at_once", "completed at once"],
+  ["at_once", "completed without a failure"],
   ["rescued", "rescued"],
   ["handled", "completed with a handled failure"],
   ["held", "held"],
@@ -49,7 +50,7 @@ function headLines(stats: StatsAnswer): string[] {
     ...(decisions.median_ms === null
       ? []
       : [
-          `decisions: ${count(decisions.holds, "hold")}, ${count(decisions.questions, "question")}, after ${durationText(decisions.median_ms)} at the median`,
+          `decided: ${count(decisions.holds, "hold")} and ${count(decisions.questions, "question")}, after a median of ${durationText(decisions.median_ms)}`,
         ]),
     ...(stats.reading > 0 ? [`${count(stats.reading, "older run")} still to be read`] : []),
   ];
@@ -65,8 +66,12 @@ function tablesOf(stats: StatsAnswer): Shown[] {
   return [
     {
       title: "what helped:",
-      header: ["by", "rescued", "did not"],
-      rows: stats.rungs.map(({ by, rescued, tried }) => [by, String(rescued), String(tried)]),
+      header: ["by", "rescued", "not rescued"],
+      rows: stats.rungs.map(({ by, rescued, not_rescued }) => [
+        helperText(by),
+        String(rescued),
+        String(not_rescued),
+      ]),
     },
     {
       title: "by action:",

@@ -198,7 +198,7 @@ describe("the summary", () => {
     const hold: WaitingJob = {
       ...jobRecord(runRow(3), { ...row, error }),
       ...{ kind: "hold", since: "2026-01-01T00:00:01.000Z", question: null, decisions: [], owner: null },
-      expiry: null,
+      ...{ expiry: null, blocks: { steps: 0, names: [], layers: [], of: 1 }, error_lines: [] },
     };
     expect(lines({ status: "held", duration_ms: null }, { holds: [hold] }).slice(1)).toEqual([
       "v@l[1] (run 3, job 30000001) is held after 2 attempts: exit code 4 (EXIT_4, application)",
@@ -231,7 +231,7 @@ describe("the summary", () => {
       expiry: { at: "2026-01-01T01:00:00.000Z", action: "fail", choice: null },
       question: { prompt: "Release?\n\x1b[31mReally?\n", choices: ["yes", "not now"] },
       decisions: ["yes", "not now"].map((decision) => ({ decision, operation: "answer_job", input: {} })),
-      owner: null,
+      ...{ owner: null, blocks: { steps: 0, names: [], layers: [], of: 1 }, error_lines: [] },
     };
     const hold: WaitingJob = {
       ...asks,

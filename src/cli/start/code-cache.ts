@@ -16,8 +16,8 @@ import { join } from "node:path";
 const FILE_MODE = 0o600;
 const ENDING = ".code";
 const DIGEST_BYTES = 32;
-/** Of all versions and kinds of commands; each takes about 2 MB. */
-const MAX_FILES = 12;
+/** Of all versions, kinds of commands and parts of the program; each takes 1 to 2 MB. */
+const MAX_FILES = 16;
 
 /** What V8 made of the program last time, or null: not there, another's, or damaged (a power failure leaves zeros). */
 export function readCompiled(folder: string, name: string): Buffer | null {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { commandWord } from "../declare/command-word.js";
 import { cacheFolder } from "./cache-folder.js";
@@ -22,28 +22,61 @@ export function loadProgram<Exports>(
   args: readonly string[],
 ): LoadedProgram<Exports> {
   if (wantsSourceMaps(args)) return { exports: createRequire(file)(file) as Exports, keep: () => {} };
-  const folder = cacheFolder();
-  const name = cacheName(file, build, args);
-  const cachedData = folder === null ? null : readCompiled(folder, name);
-  // The bundle is ASCII: as Latin-1 it needs no decoding. The wrapper stands on the first line, so lines stay right.
-  const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, "latin1")}\n})`;
-  const script = new Script(source, { filename: file, ...(cachedData === null ? {} : { cachedData }) });
-  const module = { exports: {} };
-  script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
-  const isKept = cachedData !== null && script.cachedDataRejected !== true;
-  return {
-    exports: module.exports as Exports,
-    keep: () => {
-      if (folder !== null && !isKept) keepCompiled(folder, name, script.createCachedData());
-    },
-  };
+  const parts = new ProgramParts(cacheFolder(), build, kindOf(args));
+  return { exports: parts.load(file) as Exports, keep: () => parts.keep() };
+}
+
+/** A smaller file is compiled sooner than it is found in the cache. */
+const MIN_KEPT_CHARS = 16_384;
+
+/** The files of the program: each is loaded when another asks for it, and its code is kept apart. */
+class ProgramParts {
+  readonly #loaded = new Map<string, { exports: unknown }>();
+  readonly #unkept: (() => void)[] = [];
+
+  constructor(
+    private readonly folder: string | null,
+    private readonly build: string,
+    private readonly kind: string,
+  ) {}
+
+  load(file: string): unknown {
+    const known = this.#loaded.get(file);
+    if (known !== undefined) return known.exports;
+    const module = { exports: {} };
+    this.#loaded.set(file, module);
+    const require = createRequire(file);
+    const requirePart = (name: string): unknown =>
+      name.startsWith("./") ? this.load(join(dirname(file), name)) : require(name);
+    const wrapper = this.#compile(file).runInThisContext();
+    wrapper(module.exports, Object.assign(requirePart, require), module, file, dirname(file));
+    return module.exports;
+  }
+
+  keep(): void {
+    for (const keep of this.#unkept) keep();
+  }
+
+  #compile(file: string): Script {
+    // The bundle is ASCII: as Latin-1 it needs no decoding. The wrapper stands on the first line, so lines stay right.
+    const text = readFileSync(file, "latin1");
+    const source = `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
+    if (this.folder === null || text.length < MIN_KEPT_CHARS) return new Script(source, { filename: file });
+    const { folder } = this;
+    const name = cacheName(file, this.build, this.kind);
+    const cachedData = readCompiled(folder, name);
+    const script = new Script(source, { filename: file, ...(cachedData === null ? {} : { cachedData }) });
+    if (cachedData === null || script.cachedDataRejected === true)
+      this.#unkept.push(() => keepCompiled(folder, name, script.createCachedData()));
+    return script;
+  }
 }
 
 /** V8 compares only lengths of sources, so the name says what the code was made from. npm gives every file one time. */
-function cacheName(file: string, build: string, args: readonly string[]): string {
+function cacheName(file: string, build: string, kind: string): string {
   const { size, mtimeMs } = statSync(file);
   const runtime = [process.version, process.versions.v8, process.platform, process.arch].join("-");
-  return [kindOf(args), build, size, Math.floor(mtimeMs), runtime].join("_");
+  return [kind, basename(file, ".js"), build, size, Math.floor(mtimeMs), runtime].join("_");
 }
 
 const SERVER_WORDS = new Set(["serve", "worker", "mcp"]);

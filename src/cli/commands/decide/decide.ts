@@ -3,6 +3,7 @@ import type { Present } from "../../declare/presenter.js";
 import { isServersRun } from "../../remote/who-goes-on.js";
 import { changeText, goingOn } from "../../tell-change.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
+import { givenJson } from "./given-json.js";
 
 type Answer = OutputOf<"decide_problems">;
 type Action = InputOf<"decide_problems">["action"];
@@ -23,7 +24,9 @@ const MAX_RUNS_TOLD = 20;
 /** Decides problems of the inbox, and says what became of every run. */
 export const decide: Present = async ({ input }, session, client) => {
   const { out, options } = session;
-  const request = input as InputOf<"decide_problems">;
+  const given = input as InputOf<"decide_problems">;
+  const { output } = given;
+  const request = typeof output === "string" ? { ...given, output: givenJson("--output", output) } : given;
   const answer = await client.call("decide_problems", request);
   if (options.json) {
     writeJson(out, answer);

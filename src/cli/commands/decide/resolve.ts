@@ -1,6 +1,5 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { HoldAction } from "../../../core/model/events.js";
-import type { Json } from "../../../core/text/json.js";
 import type { Client } from "../../../operations/client.js";
 import { throwFirstError } from "../../../operations/jobs/throw-first-error.js";
 import { DEFAULT_REASON } from "../../../operations/operator-words.js";
@@ -10,6 +9,7 @@ import type { Given, Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 import type { Session } from "../../terminal/channel.js";
 import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
+import { givenJson } from "./given-json.js";
 
 interface ResolveFlags {
   readonly all?: boolean;
@@ -41,7 +41,7 @@ export const resolveHolds: Present = async (given, session, client) => {
         hint: "`daruma holds` lists what can be resolved.",
       },
     );
-  const output = flags.complete === undefined ? null : parseOutput(flags.complete);
+  const output = flags.complete === undefined ? null : givenJson("--complete", flags.complete);
   if ((names.length === 0) !== (flags.all === true))
     throw new DarumaError("USAGE", "name the jobs to resolve, or add --all", {
       hint: `\`daruma holds ${run}\` lists what can be resolved.`,
@@ -114,15 +114,4 @@ function chosenAction(flags: ResolveFlags): HoldAction {
       hint: "See `daruma resolve --help`.",
     });
   return chosen[0]!;
-}
-
-function parseOutput(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    throw new DarumaError("USAGE", `--complete: invalid JSON: ${(error as Error).message}`, {
-      hint: `Write a JSON value, such as --complete '{"version": 7}' or --complete '"done"'.`,
-      cause: error,
-    });
-  }
 }

@@ -84,10 +84,14 @@ export function failureLines(item: Failure): string[] {
 }
 
 function triedLines({ rescues }: Failure): string[] {
-  const inVain = rescues.filter(({ by, rescued, tried }) => rescued === 0 && tried > 0 && isRemedy(by));
+  const inVain = rescues.filter(
+    ({ by, rescued, not_rescued }) => rescued === 0 && not_rescued > 0 && isRemedy(by),
+  );
   return inVain.length === 0
     ? []
-    : [`  in vain:     ${inVain.map(({ by, tried }) => `${actionText(by)} (${tried})`).join(", ")}`];
+    : [
+        `  in vain:     ${inVain.map(({ by, not_rescued }) => `${actionText(by)} (${not_rescued})`).join(", ")}`,
+      ];
 }
 
 function occurrenceLines(occurrences: readonly Occurrence[], width: number): string[] {

@@ -1,6 +1,7 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { thenText } from "../../../report/words/expiry-text.js";
+import { shellWord } from "../../../report/words/shell-word.js";
 import { shortSignature } from "../../../report/words/short-signature.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
@@ -30,7 +31,8 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
   else writeLines(out, tableLines(HEADER, items.map(rowOf), out.width()));
   if (total > items.length) writeLines(out, [`${total - items.length} more: use a larger --limit`]);
   const [first] = items;
-  if (first !== undefined) writeLines(out, ["", nextLine(first, (command) => commandLine(options, command))]);
+  if (first !== undefined && first.items.length > 0)
+    writeLines(out, ["", nextLine(first, (command) => commandLine(options, command))]);
   return 0;
 };
 
@@ -48,10 +50,21 @@ function rowOf(problem: Problem): string[] {
   ];
 }
 
-/** One way on for the first of them. */
-function nextLine({ kind, items, signature }: Problem, type: (command: string) => string): string {
+/** More than this nobody types: a campaign takes all that failed alike. */
+const MAX_TYPED_JOBS = 10;
+
+/** One way on for the first of them, with all its jobs. */
+function nextLine(problem: Problem, type: (command: string) => string): string {
+  const { kind, items, jobs, signature, workflow } = problem;
   const { run_id, step, scope, job_id } = items[0]!;
   const job = scope === "root" ? step : job_id;
+  if (kind === "hold" && jobs > 1) {
+    const isTyped = signature === null || jobs <= Math.min(items.length, MAX_TYPED_JOBS);
+    const ids = items.map((item) => item.job_id).join(" ");
+    return isTyped
+      ? `decide them:  ${type(`decide ${ids} --action retry --reason "..."`)}`
+      : `decide them:  ${type(`resolve --signature ${shortSignature(signature)} --workflow ${shellWord(workflow)} --step ${shellWord(step)} --retry --reason "..."`)}`;
+  }
   switch (kind) {
     case "question":
       return `answer it:  ${type(`answer ${run_id} ${job} --choose ...`)}`;

@@ -2,7 +2,7 @@ import { jobStatusWord } from "../../../core/model/job-status-word.js";
 import { raiseText } from "../../../core/model/resources.js";
 import { aboutSize } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
-import type { OutputOf } from "../../../operations/client.js";
+import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import type { ShownUsage } from "../../../report/process-usage.js";
 import { durationText } from "../../../report/words/duration-text.js";
@@ -17,8 +17,9 @@ import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 const INDENT = "  ";
 
 /** One job: what became of it, and every attempt. */
-export const showJob: Present = async ({ args }, { out, options }, client) => {
-  const job = await client.call("get_job", jobPlace(args[0] as string[]));
+export const showJob: Present = async ({ args, input }, { out, options }, client) => {
+  const { definition } = input as InputOf<"get_job">;
+  const job = await client.call("get_job", { ...jobPlace(args[0] as string[]), definition });
   if (options.json) writeJson(out, job);
   else writeLines(out, jobLines(job, { out }));
   return 0;
@@ -31,6 +32,11 @@ function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): stri
   const lines = [
     `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], jobStatusWord(status))}${handled ? " (handled)" : ""}`,
   ];
+  if (job.definition !== null) {
+    const { type, no_progress_limit: limit } = job.definition;
+    const stuck = limit === null ? "" : `, stuck after ${limit} failures without progress`;
+    lines.push(`${INDENT}step: ${type}${stuck}`);
+  }
   if (job.waits_for !== null) lines.push(`${INDENT}waiting: ${oneLine(job.waits_for.text)}`);
   const then = expiry === null ? "" : `, then ${oneLine(thenText(expiry))}`;
   if (due_at !== null) lines.push(`${INDENT}due: ${due_at}${then}`);

@@ -47,7 +47,7 @@ function readStatuses(given: readonly string[]): RunStatus[] {
       const status = STATUSES.find((known) => known === word);
       if (status === undefined)
         throw new DarumaError("USAGE", `unknown status ${word}`, {
-          hint: `One of ${STATUSES.join(", ")}.`,
+          hint: `Use one of ${STATUSES.join(", ")}.`,
         });
       return status;
     });

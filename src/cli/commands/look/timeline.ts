@@ -4,7 +4,7 @@ import type { Present } from "../../declare/presenter.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
-const HEADER = ["step", "began", "attempts", "failed", "at work", "paused"];
+const HEADER = ["step", "began", "attempts", "failed", "at work", "waiting"];
 
 /** When the steps of a run were at work. */
 export const timeline: Present = async ({ input }, { out, options }, client) => {

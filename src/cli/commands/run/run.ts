@@ -2,9 +2,11 @@ import { resolve } from "node:path";
 import { prepareProcessHost } from "../../../action/process/create-process-host.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
+import { hideFromGit } from "../../../host/output-folder.js";
 import type { Workflow } from "../../../operations/workflows/workflow.js";
 import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
 import type { Settings } from "../../../settings/settings.js";
+import { openSqliteStore } from "../../../store/sqlite/sqlite-store.js";
 import type { Store } from "../../../store/store.js";
 import { growHeapSlowlyForFile } from "../../heap-growth.js";
 import { namedSettings } from "../../named-settings.js";
@@ -36,14 +38,16 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   const { clusters, breakers, notify } = settings;
   const workflow = flags.stored === true ? null : await readChecked(file, session, settings);
   if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
+  const opening = early.then((store) => store ?? makeStore(outputDir));
+  // It fails where it is waited for.
+  opening.catch(() => {});
   const { Daruma } = await import("../../../host/daruma.js");
   const { followRun } = await import("../../follow-run.js");
-  const store = await early;
   const daruma = await Daruma.open({
     outputDir,
     breakers,
     notify,
-    ...(store === null ? {} : { store }),
+    store: await opening,
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
   return followRun(session, daruma, flags, async () =>
@@ -108,6 +112,13 @@ async function readStored(
   const workflow = await chooseWorkflow({ ...place, customActions: [] }, request);
   refuseClusterSteps(workflow.definition, clusters);
   return workflow;
+}
+
+/** A new database, which takes as long to make as the rest of the program to load. */
+function makeStore(outputDir: string): Promise<Store> {
+  const folder = resolve(outputDir);
+  hideFromGit(folder);
+  return openSqliteStore({ file: databaseFile(folder) });
 }
 
 /**

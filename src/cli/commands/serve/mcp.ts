@@ -83,7 +83,7 @@ function readRole(text: string): Role {
   const role = ROLES.find((known) => known === text);
   if (role === undefined || role === "worker")
     throw new DarumaError("USAGE", `unknown role ${text}`, {
-      hint: "One of viewer, operator, admin.",
+      hint: "Use one of viewer, operator, admin.",
     });
   return role;
 }
