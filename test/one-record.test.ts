@@ -34,8 +34,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What some doors tell of a job beside its record. */
 const BESIDE = [
-  ...["output", "attempt_history", "diagnostics", "queue_attempts", "raised", "taken_over_from", "waits_for"],
-  ...["kind", "since", "question", "decisions", "owner", "expiry"],
+  ...[
+    "output",
+    "attempt_history",
+    "diagnostics",
+    "queue_attempts",
+    "raised",
+    "taken_over_from",
+    "waits_for",
+    "definition",
+  ],
+  ...["kind", "since", "question", "decisions", "owner", "expiry", "blocks", "error_lines"],
 ];
 
 function recordsOf(jobs: readonly object[]): JobRecord[] {

@@ -42,9 +42,9 @@ export function admitRequests(
     const from = { method: request.method, host, origin, site, mode };
     checkOrigin(from, allowedOrigins);
     const freshMs = request.routeOptions.config?.unlimited === true ? OPEN_DOOR_FRESH_MS : 0;
-    const { authorization, byCookie } = credentialsOf(request);
-    if (byCookie) checkPageRequest(request);
-    const caller = await authenticator.authenticate(authorization, request.ip, freshMs);
+    const credentials = credentialsOf(request);
+    if (credentials.byCookie) checkPageRequest(request);
+    const caller = await authenticator.authenticate(credentials, request.ip, freshMs);
     if (caller.token === null) checkLocalRequest(from, allowedOrigins);
     request.caller = caller;
   });
@@ -74,10 +74,10 @@ export function recheckCaller(
   request: FastifyRequest,
   role: Role,
 ): () => Promise<void> {
-  const { authorization } = credentialsOf(request);
+  const credentials = credentialsOf(request);
   return async () => {
     try {
-      const { principal } = await authenticator.authenticate(authorization, request.ip);
+      const { principal } = await authenticator.authenticate(credentials, request.ip);
       refuseOtherRoles(principal, role);
     } catch (error) {
       // A store that is not there for a moment says nothing about the caller; nor has it anything to tell him.

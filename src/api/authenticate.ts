@@ -16,6 +16,13 @@ export interface Caller {
   readonly expiresAt: number | null;
 }
 
+/** What a request says about who asks. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  /** A browser adds cookies to what a person never asked for; so it must prove that the page asks. */
+  readonly byCookie: boolean;
+}
+
 export interface AuthenticatorOptions {
   readonly store: TokenStore;
   readonly now: () => number;
@@ -45,15 +52,18 @@ export class Authenticator {
    * Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. A request without a token may be
    * let in for `freshMs` after the first token was made.
    */
-  async authenticate(authorization: string | undefined, address: string, freshMs = 0): Promise<Caller> {
-    if (authorization === undefined) {
-      if (!(await this.tokensNeeded(freshMs)))
-        return { principal: LOCAL, key: `address ${address}`, token: null, expiresAt: null };
-      throw new DarumaError("UNAUTHENTICATED", "the request has no token");
-    }
+  async authenticate(
+    { authorization, byCookie }: Credentials,
+    address: string,
+    freshMs = 0,
+  ): Promise<Caller> {
     // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
-    const caller = await this.find(authorization);
+    const caller = authorization === undefined ? null : await this.find(authorization);
     if (caller !== null) return caller;
+    // A browser also sends the cookie of a server that stood at this address before, and nobody can give it another.
+    if ((authorization === undefined || byCookie) && !(await this.tokensNeeded(freshMs)))
+      return { principal: LOCAL, key: `address ${address}`, token: null, expiresAt: null };
+    if (authorization === undefined) throw new DarumaError("UNAUTHENTICATED", "the request has no token");
     if (this.wrong.count(address) > 0)
       throw new DarumaError("RATE_LIMITED", "too many requests with a wrong token");
     throw new DarumaError("UNAUTHENTICATED", "the token is unknown, expired or revoked");

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
-import type { Authenticator } from "./authenticate.js";
+import type { Authenticator, Credentials } from "./authenticate.js";
 import { checkOrigin, isOwnOrigin, isReading } from "./browser-guard.js";
 
 /** No form and no image can send it, and a page of another origin is not allowed to. */
@@ -10,13 +10,6 @@ const SESSION_PATH = "/session";
 
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{16,200}$/;
 const signIn = z.strictObject({ token: z.string().regex(COOKIE_VALUE) });
-
-/** What a request says about who asks. */
-export interface Credentials {
-  readonly authorization: string | undefined;
-  /** A browser adds cookies to what a person never asked for; so it must prove that the page asks. */
-  readonly byCookie: boolean;
-}
 
 export function credentialsOf({ headers }: Pick<FastifyRequest, "headers">): Credentials {
   if (headers.authorization !== undefined) return { authorization: headers.authorization, byCookie: false };
@@ -39,10 +32,11 @@ export function sessionRoutes(app: FastifyInstance, authenticator: Authenticator
   const open = { config: { public: true as const } };
   app.post(SESSION_PATH, open, async (request, reply) => {
     refuseOtherPages(request);
-    const given = signIn.safeParse(request.body);
-    if (!given.success) throw new DarumaError("UNAUTHENTICATED", "this is not the form of a token");
-    const { token } = given.data;
-    const { principal, expiresAt } = await authenticator.authenticate(`Bearer ${token}`, request.ip);
+    const form = signIn.safeParse(request.body);
+    if (!form.success) throw new DarumaError("UNAUTHENTICATED", "this is not the form of a token");
+    const { token } = form.data;
+    const given = { authorization: `Bearer ${token}`, byCookie: false };
+    const { principal, expiresAt } = await authenticator.authenticate(given, request.ip);
     setCookie(request, reply, token, expiresAt);
     return { name: principal.name, role: principal.role };
   });

@@ -73,9 +73,19 @@ export const expiry = z
   .describe("When a hold or question ends by itself, and how; null: it waits until somebody decides.");
 
 /** A job that waits for somebody. */
+/** Steps that cannot run because of a job: how many, the first of them, of how many. */
+export const blocks = z.object({
+  steps: z.number(),
+  names: z.array(z.string()).readonly(),
+  layers: z.array(z.number()).readonly().describe("Beside the names: how many steps away each is."),
+  of: z.number(),
+});
+
 export const waitingJob = job.extend({
   kind: z.enum(["hold", "question"]),
   since: z.string().describe("When it was held or asked; ISO 8601."),
+  blocks: blocks.describe("What waits for it in its run."),
+  error_lines: z.array(z.string()).readonly().describe("The lines it printed last that look like errors."),
   question: z
     .object({ prompt: z.string(), choices: z.array(z.string()) })
     .nullable()

@@ -68,7 +68,7 @@ describe("the story of a run", () => {
       "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; max_loops: 1 retry + 0 loops of 10.",
     );
     expect(text).toContain("Attempt 2 completed in 0 ms.");
-    expect(text).toMatch(/Left: 1 of 2 retries of visit 1, 10 of 10 loops of root\.$/);
+    expect(text).toMatch(/Left: 1 of 2 retries of visit 1, 10 of 10 loops\.$/);
   });
 
   it("knows of a job that only completed when it is asked for, and when more happens to it", async () => {
@@ -126,12 +126,12 @@ steps:
     const text = await story(file, { build: ["fail", "fail", "ok"] });
     expect(text).toContain("- remediate: yes, run fix, then try again.");
     expect(text).toContain(
-      "Remediation completed, so the step runs again.\n  Cost: the remediation of this visit and loop 1 of 10 of root.",
+      "Remediation completed, so the step runs again.\n  Cost: the remediation of this visit and loop 1 of 10.",
     );
     expect(text).toContain("- remediate: no, remediation has already run in this visit.");
-    expect(text).toContain("- goto: yes, back to setup.\n  Cost: loop 2 of 10 of root.");
+    expect(text).toContain("- goto: yes, back to setup.\n  Cost: loop 2 of 10.");
     expect(text).toContain("Visit 2 began (goto from build).");
-    expect(text).toContain("Left: its remediation, 8 of 10 loops of root.");
+    expect(text).toContain("Left: its remediation, 8 of 10 loops.");
   });
 
   it("tells what an expression gave, and why one was refused", async () => {
@@ -159,7 +159,7 @@ steps:
   - fail: yes, no other rung is tried.
   Everything unfinished in root was canceled.
   The step failed (LOOP_BUDGET_EXCEEDED): exit code 1 (EXIT_1), and max_loops (1) is used up: 1 loop.
-  Left: 0 of 1 loops of root.`,
+  Left: 0 of 1 loops.`,
     );
   });
 
@@ -201,7 +201,7 @@ transitions:
   - { from: fix, to: a, on: success }
 `;
     const text = await story(file, { a: ["fail", "ok"] });
-    expect(text).toContain("Transition 2 leads to a.\n  Cost: loop 1 of 3 of root.");
+    expect(text).toContain("Transition 2 leads to a.\n  Cost: loop 1 of 3.");
     expect(text).toContain("Transition 2 led here after fix completed.");
   });
 

@@ -3,9 +3,11 @@ import type { JobRow, RunRow } from "../core/model/rows.js";
 import { type Expiry, expiryOf } from "../core/notify/expiry.js";
 import type { Store } from "../store/store.js";
 import type { JobRecord } from "./job-record.js";
+import { type Blocks, blocksAmong, dependentsIn } from "./lookup/blocked-steps.js";
 import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
 import { markedJobs } from "./marked-jobs.js";
+import { errorLinesOf } from "./words/problem-words.js";
 
 const RUNS_PER_PAGE = 200;
 
@@ -18,6 +20,10 @@ export interface HoldFilter {
 export interface WaitingJob extends JobRecord {
   readonly kind: "hold" | "question";
   readonly since: string;
+  /** What waits for it in its run. */
+  readonly blocks: Blocks;
+  /** What it printed last that looks like an error. */
+  readonly error_lines: readonly string[];
   /** What a question asks; null for a hold. */
   readonly question: { readonly prompt: string; readonly choices: string[] } | null;
   /** When it ends by itself; null: it waits until somebody decides. */
@@ -49,9 +55,18 @@ export async function listHolds(store: Store, { runId, workflowId }: HoldFilter 
 }
 
 async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
-  const jobs = await markedJobs(store, run, (await store.readJobs(run.id)).filter(mayWait), requestOf);
-  const owner = jobs.length === 0 ? null : await ownerOf(store, run.id);
-  return jobs.map((job) => ({ ...job, owner: owner === null ? null : { host: owner.host, pid: owner.pid } }));
+  const all = await store.readJobs(run.id);
+  const jobs = await markedJobs(store, run, all.filter(mayWait), requestOf);
+  if (jobs.length === 0) return [];
+  const owner = await ownerOf(store, run.id);
+  const dependents = await dependentsIn(store, run.definition_hash);
+  const blocked = new Set(all.flatMap(({ status, step }) => (status === "blocked" ? [step] : [])));
+  return jobs.map((job) => ({
+    ...job,
+    blocks: blocksAmong(dependents, job.step, blocked),
+    error_lines: errorLinesOf(job.error?.cause ?? job.error),
+    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
+  }));
 }
 
 /** A job also waits for a delay; only the log knows what for. */

@@ -25,7 +25,7 @@ steps:
     const stats = await statsOf(file, { b: ["fail", "ok"] });
     // a completes twice at its first try, b at its second.
     expect(stats).toMatchObject({ attempts: 4, retries: 0, attempts_until_success: 4 / 3 });
-    expect(stats.rungs).toEqual([{ by: "goto", rescued: 1, tried: 0 }]);
+    expect(stats.rungs).toEqual([{ by: "goto", rescued: 1, not_rescued: 0 }]);
   });
 
   it("keeps time spent running apart from time lost and from time spent waiting for a retry", {
@@ -65,9 +65,8 @@ steps:
     const stats = await statsOf(file, { a: ["fail", "fail", "ok"], b: ["fail", "fail", "fail"] });
     expect(stats.outcomes).toMatchObject({ failed: 1 });
     expect(stats.rungs).toEqual([
-      { by: "remediate", rescued: 1, tried: 1 },
-      { by: "retry", rescued: 0, tried: 2 },
-      { by: "fail", rescued: 0, tried: 1 },
+      { by: "remediate", rescued: 1, not_rescued: 1 },
+      { by: "retry", rescued: 0, not_rescued: 2 },
     ]);
   });
 

@@ -8,6 +8,7 @@ import type {
 } from "../store/counts.js";
 import { outcomeOf, type RunOutcome } from "./run-outcome.js";
 import { costsOf, type Effort, type WorkerEffort, type WorkflowEffort } from "./statistics-cost.js";
+import { isRemedy } from "./words/book-words.js";
 
 /** How many runs ended, or stand, in each way. */
 export type Outcomes = { readonly [outcome in RunOutcome]: number };
@@ -16,7 +17,7 @@ export type Outcomes = { readonly [outcome in RunOutcome]: number };
 interface Helper {
   readonly by: string;
   readonly rescued: number;
-  readonly tried: number;
+  readonly not_rescued: number;
 }
 
 /** What people decided. */
@@ -107,20 +108,21 @@ function decisionsOf(rows: readonly DecisionCount[]): Decisions {
   return { holds, questions, median_ms };
 }
 
-/** Counted as the failure book counts what rescued a failure. */
+/** Counted as the failure book counts what rescued a failure; to give a job up is no help. */
 function helpersOf(ends: Counted["ends"]): Helper[] {
-  const helpers = new Map<string, { rescued: number; tried: number }>();
-  const add = (by: string, kind: "rescued" | "tried", jobs: number): void => {
-    const before = helpers.get(by) ?? { rescued: 0, tried: 0 };
+  const helpers = new Map<string, { rescued: number; not_rescued: number }>();
+  const add = (by: string, kind: "rescued" | "not_rescued", jobs: number): void => {
+    const before = helpers.get(by) ?? { rescued: 0, not_rescued: 0 };
     helpers.set(by, { ...before, [kind]: before[kind] + jobs });
   };
   for (const { action, tried, jobs } of ends) {
     if (action !== null) add(action, "rescued", jobs);
-    for (const each of tried) add(each, "tried", jobs);
+    for (const each of tried) add(each, "not_rescued", jobs);
   }
   return [...helpers]
+    .filter(([by]) => isRemedy(by))
     .map(([by, counts]) => ({ by, ...counts }))
-    .sort((a, b) => b.rescued - a.rescued || b.tried - a.tried || (a.by < b.by ? -1 : 1));
+    .sort((a, b) => b.rescued - a.rescued || b.not_rescued - a.not_rescued || (a.by < b.by ? -1 : 1));
 }
 
 function groupBy<T, Key>(rows: readonly T[], keyOf: (row: T) => Key): Map<Key, T[]> {

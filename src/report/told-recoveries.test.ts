@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { replayedTrial } from "../../test/support/replayed-trial.js";
 import type { Script } from "../../test/support/scripted-worker.js";
 import { RunTimeline } from "./timeline/run-timeline.js";
-import { RecoveryTeller } from "./told-recoveries.js";
+import { BudgetTeller, RecoveryTeller } from "./told-recoveries.js";
 import { RunTeller } from "./words/job-story.js";
 
 const FILE = `
@@ -52,6 +52,10 @@ describe("recoveries as they are told", () => {
     ]);
     expect(found[0]!.cost).toContain("retry 2 of 3 of this visit");
     expect(found[0]!.left).toContain("1 of 3 retries of visit 1");
+    const left = found.map(({ budgets }) => budgets.map(({ kind, left, of }) => `${kind} ${left}/${of}`));
+    expect(left).toEqual([["retries 1/3", "loops 10/10"], ["remediation 0/1", "loops 9/10"], ["loops 9/10"]]);
+    // A repair is paid for when the step runs again.
+    expect(found[1]!.cost).toMatch(/^Cost: the remediation of this visit and .*1 of 10/);
     expect(found[0]!.considered.at(-1)).toMatchObject({ rung: "retry", applied: true });
   });
 
@@ -62,6 +66,28 @@ describe("recoveries as they are told", () => {
     const until = log.findIndex(({ event }) => event.type === "retry.scheduled");
     for (const logged of log.slice(0, until + 1)) recoveries.hear(logged, teller.hear(logged));
     expect(recoveries.recoveries.map(({ outcome, times }) => [outcome, times])).toEqual([[null, 1]]);
+  });
+});
+
+describe("what the ladder of one job still has", () => {
+  it("is told after each of its failed attempts, with what the answer took", async () => {
+    const { runAt, log, jobs } = await replayedTrial(FILE, {
+      ...SCRIPT,
+      a: ["fail", "fail", "fail", "fail"],
+    });
+    const leftOf = (step: string | null) => {
+      const teller = new RunTeller(runAt().id, runAt().definition);
+      const budgets = new BudgetTeller(jobs.find((job) => job.step === step)?.id ?? null);
+      for (const logged of log) budgets.hear(logged, teller.hear(logged));
+      return budgets.left.map(({ attempt, budgets: [first] }) => `${attempt}: ${first?.text}`);
+    };
+    expect(leftOf("a")).toEqual([
+      "1: 2 of 3 retries of visit 1",
+      "2: 1 of 3 retries of visit 1",
+      "3: 0 of 3 retries of visit 1",
+      "4: 0 of 3 retries of visit 1",
+    ]);
+    expect(leftOf(null)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { routeRow } from "../core/evolve/projections.js";
 import type { LoggedEvent, RungConsidered } from "../core/model/events.js";
 import type { FailureClass } from "../core/model/failure.js";
-import { type Job, jobById } from "../core/model/run.js";
+import { type Job, jobById, type Run } from "../core/model/run.js";
 import {
   type CountedRecovery,
   countRecoveries,
@@ -10,7 +10,7 @@ import {
   type Route,
 } from "./recoveries.js";
 import type { Heard } from "./words/job-story.js";
-import { budgetSentence } from "./words/left-budgets.js";
+import { budgetsLeft, type LeftBudget, sentenceOf } from "./words/left-budgets.js";
 
 /** What came of a recovery: what its jobs did next, or whether the step that a failure was sent to could handle it. */
 export type RecoveryEnd = "completed" | "failed" | "handled" | "unhandled" | "mixed";
@@ -24,6 +24,8 @@ export interface ToldRecovery extends Recovery {
   /** What the last time took from which budget, and what was left, in words. */
   readonly cost: string | null;
   readonly left: string | null;
+  /** What was left, for programs. */
+  readonly budgets: readonly LeftBudget[];
   /** Null: nothing yet. */
   readonly outcome: RecoveryEnd | null;
 }
@@ -31,8 +33,8 @@ export interface ToldRecovery extends Recovery {
 interface Known {
   readonly error: ToldRecovery["error"];
   readonly considered: readonly RungConsidered[];
-  readonly cost: string | null;
-  readonly left: string | null;
+  cost: string | null;
+  budgets: readonly LeftBudget[];
   outcome: Exclude<RecoveryEnd, "mixed"> | null;
 }
 
@@ -64,19 +66,28 @@ export class RecoveryTeller {
       default:
     }
     const route = routeRow(run, event, seq, at);
-    if (route === null || !isRecoveringRung(route.rung)) return;
+    if (route === null || !isRecoveringRung(route.rung)) return this.payLater(run, told);
     const job = jobById(run, route.job_id);
-    const costs = told.flatMap(({ job: id, sentences }) => (id === job.id ? sentences : []));
     const known: Known = {
       error: errorOf(job),
       considered: this.climbs.get(job.id) ?? [],
-      cost: costs.find(({ kind }) => kind === "cost")?.text ?? null,
-      left: budgetSentence(run, job),
+      cost: costOf(job.id, told),
+      budgets: budgetsLeft(run, job),
       outcome: null,
     };
     this.routes.push(route);
     this.known.set(seq, known);
     this.open.set(job.id, { known, isEdge: route.rung === "edge" });
+  }
+
+  /** A repair is paid for when it has worked out and the step runs again. */
+  private payLater(run: Run, told: Heard["told"]): void {
+    for (const { job } of told) {
+      const known = this.open.get(job)?.known;
+      if (known === undefined || known.cost !== null) continue;
+      known.cost = costOf(job, told);
+      if (known.cost !== null) known.budgets = budgetsLeft(run, jobById(run, job));
+    }
   }
 
   get recoveries(): ToldRecovery[] {
@@ -90,8 +101,9 @@ export class RecoveryTeller {
     const ends = new Set(newest.values());
     const [only = null] = ends;
     const { error, considered } = first;
-    const { cost, left } = last;
-    return { ...recovery, error, considered, cost, left, outcome: ends.size > 1 ? "mixed" : only };
+    const { cost, budgets } = last;
+    const outcome = ends.size > 1 ? "mixed" : only;
+    return { ...recovery, error, considered, cost, left: sentenceOf(budgets), budgets, outcome };
   }
 
   private end(job: number, how: "completed" | "failed"): void {
@@ -105,6 +117,40 @@ export class RecoveryTeller {
     const open = this.open.get(job);
     if (open?.isEdge === true) open.known.outcome = how;
   }
+}
+
+/** Hears a log beside a `RunTeller`, and keeps what the ladder of one job still had after each failed attempt. */
+export class BudgetTeller {
+  private readonly after = new Map<number, readonly LeftBudget[]>();
+  /** The attempt that failed last. */
+  private failed: number | null = null;
+
+  /** Null: of no job. */
+  constructor(private readonly job: number | null) {}
+
+  hear({ seq, at, event }: LoggedEvent, { run }: Heard): void {
+    if (this.job === null) return;
+    if (event.type === "ladder.climbed" && event.job === this.job) {
+      this.failed = event.attempt;
+      this.keep(run);
+    }
+    if (event.type === "attempt.started" && event.job === this.job) this.failed = null;
+    // What acts takes its share with an event of its own.
+    if (this.failed !== null && routeRow(run, event, seq, at)?.job_id === this.job) this.keep(run);
+  }
+
+  get left(): { readonly attempt: number; readonly budgets: readonly LeftBudget[] }[] {
+    return [...this.after].map(([attempt, budgets]) => ({ attempt, budgets }));
+  }
+
+  private keep(run: Heard["run"]): void {
+    this.after.set(this.failed!, budgetsLeft(run, jobById(run, this.job!)));
+  }
+}
+
+function costOf(job: number, told: Heard["told"]): string | null {
+  const sentences = told.flatMap((each) => (each.job === job ? each.sentences : []));
+  return sentences.find(({ kind }) => kind === "cost")?.text ?? null;
 }
 
 function errorOf({ error }: Job): ToldRecovery["error"] {

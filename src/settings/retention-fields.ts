@@ -27,7 +27,7 @@ const bounds = {
   older_than: { schema: age, doc: "What ended longer ago is removed. At least 1h." },
   keep_last: {
     schema: number({ min: 0, max: MAX_RUNS, whole: true }),
-    doc: "Of each workflow, so many runs that ended last are kept.",
+    doc: "How many runs of each workflow are kept: those that ended last.",
   },
   max_size: {
     schema: memory,

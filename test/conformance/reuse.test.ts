@@ -259,7 +259,7 @@ jobs:
     const again = await bench.run(text(2), { reuse: "last_completed" });
     expect([again.job("use").output, bench.ran()]).toEqual([{ rate: 2, found: 7 }, []]);
     expect(await bench.why(text(2, ", is_ephemeral: true"))).toEqual([
-      "find: it writes user data that begins anew in each run",
+      "find: it writes user data that starts again in each run",
       "use: it depends on find, which runs",
     ]);
   });

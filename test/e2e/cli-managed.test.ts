@@ -84,7 +84,16 @@ describe("one job, one handler, one workflow", () => {
     const shown = (await there("job", "show", job)).stdout;
     expect(shown).toContain(`job ${job}, disk of run ${held1.run_id}: held\n`);
     expect(shown).toMatch(/^ {2}1 +failed +local-\d+ .* EXIT_3/m);
-    expect(await jsonOf("job", "show", job)).toMatchObject({ id: Number(job), status: "pending_failed" });
+    expect(await jsonOf("job", "show", job)).toMatchObject({
+      id: Number(job),
+      status: "pending_failed",
+      definition: null,
+    });
+    const { stdout: withStep } = await there("job", "show", job, "--definition");
+    expect(withStep.split("\n").filter((line) => !shown.includes(line))).toEqual(["  step: command"]);
+    expect(await jsonOf("job", "show", job, "--definition")).toMatchObject({
+      definition: { type: "command", no_progress_limit: null },
+    });
     const set = await there("job", "set", job, "failed");
     expect(set.stdout).toBe(
       `job ${job}, disk of run ${held1.run_id}, fails; it is failed now\nrun ${held1.run_id} is failed\n`,
@@ -109,6 +118,9 @@ describe("one job, one handler, one workflow", () => {
     );
     expect((await there("job", "show", "disk")).stderr).toContain(
       "error USAGE: disk is not a job id; name its run too\n",
+    );
+    expect((await there("job", "show", "last")).stderr).toContain(
+      "error USAGE: last is a run; name one of its steps too\n",
     );
     expect((await there("job", "set", run, "disk", "failed")).stdout).toContain("fails");
     expect((await there("job", "retry", run, "disk", "--max-retries", "5")).stdout).toContain("is ready");
@@ -175,6 +187,12 @@ describe("a hint", () => {
     const wrong = await cli.daruma("token", "create", "bob", "--role", "boss");
     expect(wrong.stderr).toContain("hint: See `daruma token create --help`.");
     expect((await cli.daruma("run")).stderr).toContain("hint: See `daruma run --help`.");
+    expect((await cli.daruma("resume", "abc")).stderr).toContain(
+      "error USAGE: invalid run 'abc'. Use the number of a run, or last.\n",
+    );
+    expect((await cli.daruma("list", "--limit", "x")).stderr).toContain(
+      "error USAGE: invalid value 'x' for --limit. It must be",
+    );
     expect((await cli.daruma("nothing")).stderr).toContain("hint: See `daruma --help`.");
   });
 });

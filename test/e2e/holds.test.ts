@@ -258,7 +258,7 @@ steps:
     expect((await cli.json<Report>("show", id)).value.status).toBe("completed");
   });
 
-  it("of two items is named by its id in the inbox, and both are decided by their ids at once", async () => {
+  it("of two items is one line of the inbox with one command for both, and they are decided by their ids", async () => {
     const { report } = await cli.runJson(`
 name: inbox-items
 unhandled: hold
@@ -268,7 +268,16 @@ steps:
 `);
     const jobs = report.jobs.filter(({ step }) => step === "each").map(({ id }) => String(id));
     const inbox = await cli.daruma("inbox", "--workflow", "inbox-items");
-    expect(inbox.stdout).toMatch(new RegExp(`daruma resolve ${report.run_id} (${jobs.join("|")}) --retry`));
+    const [, typed = ""] =
+      /\ndecide them: {2}daruma decide (.*) --action retry --reason /.exec(inbox.stdout) ?? [];
+    expect(typed.split(" ").sort()).toEqual(jobs);
+    // Of one of them alone there is nothing to say about the other: all that failed alike are meant.
+    const some = await cli.daruma("inbox", "--workflow", "inbox-items", "--items", "1");
+    expect(some.stdout).toMatch(
+      /\ndecide them: {2}daruma resolve --signature [0-9a-f]+ --workflow inbox-items --step each --retry /,
+    );
+    const none = await cli.daruma("inbox", "--workflow", "inbox-items", "--items", "0");
+    expect([none.exitCode, none.stderr, none.stdout.includes("decide")]).toEqual([0, "", false]);
     const [first, second] = jobs as [string, string];
     const dry = await cli.daruma("decide", first, "--action", "skip", "--dry-run");
     expect([dry.exitCode, dry.stdout]).toEqual([
@@ -283,9 +292,16 @@ steps:
     expect(told.stdout).toMatch(/^1 job retried\n {2}run \d+: each@list\[1\]: held -> ready\n/);
     expect(told.stdout).toContain(`next: daruma resume ${report.run_id}`);
     await cli.daruma("resume", String(report.run_id));
+    const broken = await cli.daruma("decide", ...jobs, "--action", "complete", "--output", '{"rows": 0');
+    expect([broken.exitCode, broken.stderr.split("\n", 1)[0]]).toEqual([
+      2,
+      expect.stringMatching(/^error USAGE: --output: invalid JSON: /),
+    ]);
     const { exitCode, value } = await cli.json<{ results: { job_id: number; ok: boolean }[] }>(
-      ...["decide", ...jobs, "--action", "skip"],
+      ...["decide", ...jobs, "--action", "complete", "--output", '{"rows": 0}'],
     );
+    const { value: job } = await cli.json<{ output: unknown }>("job", "show", first);
+    expect(job.output).toEqual({ rows: 0 });
     expect([exitCode, value.results.map(({ job_id, ok }) => [String(job_id), ok])]).toEqual([
       0,
       jobs.map((job) => [job, true]),

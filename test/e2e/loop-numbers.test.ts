@@ -56,11 +56,11 @@ describe("one run past max_loops, wherever it is told", () => {
       loopsIn(told.stderr, /debug: (?:goto\.taken.*; (loop.*)|.*max_loops: (.*))$/).filter(Boolean),
     ).toEqual([
       "1 retry + 0 loops of 5",
-      "loop 1 of 5 of root",
+      "loop 1 of 5",
       "2 retries + 1 loop of 5",
-      "loop 2 of 5 of root",
+      "loop 2 of 5",
       "3 retries + 2 loops of 5",
-      "loop 3 of 5 of root",
+      "loop 3 of 5",
     ]);
     expect(told.stderr).toContain(`debug: test attempt 7: retry: no, ${USED_UP}`);
   });
@@ -69,18 +69,18 @@ describe("one run past max_loops, wherever it is told", () => {
     const story = await daruma("explain", "last", "--full");
     expect(loopsIn(story, /Cost: (?:.*max_loops: (.*)\.|(loop.*)\.)$/).filter(Boolean)).toEqual([
       "1 retry + 0 loops of 5",
-      "loop 1 of 5 of root",
+      "loop 1 of 5",
       "2 retries + 1 loop of 5",
-      "loop 2 of 5 of root",
+      "loop 2 of 5",
       "3 retries + 2 loops of 5",
-      "loop 3 of 5 of root",
+      "loop 3 of 5",
     ]);
     expect(story).toContain(
       `  - retry: no, ${USED_UP}; the run ends here.\n  - fail: yes, no other rung is tried.\n`,
     );
     expect(story).toContain(`  The step failed (LOOP_BUDGET_EXCEEDED): ${MESSAGE}.\n`);
     expect(story).toContain(
-      "  Left: 0 of 1 retries of visit 4 (max_loops: 3 retries + 3 loops of 5), 2 of 5 loops of root.\n",
+      "  Left: 0 of 1 retries of visit 4 (max_loops: 3 retries + 3 loops of 5), 2 of 5 loops.\n",
     );
   });
 

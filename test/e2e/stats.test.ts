@@ -47,8 +47,10 @@ steps:
     expect(stdout).toMatch(/^ {2}EXIT_4 +application +2 +25\.0 %$/m);
     const held = await cli.runJson("unhandled: hold\nsteps: { a: { exec: 'exit 3' } }");
     await cli.daruma("decide", String(held.report.jobs[0]!.id), "--action", "skip");
-    expect((await cli.daruma("stats")).stdout).toMatch(
-      /^decisions: 1 hold, 0 questions, after .+ at the median$/m,
-    );
+    await cli.runJson("steps: { a: { exec: 'true' } }");
+    const later = (await cli.daruma("stats")).stdout;
+    expect(later).toMatch(/^ {2}by hand: skip +/m);
+    expect(later).toMatch(/^runs: 1 completed without a failure, /m);
+    expect(later).toMatch(/^decided: 1 hold and 0 questions, after a median of .+$/m);
   });
 });

@@ -45,7 +45,7 @@ describe("list_failures", () => {
       ...{ workflow: "rescued", step: "call", state: "new", code: "EXIT_1", class: "application" },
       ...{ occurrences: 2, runs: 2, sample: "exit code 1: connection refused" },
       rescued_by: "a retry (2 of 2)",
-      rescues: [{ by: "retry", rescued: 2, tried: 0 }],
+      rescues: [{ by: "retry", rescued: 2, not_rescued: 0 }],
     });
     // Both runs completed after they had met it.
     expect(item!.completed_since).toBe(item!.last_run);

@@ -45,6 +45,7 @@ describe("holds", () => {
       attempts: 1,
       error: { code: "EXIT_3", class: "application", exit_code: 3, stderr_tail: "full\n" },
       kind: "hold",
+      blocks: { steps: 1, names: ["after"], layers: [1], of: 3 },
       question: null,
       decisions: ["retry", "fail", "skip"].map((action) => ({
         decision: action,
@@ -57,6 +58,22 @@ describe("holds", () => {
       expect(since).toBe(events.find((event) => event.type === "job.held" && event.step === step)?.at);
     const all = await bench.call("list_pending_failed_jobs", {});
     expect(all.items.filter((each) => each.run_id === run_id)).toEqual(items);
+  });
+
+  it("have the lines that look like errors, and no step that does not wait for them", async () => {
+    const { run_id } = await bench.run(`name: noisy
+unhandled: hold
+steps:
+  loud: { type: command, exec: "echo 'Error: first' >&2; echo quiet >&2; echo 'fatal: last' >&2; exit 3" }
+  plain: { type: command, exec: "echo 'on stdout: it failed'; exit 1" }
+  skipped: { type: noop, if: "false", depends_on: [first] }
+  first: { type: noop }
+`);
+    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    expect(items.map(({ step, blocks, error_lines }) => [step, blocks.steps, error_lines])).toEqual([
+      ["loud", 0, ["Error: first", "fatal: last"]],
+      ["plain", 0, ["on stdout: it failed"]],
+    ]);
   });
 
   it("of one run are decided together, each with its own reason", async () => {

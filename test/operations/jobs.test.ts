@@ -34,6 +34,15 @@ describe("jobs", () => {
     ]);
   });
 
+  it("are told with what the file says of their step only where that is asked for", async () => {
+    const { jobs } = await bench.run(FAILING);
+    const [build, after] = jobs.map(({ id }) => id);
+    expect((await bench.call("get_job", { job_id: build! })).definition).toBeNull();
+    const asked = (job_id: number) => bench.call("get_job", { job_id, definition: true });
+    expect((await asked(build!)).definition).toEqual({ type: "command", no_progress_limit: null });
+    expect((await asked(after!)).definition).toEqual({ type: "noop", no_progress_limit: null });
+  });
+
   it("are told with their attempts and what the ladder made of them, without the marks of processes", async () => {
     const { jobs } = await bench.run(FAILING);
     const job = await bench.call("get_job", { job_id: jobs[0]!.id });

@@ -6,6 +6,8 @@ import { earlierLogFile, logFilesOf, logFolder, runLogFolder } from "../../src/w
 import { OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
+/** Nothing has run on it yet. */
+const fresh = new OperationBench();
 const PRINTS =
   "name: prints\nsteps: { a: { type: command, exec: 'echo out; echo err >&2; exit 3', on_fail: { retry: { max: 1 } } } }";
 
@@ -77,12 +79,13 @@ describe("log files", () => {
   });
 
   it("that an earlier database left in the earlier place are not taken for what an attempt printed", async () => {
-    const { run_id } = await bench.run(PRINTS);
-    const next = { workflowId: 2, runId: run_id + 1, jobId: (run_id + 1) * 10_000_000 + 1, attempt: 1 };
-    mkdirSync(logFolder(base()), { recursive: true });
-    writeFileSync(earlierLogFile(base(), next, "stdout"), "of another database");
-    const silent = await bench.run("name: silent\nsteps: { a: { type: command, exec: 'true' } }");
-    expect(silent.run_id).toBe(next.runId);
-    expect(await textOf(silent.run_id)).toBe("");
+    const folder = join(fresh.folder, "out");
+    const next = { workflowId: 1, runId: 1, jobId: 10_000_001, attempt: 1 };
+    mkdirSync(logFolder(folder), { recursive: true });
+    writeFileSync(earlierLogFile(folder, next, "stdout"), "of another database");
+    const { run_id, jobs } = await fresh.run("name: silent\nsteps: { a: { type: command, exec: 'true' } }");
+    expect([run_id, jobs[0]!.id]).toEqual([next.runId, next.jobId]);
+    const { text } = await fresh.call("get_job_logs", { job_id: next.jobId, stream: "stdout" });
+    expect(text).toBe("");
   });
 });

@@ -43,7 +43,7 @@ describe("list_problems", () => {
       title: "no luck",
       error_line: "ERROR: the table is locked",
       tried: "2 attempts, no retries left (1 used)",
-      blocks: { steps: 2, names: ["report", "mail"], of: 3 },
+      blocks: { steps: 2, names: ["report", "mail"], layers: [1, 2], of: 3 },
       question: null,
       ladder_differs: null,
     });
@@ -62,6 +62,54 @@ describe("list_problems", () => {
     expect(whole).toMatchObject({ ladder_differs: { runs: 0, of: 3 }, jobs: 3 });
     expect(whole!.items.map((item) => item.run)).toEqual(
       [1, 2].map(() => ({ status: "held", started_at: expect.any(String), jobs: { done: 0, all: 3 } })),
+    );
+  });
+
+  test.each([
+    ["its name twice", "echo 'load: cannot read a.csv' >&2; exit 7", "cannot read a.csv", null],
+    [
+      "a tally",
+      "printf 'FAIL lease > renews\\nAssertionError: got 1\\nTests  1 failed | 180 passed (181)\\n' >&2; exit 1",
+      "FAIL lease > renews",
+      "AssertionError: got 1",
+    ],
+    ["nothing", "exit 3", "Exit code 3", null],
+  ])("says what broke in a step that prints %s", async (name, command, title, line) => {
+    const workflow = name.replaceAll(" ", "-");
+    await run(`name: ${workflow}\nunhandled: hold\nsteps: { load: { exec: ${JSON.stringify(command)} } }`);
+    expect(await problems(workflow)).toMatchObject([{ title, error_line: line }]);
+  });
+
+  test("says first what broke where a goto was used up", async () => {
+    await run(
+      "name: loops\nrouting: { max_loops: 1 }\nsteps:\n  a: { type: noop }\n  b: { exec: 'echo \"ERROR: no\" >&2; exit 1', depends_on: [a], on_fail: { goto: a } }",
+    );
+    expect(await problems("loops")).toMatchObject([
+      {
+        title: "ERROR: no (EXIT_1), and max_loops (1) is used up: 1 loop",
+        error_line: null,
+        tried: "2 attempts, max_loops (1) is used up: 1 loop; the run ends here",
+      },
+    ]);
+    const [{ ladder }] = (await problems("loops")) as [Awaited<ReturnType<typeof problems>>[number]];
+    expect(ladder.find(({ rung }) => rung === "goto")).toMatchObject({ mark: "acted", times: 1 });
+  });
+
+  test("tells how far away each blocked step is: what it waits for is in a layer before it", async () => {
+    await run(
+      `name: layers\nunhandled: hold\nsteps:\n  last: { type: noop, depends_on: [a, c] }\n  a: { exec: "exit 3" }\n  c: { type: noop, depends_on: [b] }\n  b: { type: noop, depends_on: [a, other] }\n  other: { type: noop }`,
+    );
+    expect((await problems("layers"))[0]!.blocks).toEqual({
+      ...{ steps: 3, names: ["b", "c", "last"], layers: [1, 2, 3], of: 5 },
+    });
+  });
+
+  test("says why a failure was not retried", async () => {
+    await run(
+      "name: final\nunhandled: hold\nsteps: { a: { exec: 'exit 4', on_fail: { retry: { max: 3, on: [EXIT_75] } } } }",
+    );
+    expect((await problems("final"))[0]!.tried).toBe(
+      "1 attempt, EXIT_4 (application) is not in retry.on: EXIT_75",
     );
   });
 
@@ -210,7 +258,7 @@ describe("list_runs", () => {
     const failed = await run("name: told\nsteps: { call: { exec: 'echo no >&2; exit 5' } }");
     const runs = await listed("told", { outcomes: true });
     expect(runs.map(({ run_id, happened, recoveries }) => [run_id, happened, recoveries])).toEqual([
-      [failed, "call: exit code 5: no", 0],
+      [failed, "call: no (EXIT_5)", 0],
       [handled, "deploy failed (EXIT_4) and went to back", 1],
       [held, "call: exit code 3", 0],
       [plain, "", 0],

@@ -22,7 +22,7 @@ describe("a run as it was", () => {
     const { at, ...past } = await bench.call("get_run", { run_id, at: last });
     const { at: none, ...now } = await bench.call("get_run", { run_id });
     expect(past).toEqual(now);
-    expect([at, none]).toEqual([{ seq: last, time: expect.stringMatching(/Z$/) }, null]);
+    expect([at, none]).toEqual([{ seq: last, time: expect.stringMatching(/Z$/), type: "run.failed" }, null]);
     const told = (seq?: number) => bench.call("explain_run", { run_id, full: true, at: seq });
     expect((await told(last)).lines).toEqual((await told()).lines);
     expect((await told(last)).advice).toEqual([]);

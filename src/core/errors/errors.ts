@@ -16,7 +16,7 @@ export const WORKFLOW_FILE_ERRORS = {
     next: "Choose another name, or remove the file first.",
   },
   FILE_TOO_LARGE: {
-    means: "The workflow file is larger than 64 MB.",
+    means: "The workflow or settings file is larger than 64 MB.",
     next: "Split it, or use `parameters` instead of many similar steps.",
   },
   NOT_A_FILE: {
@@ -350,7 +350,7 @@ export const ERROR_CATALOGUE = {
   FAIL_FAST: {
     means: "Another step failed and failure_policy is fail_fast.",
     fix: "Fix the failure of the step that failed first.",
-    next: "`daruma explain RUN` says which and why; `daruma reset RUN --failed-only` runs every failed or canceled step again.",
+    next: "`daruma explain RUN` says which and why; `daruma reset RUN --failed-only`, then `daruma resume RUN`, runs every failed or canceled step again.",
     asked:
       "explain_run says which and why; control_run with action reset_failed runs every failed or canceled step again.",
   },
@@ -638,8 +638,9 @@ export const ERROR_CATALOGUE = {
   },
   NOT_RETRYABLE: {
     means: "The job cannot be retried in its current status.",
-    next: "`daruma explain RUN STEP` says what it is waiting for. Only a failed or canceled job can be retried.",
-    asked: "explain_run says what it is waiting for. Only a failed or canceled job can be retried.",
+    next: "`daruma explain RUN STEP` says what it is waiting for. Only a job that failed, was canceled or is held can be retried.",
+    asked:
+      "explain_run says what it is waiting for. Only a job that failed, was canceled or is held can be retried.",
   },
   RECOVERY_HOOK_FAILED: {
     means: "The command given with --recovery-hook failed, so nothing was recovered.",

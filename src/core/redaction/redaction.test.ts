@@ -52,6 +52,15 @@ const secretText = fc
   .filter((value) => value.trim().length >= 4 && !LABEL.toLowerCase().includes(value.trim().toLowerCase()));
 const padding = fc.string({ unit: fc.constantFrom(..."qjw ,;\n"), maxLength: 12 });
 
+describe("a stream that stays empty", () => {
+  it("ends with nothing, for which nothing is made", () => {
+    const [one, other] = [hiding("hunter22").stream(), hiding("hunter22").stream()];
+    one.write(bytesOf(""));
+    expect(one.end().length).toBe(0);
+    expect(one.end()).toBe(other.end());
+  });
+});
+
 describe("secrets", () => {
   it.each(Object.entries(ENCODINGS))(
     "never survive when printed as %s, wherever the chunk ends",

@@ -63,8 +63,9 @@ export class RedactionScanner {
     return chunk.length === 0 ? NOTHING : this.scan(chunk, false);
   }
 
+  /** Most streams stay empty, and after the first byte something is always held to look behind. */
   end(): Uint8Array {
-    return this.scan(NOTHING, true);
+    return this.held.length === 0 ? NOTHING : this.scan(NOTHING, true);
   }
 
   /** The whole of a text at once; the very same bytes if there was nothing to hide. */
@@ -85,7 +86,7 @@ export class RedactionScanner {
     this.search(seen, from);
     const safe = isLast ? bytes.length : this.firstUndecided(bytes.length);
     const result = this.give(bytes, safe);
-    this.keepFrom(bytes, Math.max(0, safe - LOOK_BEHIND_BYTES), safe);
+    if (!isLast) this.keepFrom(bytes, Math.max(0, safe - LOOK_BEHIND_BYTES), safe);
     return result;
   }
 

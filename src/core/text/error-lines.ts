@@ -1,5 +1,5 @@
 const LOOKS_LIKE_ERROR =
-  /\b(?:\w*error|\w*exception|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|cannot|can't|could not|unable to|denied|refused|not found|no such file|undefined|traceback|assert\w*|abort(?:ed)?|segmentation fault|killed)\b|✗|✖/i;
+  /\b(?:\w*error|\w*exception|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|cannot|can't|could not|unable to|denied|refused|not found|no such file|undefined|traceback|assert\w*|abort(?:ed)?|segmentation fault|killed)\b|\u2717|\u2716/i;
 const SAYS_NO_ERROR =
   /\b(?:0|no|without) (?:\w+ )?(?:error|failure|fail)s?\b|\b(?:error|failure|failed|fail)s?\s?[:=] ?0\b|\b0 failed\b/i;
 

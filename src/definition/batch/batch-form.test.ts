@@ -12,6 +12,27 @@ const needsOf = (text: string) =>
   );
 
 describe("the batch form", () => {
+  it("lets jobs made from one text share what they say alike", () => {
+    const [first, second] = definitionOf(`
+jobs: [{ name: "j_{i}", parameters: { i: "1:2" }, command: x, runs_on: [gpu, fast], tags: [night, night] }]`).steps;
+    expect(first?.runsOn).toEqual(["gpu", "fast"]);
+    expect(second?.runsOn).toBe(first?.runsOn);
+    expect(second?.tags).toEqual(["night"]);
+  });
+
+  it("keeps apart what only some of the jobs made from one text have", () => {
+    const steps = definitionOf(`
+jobs:
+  - { name: a, command: x }
+  - { name: "j_{i}", parameters: { i: "1:3" }, command: x, depends_on_regexes: ["^(a|j_1)$"], timeout_ms: 5m }`).steps;
+    expect(steps.map(({ id, dependsOn, timeoutMs }) => [id, dependsOn, timeoutMs])).toEqual([
+      ["a", [], null],
+      ["j_1", [["a"]], 300_000],
+      ["j_2", [["a"], ["j_1"]], 300_000],
+      ["j_3", [["a"], ["j_1"]], 300_000],
+    ]);
+  });
+
   it("becomes steps that hold when nothing answers their failure", () => {
     const definition = definitionOf(`
 name: sweep

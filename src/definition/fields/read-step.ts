@@ -42,8 +42,8 @@ export interface RawStep {
 const IMPLEMENTATION = "implementation";
 const customValue = json(checkTemplateText);
 
-/** Common and own keys side by side, one schema a built-in action. */
-const FLAT_STEPS = new Map(BUILT_IN_ACTIONS.map((type) => [type, flatStep(type)]));
+/** Made when they are first needed: most files have one type of steps. */
+const flatSteps = new Map<BuiltInAction, Schema<ReadOf<Fields>>>();
 const COMMON_STEP = object(STEP_FIELDS, {
   beside: [IMPLEMENTATION],
   misplaced: (key) =>
@@ -51,26 +51,33 @@ const COMMON_STEP = object(STEP_FIELDS, {
     (actionsWithKey(key).length > 0 ? "this step has its own keys in `implementation`" : null),
 });
 
-/** For steps that do not say what they are: the keys of all actions, as suggestions. */
-const TYPELESS_STEP = object<typeof STEP_FIELDS>(
-  {
-    ...Object.fromEntries(
-      Object.values<Fields>(ACTION_FIELDS)
-        .flatMap((fields) => Object.entries(fields))
-        .map(([key, field]) => [key, { ...field, required: false }]),
-    ),
-    ...STEP_FIELDS,
-  },
-  { beside: [IMPLEMENTATION], misplaced: whyNoStepKey },
-);
-
+/** Common and own keys side by side, one schema a built-in action. */
 function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
-  return object(
+  const known = flatSteps.get(type);
+  if (known !== undefined) return known;
+  const made = object(
     { ...STEP_FIELDS, ...(ACTION_FIELDS[type] as Fields) },
     {
       beside: [IMPLEMENTATION],
       misplaced: (key) => whyNoStepKey(key) ?? belongsElsewhere(key, type),
     },
+  );
+  flatSteps.set(type, made);
+  return made;
+}
+
+/** For steps that do not say what they are: the keys of all actions, as suggestions. */
+function typelessStep(): Schema<ReadOf<typeof STEP_FIELDS>> {
+  return object<typeof STEP_FIELDS>(
+    {
+      ...Object.fromEntries(
+        Object.values<Fields>(ACTION_FIELDS)
+          .flatMap((fields) => Object.entries(fields))
+          .map(([key, field]) => [key, { ...field, required: false }]),
+      ),
+      ...STEP_FIELDS,
+    },
+    { beside: [IMPLEMENTATION], misplaced: whyNoStepKey },
   );
 }
 
@@ -90,7 +97,7 @@ export const step: Schema<RawStep> = {
     const implementation = findEntry(node, IMPLEMENTATION);
     if (implementation !== undefined) return readSplitStep(node, type, implementation.value, path, context);
     if (type !== null && isBuiltInAction(type)) {
-      const keys = FLAT_STEPS.get(type)!.read(node, path, context) as StepKeys & {
+      const keys = flatStep(type).read(node, path, context) as StepKeys & {
         readonly [key: string]: Json;
       };
       const action = finishAction(toAction(type, keys), node, path, context);
@@ -203,7 +210,7 @@ function readOpenStep(
 
 /** None of its keys belongs to an action, or that would be its type; so any other is misspelt. */
 function readTypelessStep(node: SourceMap, path: Path | null, context: ReadContext): RawStep | undefined {
-  const keys = TYPELESS_STEP.read(node, path, context);
+  const keys = typelessStep().read(node, path, context);
   return keys && { keys, action: { type: "noop" }, node, path };
 }
 
@@ -243,7 +250,7 @@ function stepJson(definitions: JsonDefinitions): JsonSchema {
 }
 
 function builtInJson(type: BuiltInAction, definitions: JsonDefinitions): JsonSchema {
-  const flat = FLAT_STEPS.get(type)!.json(definitions);
+  const flat = flatStep(type).json(definitions);
   const needs = ACTION_RULES[type]?.needs ?? {};
   const own = { ...object(ACTION_FIELDS[type] as Fields).json(definitions), ...needs };
   const properties = {

@@ -250,7 +250,7 @@ export const WORKFLOW_FIELDS = {
   },
   concurrency: {
     schema: concurrency,
-    doc: "Only so many runs of a group are under way at a time; the others wait, are refused, or replace those before them.",
+    doc: "How many runs of a group are under way at a time; the others wait, are refused, or replace those before them.",
   },
   priority: {
     schema: priority,

@@ -327,8 +327,11 @@ function given<const K extends string, V>(key: K, value: V | undefined): { reado
   return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]: V });
 }
 
+/** The same list where nothing is in it twice: jobs that are made from one text share it. */
 function eachOnce(names: readonly string[] | undefined): readonly string[] {
-  return names === undefined ? NONE : [...new Set(names)];
+  if (names === undefined) return NONE;
+  const once = new Set(names);
+  return once.size === names.length ? names : [...once];
 }
 
 function routing(keys: RoutingKeys | undefined): Routing {

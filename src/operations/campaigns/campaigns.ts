@@ -18,7 +18,6 @@ const MAX_ITEMS = 10_000;
 const MAX_TRIES = 50;
 /** How many campaigns, newest first, are looked at for one that a key has begun. */
 const MAX_KEYS_READ = 200;
-const DEFAULT_WAIT_MS = 60 * 60_000;
 
 const counts = z.object({
   waiting: z.number(),
@@ -73,7 +72,10 @@ function toRecord(campaign: Campaign): z.output<typeof record> {
 }
 
 const startInput = z.strictObject({
-  action: z.enum(["retry", "fail", "skip"]).default("retry").describe("fail and skip: only holds."),
+  action: z
+    .enum(["retry", "fail", "skip"])
+    .default("retry")
+    .describe("What to do with the jobs; only held jobs can be failed or skipped."),
   signature: signatureReference.optional(),
   workflow: name.optional().describe("Only of this workflow."),
   step: z.string().max(10_000).optional().describe("Only of this step."),
@@ -86,21 +88,21 @@ const startInput = z.strictObject({
   run_id: runReference.optional().describe("Only of this run: its number, or last."),
   kind: listOf(kind).optional().describe("Only hold, failed or dead_letter; by default all of them."),
   job_ids: z.array(z.number().int().positive()).max(MAX_ITEMS).optional().describe("Only these jobs."),
-  canary: z.coerce.number().int().min(1).max(MAX_ITEMS).default(1).describe("How many are tried first."),
-  factor: z.coerce.number().min(1).max(100).default(2).describe("Each wave is so much larger."),
+  canary: z.coerce.number().int().min(1).max(MAX_ITEMS).default(1).describe("How many jobs to try first."),
+  factor: z.coerce.number().min(1).max(100).default(2).describe("How much larger each wave is."),
   rate: z
     .string()
     .regex(/^[1-9]\d{0,4}\/min$/, "must be a number a minute, such as 20/min")
     .optional()
-    .describe("At most so many, such as 20/min."),
+    .describe("At most this many jobs, such as 20/min."),
   stop_at: z
     .string()
     .regex(/^(?:100|\d{1,2})%$/, "must be a share, such as 20%")
     .default("20%")
-    .describe("Stops if more of a wave fail again."),
-  wait: duration.default(DEFAULT_WAIT_MS).describe("A job that has not ended by then counts as failed."),
+    .describe("Stop if more than this share of a wave fails again."),
+  wait: duration.prefault("1h").describe("A job that has not ended by then counts as failed."),
   reason,
-  dry_run: flag.default(false).describe("Only lists the jobs."),
+  dry_run: flag.default(false).describe("Only list the jobs."),
   key,
 });
 
@@ -226,7 +228,12 @@ export const listCampaigns = operation({
   }),
   rest: { method: "GET", path: "/campaigns" },
   cli: [
-    { words: "campaigns list", positional: [], examples: ["daruma campaigns list"] },
+    {
+      words: "campaigns list",
+      positional: [],
+      summary: "list campaigns, newest first",
+      examples: ["daruma campaigns list"],
+    },
     {
       words: "campaigns show",
       positional: ["campaign"],

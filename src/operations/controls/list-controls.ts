@@ -48,7 +48,6 @@ export const listControls = operation({
     "The answers come from the rules that decide the commands themselves. A command with `dry_run` says what an allowed action would change.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
   input,
   output: z.object({
     run_id: z.number(),

@@ -28,7 +28,7 @@ const status = z.enum(["ok", "warning", "error"]);
 
 export const checkHealth = operation({
   name: "check_health",
-  summary: "find out what is wrong with the store, the disk, the machine and the servers, and what to do",
+  summary: "check the store, the disk, the machine and the servers, and say what to do",
   description:
     "Checks the database, the disk, permissions, clock, leases, groups, servers, workers, retention, settings and what workflows need, and says for each what is wrong and what to do. Nothing is changed.",
   details:

@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.js";
 
 export const failureState = z.enum(TRIAGE_STATES);
 
-const rescue = z.object({ by: z.string(), rescued: z.number(), tried: z.number() });
+const rescue = z.object({ by: z.string(), rescued: z.number(), not_rescued: z.number() });
 
 export const failureItem = z.object({
   signature: z.string(),
@@ -43,7 +43,7 @@ export const signatureReference = z
   .string()
   .min(MIN_HEX)
   .max(80)
-  .describe("A failure's signature, or how it begins.");
+  .describe("A failure's signature, or its first characters.");
 
 /** How signatures begin that this names. */
 export function signaturePrefix(given: string): string {
@@ -77,8 +77,8 @@ async function newestCompleted(store: Pick<Store, "listRuns">, workflow: string)
 
 function toItem(entry: BookEntry, completedSince: number | null, now: number): FailureItem {
   const rescues = Object.entries(entry.rescues)
-    .map(([by, counts]) => ({ by, ...counts }))
-    .sort((a, b) => b.rescued - a.rescued || b.tried - a.tried || (a.by < b.by ? -1 : 1));
+    .map(([by, { rescued, tried }]) => ({ by, rescued, not_rescued: tried }))
+    .sort((a, b) => b.rescued - a.rescued || b.not_rescued - a.not_rescued || (a.by < b.by ? -1 : 1));
   const { signature, workflow, step, code, class: failureClass, sample } = entry;
   const { occurrences, runs, last_run, last_job, note, link, owner, triaged_by } = entry;
   return {

@@ -39,7 +39,7 @@ export const listFailures = operation({
   description:
     "Lists what runs have failed with, once by workflow, step and signature: how often, since when, and what rescued it before (`rescued_by`). New since yesterday: `state: new, new_since: 24h`.",
   details:
-    "`rescues` has for everything that acted on it (a rung of the ladder, or a decision such as operator.retry) how many jobs it rescued and how many it did not (`tried`). `completed_since` is the newest run of the workflow that completed after it was last seen. Runs that were pruned stay counted; imported runs are not counted. `reading` is how many runs from before the failure book are still to be counted. `next` is the `after` of the next page, null at the end.",
+    "`rescues` has for everything that acted on it (a rung of the ladder, or a decision such as operator.retry) how many jobs it rescued and how many it did not (`not_rescued`). `completed_since` is the newest run of the workflow that completed after it was last seen. Runs that were pruned stay counted; imported runs are not counted. `reading` is how many runs from before the failure book are still to be counted. `next` is the `after` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input,

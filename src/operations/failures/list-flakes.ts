@@ -11,7 +11,6 @@ export const listFlakes = operation({
     "Lists flaky steps, costliest first: jobs that failed and then completed in the same run by retry alone, with their share of all jobs of the step, what that cost, and the trend.",
   details:
     "Other help (a repair, a rule, a person) does not count, nor does a lost worker. `cost_ms` is the time from the start of a job's first failed attempt to the start of the one that passed, of all flaky jobs together. `trend` compares the rate of the later half of the time with that of the earlier one: rising or falling by more than a quarter, steady, or new where no job of the step ended in the earlier half. Pruned runs are not counted.",
-  onlyForPeople: true,
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

@@ -82,8 +82,8 @@ export const getFailure = operation({
 const triageInput = z.strictObject({
   action: z.enum(["note", "mute", "resolve"]).describe("What to do."),
   ...which,
-  note: z.string().max(4_000).optional().describe("What is known of it."),
-  link: z.string().max(2_000).optional().describe("Where more is said, such as an issue."),
+  note: z.string().max(4_000).optional().describe("What is known about it."),
+  link: z.string().max(2_000).optional().describe("Address of a page with more, such as an issue."),
   owner: z.string().max(200).optional().describe("Who looks after it."),
   until: moment.optional().describe("For mute: a duration such as 7d, or a date."),
   key,
@@ -91,7 +91,7 @@ const triageInput = z.strictObject({
 
 export const triageFailure = operation({
   name: "triage_failure",
-  summary: "note what is known of a failure, mute it for a time, or mark it resolved",
+  summary: "note what is known about a failure, mute it for a time, or mark it resolved",
   description:
     "Says of a failure that it is known (`note`, with note, link, owner), not to be told of for a time (`mute` with until), or gone (`resolve`). Routing never changes.",
   details:
@@ -107,7 +107,7 @@ export const triageFailure = operation({
       words: "failures note",
       positional: ["signature"],
       preset: { action: "note" },
-      summary: "note what is known of a failure",
+      summary: "note what is known about a failure",
       examples: ['daruma failures note 3f9a01bc --note "the registry limits us" --owner ana'],
     },
     {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { readFailure } from "../../core/failure/error-record.js";
 import type { UserData } from "../../core/model/batch/user-data.js";
 import type { EventType, LoggedEvent } from "../../core/model/events.js";
-import type { AttemptRow } from "../../core/model/rows.js";
+import type { AttemptRow, RunRow } from "../../core/model/rows.js";
 import { expiryOf } from "../../core/notify/expiry.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { patchByAttempt } from "../../report/attempt-patches.js";
@@ -18,7 +18,8 @@ import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { error, expiry, job } from "../record-schemas.js";
-import { diagnostics, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
+import { diagnostics, flag, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
+import { storedDefinition } from "../workflows/stored-workflows.js";
 import { ARTIFACT_KINDS, artifactsThere } from "./read-logs.js";
 import { Waits, waitsFor } from "./waits-for.js";
 
@@ -46,8 +47,24 @@ export const getJob = operation({
     "Returns one job with its output, `attempt_history` (every attempt with its error, declared files, user data, what its processes used, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
   role: "viewer",
   effect: "reads",
-  input: z.strictObject({ job_id: jobId, run_id: runOfJob }),
+  input: z.strictObject({
+    job_id: jobId,
+    run_id: runOfJob,
+    definition: flag
+      .default(false)
+      .describe("Also what the workflow file says of the step, which takes longer in a large run."),
+  }),
   output: job.extend({
+    definition: z
+      .object({
+        type: z.string().describe("The type of the step: command, agent, human and so on."),
+        no_progress_limit: z
+          .number()
+          .nullable()
+          .describe("step_no_progress_limit; null: the same failure may come again and again."),
+      })
+      .nullable()
+      .describe("What the workflow file says of the step. Null: not asked for."),
     waits_for: waitsFor,
     expiry,
     output: json,
@@ -102,7 +119,14 @@ export const getJob = operation({
   handler: reportJobDetails,
 });
 
-async function reportJobDetails(context: Context, request: JobRequest) {
+/** To find the one step takes as long as to read the whole definition. */
+async function readStep(store: Store, run: RunRow, id: string) {
+  const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
+  const { action, noProgressLimit } = definition.steps.find((step) => step.id === id)!;
+  return { type: action.type, no_progress_limit: noProgressLimit };
+}
+
+async function reportJobDetails(context: Context, request: JobRequest & { readonly definition: boolean }) {
   const { store, outputDir } = context;
   const job = await findJob(store, request);
   const { id } = job;
@@ -124,6 +148,7 @@ async function reportJobDetails(context: Context, request: JobRequest) {
     artifactsThere(outputDir, { workflowId: run.workflow_id, jobId: id, runId: run.id, attempt });
   return {
     ...record,
+    definition: request.definition ? await readStep(store, run, job.step) : null,
     waits_for: await new Waits(context).of(run, record),
     expiry: job.unanswered ? expiryIn(log) : null,
     output: showOutput(job.output),

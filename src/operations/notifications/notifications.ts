@@ -35,7 +35,7 @@ const item = z.object({
 
 export const listNotifications = operation({
   name: "list_notifications",
-  summary: "list the messages that were sent to people, or are to be",
+  summary: "list the messages to people: sent, waiting to be sent, or not delivered",
   description:
     "Lists notifications, newest first: `delivered` ones have arrived, `due` ones are being sent, `undelivered` ones were given up after 24 hours. `new` ones wait for a process that has their channel.",
   details:
@@ -100,8 +100,7 @@ function itemOf(notice: Notice): z.input<typeof item> {
 export const testChannel = operation({
   name: "test_channel",
   summary: "send a test message to a channel of the settings",
-  description:
-    "Sends a message to a channel that says only that the channel works, and tells whether it arrived.",
+  description: "Sends a test message to a channel, and says whether it arrived.",
   role: "operator",
   onlyForPeople: true,
   effect: "changes",

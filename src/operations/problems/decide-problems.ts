@@ -49,12 +49,11 @@ type Result = z.output<typeof result>;
 
 export const decideProblems = operation({
   name: "decide_problems",
-  summary: "decide problems of the inbox, all of their jobs or none",
+  summary: "decide the jobs of problems in the inbox, all of them or none",
   description:
     "Decides jobs that `list_problems` names: all are checked before any is changed. `retry` runs held and failed jobs again with fresh budgets; `redrive` puts dead letters back into the queue; `complete`, `skip` and `fail` decide holds; `answer` answers questions; `resume_from` goes back to a step; `hard_reset` begins in a fresh workspace; `set_aside` leaves a failure out of the inbox until it comes again.",
   details:
     "If one is refused, nothing changes and the error is DECISIONS_REFUSED, whose `results` say which and why. With `dry_run` nothing changes, and the answer says what would happen. `set_aside` marks the failure as resolved in the failure book, for all runs of the workflow.",
-  onlyForPeople: true,
   role: "operator",
   effect: "changes",
   input,

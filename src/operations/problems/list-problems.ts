@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { dependentsIn } from "../../report/problems/blocked-steps.js";
+import { dependentsIn } from "../../report/lookup/blocked-steps.js";
 import { describeProblem, type Problem } from "../../report/problems/describe-problem.js";
 import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "../../report/problems/group-problems.js";
 import { openProblems } from "../../report/problems/open-problems.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { error, expiry } from "../record-schemas.js";
+import { blocks, error, expiry } from "../record-schemas.js";
 import { jobStatus, limit, listOf, name, runStatus } from "../schemas.js";
 
 const MAX_ITEMS = 1_000;
@@ -43,10 +43,12 @@ const problem = z.object({
   last_at: z.string(),
   runs: z.number(),
   jobs: z.number(),
-  blocks: z
-    .object({ steps: z.number(), names: z.array(z.string()), of: z.number() })
-    .describe("The steps that wait for it in the newest run, or never ran."),
-  attempts: z.number().describe("Of the newest run, in the present visit."),
+  blocks: blocks.describe("The steps that wait for it in the newest run, or never ran."),
+  attempts: z
+    .number()
+    .describe(
+      "Of the newest run, in the present visit and in those before it that ended with a goto of its own.",
+    ),
   tried: z.string(),
   ladder: z
     .array(z.object({ rung: z.string(), mark: z.string(), times: z.number(), reason: z.string() }))
@@ -87,7 +89,6 @@ export const listProblems = operation({
     "`blocks` times `runs` is the order. A failed problem leaves the list when somebody sets it aside, or when a later run of the workflow passes the step. `counts` is of all problems, by kind, whatever is listed.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
   input,
   output: z.object({
     items: z.array(problem),
@@ -161,11 +162,10 @@ function countsOf(groups: readonly ProblemGroup[]) {
   return counts;
 }
 
-function writable({ question, blocks, ladder, items, ...problem }: Problem) {
+function writable({ question, ladder, items, ...problem }: Problem) {
   return {
     ...problem,
     question: question === null ? null : { ...question, choices: [...question.choices] },
-    blocks: { ...blocks, names: [...blocks.names] },
     ladder: [...ladder],
     items: [...items],
   };

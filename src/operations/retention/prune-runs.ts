@@ -35,7 +35,7 @@ const input = z.strictObject({
     .min(0)
     .max(MAX_KEPT)
     .optional()
-    .describe("Of each workflow, remove all but so many runs that ended last."),
+    .describe("Keep this many runs of each workflow, those that ended last, and remove the rest."),
   max_size: z
     .string()
     .max(40)

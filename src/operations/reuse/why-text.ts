@@ -5,7 +5,7 @@ import type { FileTrouble, NeverReused, WhyItRuns } from "./reasons.js";
 
 const NEVER: Readonly<Record<NeverReused, string>> = {
   reuse_false: "the step has reuse: false",
-  ephemeral_data: "it writes user data that begins anew in each run",
+  ephemeral_data: "it writes user data that starts again in each run",
   human: "people are asked in every run",
   child_workflow: "child workflows always run",
   workspace: "it works in the workspace, and every run has its own",

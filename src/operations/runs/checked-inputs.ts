@@ -1,4 +1,4 @@
-import { DarumaError } from "../../core/errors/errors.js";
+import { DarumaError, ERROR_CATALOGUE } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
 import { resolveInputs } from "../../definition/check/validate-inputs.js";
@@ -12,7 +12,9 @@ export function checkedInputs(
   if (resolved.ok) return resolved.inputs;
   const { problems } = resolved;
   const errors = problems.map(({ input, message }) => ({ path: `inputs.${input}`, message }));
+  const typed = [...new Set(problems.map(({ hint }) => hint))].join(" ");
   throw new DarumaError("INVALID_INPUT", problems.map(({ message }) => message).join("; "), {
+    hint: { typed, asked: ERROR_CATALOGUE.INVALID_INPUT.asked },
     details: { errors },
   });
 }

@@ -45,9 +45,7 @@ const input = z.strictObject({
     .describe(
       "retry_step: also go back to a completed step. hard_reset_step, resume_from_step: end a step that is running in the workspace first.",
     ),
-  now: flag
-    .default(false)
-    .describe("cancel: without running undo and finally steps; those that run are ended."),
+  now: flag.default(false).describe("cancel: run no undo and finally steps, and end those that are running."),
   reason,
   key,
   dry_run: dryRun,
@@ -89,7 +87,8 @@ export const controlRun = operation({
   cli: [
     {
       words: "resume",
-      summary: "continue a run that was interrupted, paused or resolved; of a finished run, print the result",
+      summary:
+        "continue a run that was interrupted, paused or resolved, or print the result of a finished one",
       positional: ["run_id"],
       preset: { action: "resume" },
       examples: ["daruma resume 3", "daruma resume last --json"],

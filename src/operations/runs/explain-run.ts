@@ -17,8 +17,9 @@ import { pastRun } from "../../report/lookup/past-run.js";
 import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { adviseOn } from "../../report/next-steps.js";
-import { RecoveryTeller } from "../../report/told-recoveries.js";
+import { BudgetTeller, RecoveryTeller } from "../../report/told-recoveries.js";
 import { RunTeller } from "../../report/words/job-story.js";
+import { BUDGET_KINDS, type LeftBudget, sentenceOf } from "../../report/words/left-budgets.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
@@ -35,6 +36,10 @@ const input = z.strictObject({
   at,
 });
 type ExplainRequest = z.output<typeof input>;
+
+const budgets = z
+  .array(z.object({ kind: z.enum(BUDGET_KINDS), left: z.number(), of: z.number() }))
+  .describe("The same for programs.");
 
 export const explainRun = operation({
   name: "explain_run",
@@ -59,8 +64,9 @@ export const explainRun = operation({
         recovery.extend({
           error: z.object({ code: z.string(), class: z.string(), message: z.string() }).nullable(),
           considered: z.array(considered).describe("Every rung that was looked at the first time."),
-          cost: z.string().nullable(),
-          left: z.string().nullable().describe("The budgets that were left."),
+          cost: z.string().nullable().describe("What it took, in words."),
+          left: z.string().nullable().describe("The budgets that were left, in words."),
+          budgets,
           outcome: z
             .enum(["completed", "failed", "handled", "unhandled", "mixed"])
             .nullable()
@@ -68,6 +74,11 @@ export const explainRun = operation({
         }),
       )
       .describe("Every recovery of the run with its number."),
+    left: z
+      .array(z.object({ attempt: z.number(), text: z.string().nullable(), budgets }))
+      .describe(
+        "The budgets that were left after each failed attempt of the job; empty unless `step` means one job.",
+      ),
     advice: z
       .array(
         z.object({
@@ -110,7 +121,7 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const { store, runner } = past === null ? context : { store: past.store, runner: null };
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
-  const { told, recoveries, completed } = await tellRun(store, row, step);
+  const { told, recoveries, left, completed } = await tellRun(store, row, step);
   const story = explainTold(told, {
     full,
     interrupted,
@@ -153,7 +164,16 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
       scope,
       waits_for,
     })),
-    recoveries: recoveries.map((each) => ({ ...each, considered: [...each.considered] })),
+    recoveries: recoveries.map(({ considered, budgets, ...each }) => ({
+      ...each,
+      considered: [...considered],
+      budgets: numbersOf(budgets),
+    })),
+    left: left.map(({ attempt, budgets }) => ({
+      attempt,
+      text: sentenceOf(budgets),
+      budgets: numbersOf(budgets),
+    })),
     advice: advised.map(({ kind, text, argv, calls }) => ({
       kind,
       text,
@@ -163,6 +183,10 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
     })),
     text: [...lines, "", ...adviceLines(advised, typed)].join("\n"),
   };
+}
+
+function numbersOf(given: readonly LeftBudget[]): z.output<typeof budgets> {
+  return given.map(({ kind, left, of }) => ({ kind, left, of }));
 }
 
 /** From here on most of a log is about jobs to which nothing happened. */
@@ -176,30 +200,39 @@ async function tellRun(store: Store, row: RunRow, step: string | undefined) {
   const { id: runId, tally } = row;
   const isLarge =
     tally !== null && Object.values(tally.jobs).reduce((sum, each) => sum + each, 0) > MANY_JOBS;
-  const readPart = async () =>
-    readEventfulLog(store, runId, step === undefined ? [] : await jobsCalled(store, runId, step));
+  const asked = step === undefined ? [] : await jobsCalled(store, runId, step);
   const [{ definition }, part] = await Promise.all([
     storedDefinition(store, { ...row, name: row.workflow }),
-    isLarge ? readPart() : null,
+    isLarge ? readEventfulLog(store, runId, asked) : null,
   ]);
+  const only = asked.length === 1 ? asked[0]! : null;
   if (part !== null && isToldInPart(definition)) {
-    const heard = await tell(runId, definition, [part]);
+    const heard = await tell(runId, definition, [part], only);
     // Jobs of branches that are no longer there are counted in the row, but not told of.
     if (heard.told.run.jobs.every(({ scope }) => scope.open))
       return { ...heard, completed: tally!.jobs.completed ?? 0 };
   }
-  return { ...(await tell(runId, definition, readPages(store, runId, { afterSeq: 0 }))), completed: null };
+  const pages = readPages(store, runId, { afterSeq: 0 });
+  return { ...(await tell(runId, definition, pages, only)), completed: null };
 }
 
 async function tell(
   runId: number,
   definition: Definition,
   pages: AsyncIterable<readonly LoggedEvent[]> | readonly (readonly LoggedEvent[])[],
+  /** The job whose budgets are asked for. */
+  only: number | null,
 ) {
   const teller = new RunTeller(runId, definition);
   const recoveries = new RecoveryTeller();
-  for await (const page of pages) for (const logged of page) recoveries.hear(logged, teller.hear(logged));
-  return { told: teller.told(), recoveries: recoveries.recoveries };
+  const budgets = new BudgetTeller(only);
+  for await (const page of pages)
+    for (const logged of page) {
+      const heard = teller.hear(logged);
+      recoveries.hear(logged, heard);
+      budgets.hear(logged, heard);
+    }
+  return { told: teller.told(), recoveries: recoveries.recoveries, left: budgets.left };
 }
 
 /** The newest child run of each job that failed and was not handled. */

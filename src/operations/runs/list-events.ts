@@ -22,7 +22,11 @@ export const listEvents = operation({
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
-    after: z.string().max(MAX_CURSOR_CHARS).optional().describe("A cursor; by default only new events."),
+    after: z
+      .string()
+      .max(MAX_CURSOR_CHARS)
+      .optional()
+      .describe("Begin after this cursor; by default only new events are listed."),
     limit,
   }),
   output: z.object({
@@ -34,7 +38,7 @@ export const listEvents = operation({
     {
       words: "watch",
       summary:
-        "watch the events of all runs, or one run until it is over or held; with --recover recover it then",
+        "watch the events of all runs, or follow one run until it is over or held; --recover then recovers it",
       positional: [],
       examples: ["daruma watch", "daruma watch --json", "daruma watch last --recover --max-memory 64g"],
     },

@@ -23,6 +23,7 @@ const runItemShape = z.object({
   run_id: z.number(),
   workflow: z.string(),
   workflow_id: z.number(),
+  version: z.number().describe("Of its workflow."),
   status: runStatus,
   interrupted,
   imported,
@@ -56,8 +57,10 @@ const input = z.strictObject({
   text: textField.describe("Only with this text in their workflow's name, labels or error messages."),
   interrupted: flag.default(false).describe("Only unfinished runs that no process is running."),
   needs_you: flag.default(false).describe("Only runs that wait for a person."),
-  rescued: flag.default(false).describe("Only runs that completed after a rung brought a step back."),
-  outcomes: flag.default(false).describe("Also how the last 20 runs of each workflow that is listed ended."),
+  rescued: flag
+    .default(false)
+    .describe("Only runs that completed although a step had failed, because the ladder rescued it."),
+  outcomes: flag.default(false).describe("Also how the last 20 runs of each listed workflow ended."),
   limit: limit.default(20),
   before: z.coerce.number().int().positive().optional().describe("Only runs with a smaller number."),
 });
@@ -108,6 +111,7 @@ interface RunItem extends RunTimes {
   readonly run_id: number;
   readonly workflow: string;
   readonly workflow_id: number;
+  readonly version: number;
   readonly status: RunStatus;
   readonly interrupted: boolean;
   readonly imported: boolean;
@@ -134,10 +138,13 @@ export async function listRunReports(
 ): Promise<{ items: RunItem[]; next: number | null }> {
   const { limit } = request;
   const items: RunItem[] = [];
+  const versions = new Map<number, number>();
   for await (const { run, interrupted, waits } of runsOf(store, request, now)) {
     // One more is there.
     if (items.length === limit) return { items, next: items.at(-1)!.run_id };
-    items.push(itemOf(run, { interrupted, waits }, await toldOf(store, run)));
+    const id = run.workflow_id;
+    if (!versions.has(id)) versions.set(id, (await store.readWorkflow(id))!.version);
+    items.push(itemOf(run, { interrupted, waits, version: versions.get(id)! }, await toldOf(store, run)));
   }
   return { items, next: null };
 }
@@ -184,13 +191,18 @@ function isCompleted(status: RunStatus): boolean {
 
 const ASKS = { held: "hold", dead_letter: "dead_letter", question: "question", handled: null } as const;
 
-function itemOf(run: RunRow, { interrupted, waits }: StandsNow, told: ToldRun): RunItem {
+function itemOf(
+  run: RunRow,
+  { interrupted, waits, version }: StandsNow & { readonly version: number },
+  told: ToldRun,
+): RunItem {
   const { recoveries, waiting, tally } = told;
   const error = runErrorOf(run);
   return {
     run_id: run.id,
     workflow: run.workflow,
     workflow_id: run.workflow_id,
+    version,
     status: run.status,
     interrupted,
     imported: isImported(run),

@@ -41,7 +41,7 @@ export const waitsForPlace = z
   .describe("What a run that has not started waits for; null: for nothing.");
 
 export const pastAt = z
-  .object({ seq: z.number(), time: z.string() })
+  .object({ seq: z.number(), time: z.string(), type: z.string() })
   .nullable()
   .describe("The event after which the run is shown; null: as it is now.");
 

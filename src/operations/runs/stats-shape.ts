@@ -28,7 +28,7 @@ export const statistics = z.object({
   outcomes,
   bucket: z.enum(["hour", "day"]),
   over_time: z.array(outcomes.extend({ at: z.string() })),
-  rungs: list({ by: z.string(), rescued: z.number(), tried: z.number() }),
+  rungs: list({ by: z.string(), rescued: z.number(), not_rescued: z.number() }),
   ...effort,
   retries: z.number(),
   retry_rate: z.number(),

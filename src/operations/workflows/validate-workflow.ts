@@ -34,7 +34,7 @@ export const validateWorkflow = operation({
   name: "validate_workflow",
   summary: "check workflow files: all problems, warnings, worst-case attempts",
   description:
-    "Checks a workflow text without running or storing anything. Returns all problems, each with code, line, column, what to do and, if a program can mend it, `fix`; plus warnings and the maximum number of attempts of each step. A workflow with problems is an answer (`ok` is false), not an error.",
+    "Checks a workflow text without running or storing anything. Returns all problems, each with code, line, column, what to do and, if a program can fix it, `fix`; plus warnings and the maximum number of attempts of each step. A workflow with problems is an answer (`ok` is false), not an error.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

@@ -14,7 +14,7 @@ import type { Append, Store } from "../../store/store.js";
 /** A store in which a run is as it was after one of its events, so that whatever reads a run can read its past. */
 export interface PastRun {
   readonly store: Store;
-  readonly at: { readonly seq: number; readonly time: string };
+  readonly at: { readonly seq: number; readonly time: string; readonly type: string };
 }
 
 export async function pastRun(store: Store, runId: number, seq: number): Promise<PastRun> {
@@ -43,7 +43,8 @@ export async function pastRun(store: Store, runId: number, seq: number): Promise
     readLastLeases: async (ids) =>
       ids.map((id) => ({ runId: id, owner, expiresAt: Number.MAX_SAFE_INTEGER })),
   };
-  return { store: past, at: { seq, time: iso(events.at(-1)!.at) } };
+  const { at, event } = events.at(-1)!;
+  return { store: past, at: { seq, time: iso(at), type: event.type } };
 }
 
 async function firstEvents(store: Store, runId: number, seq: number): Promise<LoggedEvent[]> {

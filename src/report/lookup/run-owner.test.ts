@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { appendTo, runRow } from "../../../test/contract/store-fixtures.js";
+import { appendTo, newWorkflow, runRow } from "../../../test/contract/store-fixtures.js";
 import type { RunRow } from "../../core/model/rows.js";
 import { listRunReports } from "../../operations/runs/list-runs.js";
 import { currentOwner } from "../../store/lease-owner.js";
@@ -15,8 +15,10 @@ const DEAD: LeaseOwner = { ...ALIVE, processStart: "1", engine: "dead" };
 const ELSEWHERE: LeaseOwner = { ...DEAD, host: "another-host" };
 
 let store: MemoryStore;
-beforeEach(() => {
+let workflow_id: number;
+beforeEach(async () => {
   store = createMemoryStore();
+  workflow_id = (await store.registerWorkflow(newWorkflow())).workflowId;
 });
 
 /** A run whose lease was taken now; `owner` null: it was given back at once. */
@@ -25,7 +27,7 @@ async function runOf(owner: LeaseOwner | null, row: Partial<RunRow> = {}): Promi
   const request = { runId, owner: owner ?? ALIVE, now: NOW, expiresAt: NOW + LEASE_MS };
   const lease = await store.acquireLease(request);
   if (!lease.granted) throw new Error("the run is owned");
-  const run = runRow(runId, { status: "running", ...row });
+  const run = runRow(runId, { workflow_id, status: "running", ...row });
   await store.commit([appendTo({ runId, fence: lease.fence }, 1, { run })]);
   if (owner === null) await store.releaseLease(runId, lease.fence);
   return runId;

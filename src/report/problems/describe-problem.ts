@@ -4,17 +4,17 @@ import type { ErrorRecord } from "../../core/model/failure.js";
 import type { JobStatus, RunStatus } from "../../core/model/rows.js";
 import { type Expiry, expiryOf } from "../../core/notify/expiry.js";
 import { iso } from "../../core/text/iso-time.js";
+import { oneLine } from "../../core/text/plain-text.js";
 import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 import { jobRecord } from "../job-record.js";
+import { type Blocks, blocksOf } from "../lookup/blocked-steps.js";
+import { errorLineOf, titleOf, triedText } from "../words/problem-words.js";
 import { marksOf, type RungMark } from "../words/rung-marks.js";
-import { dependentsIn, stepsBlockedBy } from "./blocked-steps.js";
 import { type ProblemGroup, type ProblemKind, runsIn } from "./group-problems.js";
-import { errorLineOf, titleOf, triedText } from "./problem-words.js";
 
 /** How many runs are looked at to tell whether the ladder of the newest speaks for all. */
 const MAX_COMPARED = 50;
-const MAX_NAMED_STEPS = 50;
 const RUNGS = LADDER.map(({ name }) => name);
 
 /** What somebody should look at, once for all runs with the same cause. Times are ISO 8601. */
@@ -36,11 +36,7 @@ export interface Problem {
   readonly last_at: string;
   readonly runs: number;
   readonly jobs: number;
-  readonly blocks: {
-    readonly steps: number;
-    readonly names: readonly string[];
-    readonly of: number;
-  };
+  readonly blocks: Blocks;
   readonly attempts: number;
   readonly tried: string;
   readonly ladder: readonly RungMark[];
@@ -80,13 +76,14 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
   const question = kind === "question" ? await questionOf(store, newest) : null;
   const climbs = kind === "question" ? NO_CLIMBS : await climbsOf(store, newest);
   const ladder = marksOf(RUNGS, climbs.considered);
-  const names = await stepsBlockedBy(store, newest);
   const times = jobs.map(({ at }) => at);
+  const failed = error === null ? "Held" : titleOf(error, step);
+  const title = question === null ? failed : oneLine(question.prompt);
   const told = extent.items === 0 ? [] : jobs.slice(0, extent.items);
   return {
     ...{ id, kind, workflow, step, signature, status: newest.status },
-    title: question?.prompt ?? titleOf(error) ?? "held",
-    error_line: errorLineOf(error?.cause ?? error),
+    title,
+    error_line: error === null ? null : errorLineOf(error, title),
     error,
     question,
     expiry: await firstExpiry(store, group),
@@ -94,11 +91,7 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
     last_at: iso(times.reduce((a, b) => Math.max(a, b))),
     runs: runsIn(group),
     jobs: jobs.length,
-    blocks: {
-      steps: names.length,
-      names: names.slice(0, MAX_NAMED_STEPS),
-      of: (await dependentsIn(store, newest.definition_hash)).steps,
-    },
+    blocks: await blocksOf(store, newest),
     attempts: climbs.attempts,
     tried:
       kind === "question"
@@ -137,24 +130,27 @@ async function firstExpiry(store: Store, { jobs }: ProblemGroup): Promise<Expiry
 }
 
 interface Climbs {
-  /** Of the present visit. */
   readonly attempts: number;
   readonly considered: readonly (readonly RungConsidered[])[];
 }
 
 const NO_CLIMBS: Climbs = { attempts: 0, considered: [] };
 
-/** What the ladder did in the job's present visit, oldest first. */
+/** What the ladder did in the job's present visit, and in those before it that ended with the job's own goto. Oldest first. */
 async function climbsOf(store: Store, { id, run_id, visit }: UnansweredJob): Promise<Climbs> {
-  const attempts = (await store.readAttempts(run_id, id)).filter((attempt) => attempt.visit === visit);
-  const inVisit = new Set(attempts.map(({ attempt }) => attempt));
+  const all = await store.readAttempts(run_id, id);
+  const visitOf = new Map(all.map(({ attempt, visit }) => [attempt, visit]));
   const events = await store.readEvents(run_id, { job: id, types: ["ladder.climbed"] });
-  const considered = events.flatMap(({ event }) =>
-    event.type === "ladder.climbed" && (event.attempt === 0 || inVisit.has(event.attempt))
-      ? [event.considered]
-      : [],
+  const climbs = events.flatMap(({ event }) => (event.type === "ladder.climbed" ? [event] : []));
+  const wentBack = new Set(
+    climbs.filter(({ rung }) => rung === "goto").map(({ attempt }) => visitOf.get(attempt)),
   );
-  return { attempts: attempts.length, considered };
+  let first = visit;
+  while (wentBack.has(first - 1)) first -= 1;
+  const attempts = all.filter((attempt) => attempt.visit >= first);
+  const counted = new Set(attempts.map(({ attempt }) => attempt));
+  const considered = climbs.filter(({ attempt }) => attempt === 0 || counted.has(attempt));
+  return { attempts: attempts.length, considered: considered.map((climb) => climb.considered) };
 }
 
 /** In how many of its runs the ladder did something else than in the newest. */

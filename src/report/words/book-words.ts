@@ -39,12 +39,12 @@ export function actionText(action: string): string {
 
 /** `a retry (7 of 12), a retry by hand (1 of 2)`: of all jobs that it acted on. */
 export function rescueText(
-  rescues: readonly { readonly by: string; readonly rescued: number; readonly tried: number }[],
+  rescues: readonly { readonly by: string; readonly rescued: number; readonly not_rescued: number }[],
 ): string {
   const helped = rescues.filter(({ rescued }) => rescued > 0);
   if (helped.length === 0) return "nothing yet";
   const named = helped
     .slice(0, MAX_NAMED)
-    .map(({ by, rescued, tried }) => `${actionText(by)} (${rescued} of ${rescued + tried})`);
+    .map(({ by, rescued, not_rescued }) => `${actionText(by)} (${rescued} of ${rescued + not_rescued})`);
   return named.join(", ");
 }

@@ -63,6 +63,7 @@ export function fieldsText(event: { readonly type: EventType }, nameOf: NameOfJo
       HIDDEN_FIELDS.has(key) ||
       isNothing(value) ||
       (key === "reason" && value === "") ||
+      (key === "output" && outputText(value as Output) === "") ||
       (hasJob && NAME_FIELDS.has(key))
     )
       continue;

@@ -19,7 +19,7 @@ import {
   type WordsOf,
 } from "./event-words.js";
 import { untilText } from "./expiry-text.js";
-import { gotoText, loopsOf, loopText, retryLoopText } from "./loop-text.js";
+import { gotoText, inScope, loopsOf, loopText, retryLoopText } from "./loop-text.js";
 import { type NewNote, note } from "./note.js";
 import { cost, fact } from "./sentence.js";
 
@@ -153,7 +153,7 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
         ...(event.trigger === "failure"
           ? []
           : [fact(`on_success goes back to ${event.to} (${event.reason}).`)]),
-        cost(`${gotoText(event, run)} of ${jobById(run, event.job).scope.id}`),
+        cost(`${gotoText(event, run)}${inScope(jobById(run, event.job).scope)}`),
       ),
     debug: (event, run) => [debugWithLoops(run, event)],
   },

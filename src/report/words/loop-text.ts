@@ -6,10 +6,15 @@ export function loopText(loop: number, { maxLoops }: Run): string {
   return `loop ${loop} of ${maxLoops}`;
 }
 
-/** The last loop of the job's scope: `loop 3 of 10 of root`. */
+/** The last loop of the job's scope: `loop 3 of 10`, within a fan-out `loop 3 of 10 of root/list[2]`. */
 export function loopsOf(run: Run, id: number): string {
   const { scope } = jobById(run, id);
-  return `${loopText(scope.loops, run)} of ${scope.id}`;
+  return `${loopText(scope.loops, run)}${inScope(scope)}`;
+}
+
+/** The scope that most runs have alone is not named. */
+export function inScope({ id }: { readonly id: string }): string {
+  return id === "root" ? "" : ` of ${id}`;
 }
 
 /** After a retry, which its job's other retries count for as well: `2 retries + 3 loops of 10`. */

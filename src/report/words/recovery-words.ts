@@ -31,3 +31,9 @@ export function recoveryWords({
       return `${rung} to ${to}`;
   }
 }
+
+/** What acted on a failure: a rung, or with `operator.hard_reset` a person. */
+export function helperText(by: string): string {
+  const [who, what] = by.split(".", 2);
+  return who === "operator" && what !== undefined ? `by hand: ${what.replaceAll("_", " ")}` : by;
+}

@@ -1,13 +1,15 @@
+import type { ErrorRecord } from "../../core/model/failure.js";
 import type { RunStatus } from "../../core/model/rows.js";
 import type { RunTally } from "../../core/tally/run-tally.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../lookup/job-name.js";
 import { recoveryWords } from "./recovery-words.js";
+import { brokeText, type Ended, isBareEnd } from "./what-broke.js";
 
 /** What a sentence about a run is made of. */
 export interface Happened {
   readonly status: RunStatus;
-  readonly error: { readonly message: string } | null;
+  readonly error: ErrorRecord | null;
   readonly recoveries: number;
   readonly tally: RunTally;
 }
@@ -23,11 +25,15 @@ export function happenedText(run: Happened): string {
 
 function sentence({ status, error, recoveries, tally }: Happened): string {
   const { concern } = tally;
-  // It names the step.
-  if (error !== null) return error.message;
+  if (error !== null) return status === "failed" ? errorText(error) : error.message;
   if (concern?.kind === "question") return `${nameOf(concern.step, concern.scope)} asks: ${concern.message}`;
   if (concern !== null && concern.kind !== "handled")
-    return `${nameOf(concern.step, concern.scope)}: ${concern.message}`;
+    return failedText(
+      nameOf(concern.step, concern.scope),
+      concern.message,
+      concern.code ?? "",
+      endedBy(concern.code ?? ""),
+    );
   const rescued = recoveredText(recoveries, tally);
   if (concern !== null) {
     const way = concern.to === null ? "and was handled" : `and went to ${concern.to}`;
@@ -37,6 +43,27 @@ function sentence({ status, error, recoveries, tally }: Happened): string {
   if (status === "running" || status === "pending")
     return [underWay(tally), rescued].filter(Boolean).join("; ");
   return status === "completed" && tally.fell === true && rescued === "" ? DECIDED : rescued;
+}
+
+/** Of a run that failed: the message begins with the name of the step, and tells the code of a failure behind it. */
+function errorText({ message, step_id, code, exit_code, signal, cause }: ErrorRecord): string {
+  if (step_id === null || !message.startsWith(step_id)) return message;
+  const name = message.slice(0, message.indexOf(": "));
+  return failedText(name, message, cause?.code ?? code, cause ?? { exit_code, signal });
+}
+
+/** The code comes last: where the line is cut, what broke is still there. */
+function failedText(step: string, message: string, code: string, ended: Ended): string {
+  const told = brokeText(message, step, ended);
+  const isSaid = told.includes(code) || isBareEnd(told, ended);
+  return `${step}: ${told}${isSaid ? "" : ` (${code})`}`;
+}
+
+/** A step that failed with an exit code has it in its code. */
+const EXIT = "EXIT_";
+
+function endedBy(code: string): Ended {
+  return { exit_code: code.startsWith(EXIT) ? Number(code.slice(EXIT.length)) : null, signal: null };
 }
 
 function recoveredText(recoveries: number, { recovered }: RunTally): string {

@@ -9,7 +9,7 @@ const formats = [...(Object.keys(REPORT_FORMATS) as [ReportFormat, ...ReportForm
 
 export const reportRun = operation({
   name: "report_run",
-  summary: "write how a run went in the form that other tools and people read",
+  summary: "write a report of a run as Markdown, JUnit, HTML or GitHub annotations",
   description: "Tells how a run went as JUnit XML, as Markdown, as GitHub annotations or as an HTML page.",
   details:
     "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each step that was rescued. `html`: one file with graph, story, timeline and the logs of what failed, which needs no server and no network; at most about 10 MB, and it says what it leaves out.",
