@@ -60,6 +60,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     expect(await textOf(server, "ship")).toBe(drawn);
     await page.getByRole("button", { name: "Publish" }).click();
     await page.getByText("version 1 is published").waitFor();
+    await refuses(page, "Publish", "Nothing has changed since version 1");
     await page.getByRole("link", { name: /^Start run/ }).click();
     await page.getByLabel(/^count/).fill("3");
     await page.getByRole("button", { name: "Start run" }).click();
@@ -106,7 +107,9 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await page.getByRole("link", { name: /^Start run/ }).waitFor();
   });
 
-  it("edits an edge by keyboard alone, in the text, and undoes it", { tags: ["A36"] }, async () => {
+  it("adds, changes and deletes an edge without drawing it, in the text, and undoes that", {
+    tags: ["A36"],
+  }, async () => {
     const server = await servers.start();
     await save(server, "ship", SHIP);
     const page = await edit(server, "ship");

@@ -99,16 +99,30 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     ).toContain("retry acted");
     writeFileSync(flag, "");
     await page.getByLabel("Reason").fill("the lock is gone");
+    // The result leaves after a while: the page's clock stands still until it was seen.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 1_000);
     await page.getByRole("button", { name: "Retry in 7 runs" }).click();
     await page.getByText("Retried in 7 runs").first().waitFor();
+    await page.clock.resume();
     for (const run of runs) await server.until(run, "completed");
     await page.getByText("Nothing needs you").waitFor();
-    await page.getByRole("link", { name: "Runs" }).first().click();
+    await page.getByRole("link", { name: "See the 7 rescued runs" }).click();
     await expect.poll(() => page.getByRole("row", { name: /Completed, \d recover/ }).count()).toBe(7);
     for (const run of runs)
       expect((await eventsOf(server, run, "hold.resolved")).map(({ reason }) => reason)).toEqual([
         "the lock is gone",
       ]);
+  });
+
+  it("leads from the empty inbox to a first run, by its button and by its key", async () => {
+    const server = await servers.start();
+    const page = await browser.open(server.url);
+    await page.getByText("Nothing needs you").waitFor();
+    const start = page.locator(".calm").getByRole("link", { name: "Start run" });
+    expect(await start.getAttribute("href")).toBe("#/workflows");
+    await page.keyboard.press("n");
+    await expect.poll(() => page.url()).toContain("#/workflows");
   });
 
   it("leaves out what is not selected, asks before it lets something fail, and goes to the next problem", async () => {
@@ -165,6 +179,28 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByText("Nothing needs you").waitFor();
   });
 
+  it("completes with an output that is JSON, and takes nothing that only looks like it", async () => {
+    const server = await servers.start();
+    const [run] = await hold(server, 1, "/nowhere");
+    const page = await browser.open(server.url);
+    await page
+      .getByRole("button", { name: /^Complete/ })
+      .first()
+      .click();
+    await page.getByText("load held → completed").waitFor();
+    await page.getByLabel("Output").fill('{"rows": 0');
+    await page.getByText("The output is not JSON").waitFor();
+    const send = page.getByRole("button", { name: "Complete in 1 run" });
+    expect(await send.getAttribute("aria-description")).toBe("It would be refused: see above");
+    await page.getByLabel("Output").fill('{"rows": 0}');
+    await page.getByText("load held → completed").waitFor();
+    await send.click();
+    await server.until(run!, "completed");
+    const job = await server.job(run!, "load");
+    const { body } = await server.ask<{ output: unknown }>("GET", `/api/v1/jobs/${job}`);
+    expect(body.output).toEqual({ rows: 0 });
+  });
+
   it("answers a question with one of its choices", async () => {
     const server = await servers.start();
     const run = await server.run(ASKS);
@@ -173,6 +209,11 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByText("asks: post or recount").waitFor();
     const send = page.getByRole("button", { name: /^Answer/ });
     expect(await send.getAttribute("aria-description")).toBe("Choose an answer first");
+    expect(await rows(page).getByRole("checkbox").getAttribute("aria-description")).toContain(
+      "answered by itself",
+    );
+    // Only a question is left: its run leans.
+    await page.locator(".runs-of-problem .doll.d-held").waitFor();
     await page.keyboard.press("Space");
     await page.keyboard.press("Shift+Space");
     expect(await page.getByRole("toolbar", { name: "Selected problems" }).count()).toBe(0);
@@ -318,11 +359,21 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByRole("button", { name: "Retry in 1 run" }).waitFor();
     const box = await page.getByRole("button", { name: "Retry in 1 run" }).boundingBox();
     expect(box!.height).toBeGreaterThanOrEqual(44);
+    // Keys are for keyboards, and the title has the width of the page.
+    expect(await page.locator("kbd:visible").count()).toBe(0);
+    const title = await page.locator(".top-of-detail h2").boundingBox();
+    expect(title!.width).toBeGreaterThan(280);
     await page.getByRole("link", { name: "All problems" }).click();
     await rows(page).first().waitFor();
+    const hold1 = rows(page).first();
+    const [pick, doll] = [
+      await hold1.getByRole("checkbox").boundingBox(),
+      await hold1.locator(".doll").boundingBox(),
+    ];
+    expect(pick!.x + pick!.width).toBeLessThanOrEqual(doll!.x);
     // What happened in a run can be read without scrolling sideways.
     await page.goto(`${server.url}/#/runs`);
-    const happened = await page.getByText(/^load: exit code 7/).boundingBox();
+    const happened = await page.getByText(/^load: .*\(EXIT_7\)$/).boundingBox();
     expect(happened!.x + happened!.width).toBeLessThanOrEqual(390);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
   });

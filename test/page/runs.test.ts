@@ -87,6 +87,27 @@ describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_00
     await page.getByRole("button", { name: "Local" }).waitFor();
   });
 
+  it("leaves room for what broke at 1280, tells the version, and how long a run is under way", async () => {
+    const server = await servers.start();
+    const waits = await server.run(
+      "name: nightly-import\nunhandled: hold\nlabels: { team: data, when: nightly }\nsteps: { load: { exec: 'echo \"load: 0181_settled_at.sql failed after 3 tries\" >&2; exit 7' } }",
+    );
+    await server.until(waits, "held");
+    const busy = await server.run("name: busy\nsteps: { wait: { exec: 'sleep 600' } }");
+    await server.until(busy, "running");
+    const page = await browser.open(`${server.url}/#/runs`, { width: 1280 });
+    const happened = page.getByText("load: 0181_settled_at.sql failed after 3 tries (EXIT_7)");
+    await happened.waitFor();
+    expect((await happened.boundingBox())!.width).toBeGreaterThan(200);
+    await page.getByRole("row", { name: /nightly-import v1/ }).waitFor();
+    await page.getByText("+1", { exact: true }).locator("visible=true").waitFor();
+    await page.locator(`tr[data-run="${busy}"] .live`, { hasText: /^\d+(\.\d)? m?s$/ }).waitFor();
+    expect(await page.locator(`tr[data-run="${waits}"] td:last-child`).innerText()).toBe("");
+    expect(await page.getByRole("link", { name: "Start run" }).getAttribute("href")).toBe("#/workflows");
+    await page.keyboard.press("n");
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/workflows");
+  });
+
   it("is walked with keys, and everything is found from the palette", async () => {
     const server = await servers.start();
     const run = await server.run(HELD);
@@ -117,5 +138,23 @@ describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_00
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Go to run, step, workflow" }).waitFor();
     expect(new URL(page.url()).hash).toBe(`#/runs/${run}`);
+  });
+
+  it("says that there is no such run or page, and leads to what there is", async () => {
+    const server = await servers.start();
+    const page = await browser.open(`${server.url}/#/nonsense`);
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.getByRole("link", { name: "Go to the inbox" }).click();
+    await page.getByText("Nothing needs you").waitFor();
+    await page.goto(`${server.url}/#/workflows`);
+    await page.getByText("Type a name above to write one here.").waitFor();
+    await page.goto(`${server.url}/#/runs/99`);
+    const refused = page.getByRole("alert").filter({ hasText: "there is no run 99" });
+    // Not the operation of the server that lists them.
+    expect(await refused.innerText()).not.toContain("list_runs");
+    await refused.getByRole("link", { name: "See all runs" }).click();
+    await page.getByText("No runs yet").waitFor();
+    // The browser itself tells of answers with 404.
+    expect(browser.complaints.splice(0).filter((each) => !each.includes("404"))).toEqual([]);
   });
 });

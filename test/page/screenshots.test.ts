@@ -21,7 +21,7 @@ const SOME = [
   { theme: "dark", width: 1280 },
   { theme: "light", width: 390 },
 ];
-const MAX_PICTURE_BYTES = 60_000;
+const MAX_PICTURE_BYTES = 70_000;
 
 const servers = new LiveServers();
 const browser = new TestBrowser();

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
+import { putAllocations } from "../support/page-allocations.js";
+import { refuses, untilUsable } from "../support/page-controls.js";
 import { putQuarantine } from "../support/page-demo.js";
 
 const servers = new LiveServers();
@@ -61,7 +63,7 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     expect(await chart.locator("rect.c-rescued, rect.c-failed").count()).toBe(2);
     const rungs = page.getByRole("region", { name: "Did the rung help?" });
     await rungs.getByRole("row", { name: "retry 1 of 1" }).waitFor();
-    await page.getByText(/^1 decided after .+ at the median$/).waitFor();
+    await page.getByText(/^1 decided after a median of .+$/).waitFor();
     await page.getByText("<img src=x onerror=alert(1)>").waitFor();
     await page.getByRole("region", { name: "Flaky steps" }).getByRole("link", { name: "fetch" }).waitFor();
     await page.getByLabel("Workflow").selectOption("flaky");
@@ -82,12 +84,15 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     const page = await browser.open(`${server.url}/#/workers`);
     const waiting = page.getByRole("region", { name: "What waits for a worker" });
     await waiting.getByText("1 job is ready and has no worker").waitFor();
+    const own = page.getByRole("row", { name: /the server's own/ });
+    expect(await own.locator("i.dot:not(.lost)").count()).toBe(1);
+    await page.getByText(/^A worker is quarantined when three jobs in a row/).waitFor();
     await waiting.getByText("no connected worker has the tags gpu").waitFor();
     await page.getByText("3 jobs failed on it that cpu-1 completed.").waitFor();
     await page.getByRole("button", { name: "Release gpu-1" }).click();
     await page.getByLabel("Reason, shown to others").fill("the disk has room again");
     await page.getByRole("button", { name: "Release gpu-1" }).last().click();
-    await expect.poll(() => page.getByText("quarantined").count()).toBe(0);
+    await expect.poll(() => page.getByText("quarantined", { exact: true }).count()).toBe(0);
     await page.getByRole("button", { name: "Open graphics/disk" }).click();
     await page.getByLabel("Reason, shown to others").fill("maintenance");
     await page.getByRole("button", { name: "Open graphics/disk" }).last().click();
@@ -103,13 +108,27 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     expect(body.items).toMatchObject([{ name: "graphics/disk", state: "open" }]);
   });
 
+  it("lists allocations, names a few of their nodes and drains each once", { tags: ["P18"] }, async () => {
+    const server = await servers.start();
+    await putAllocations(server);
+    const page = await browser.open(`${server.url}/#/workers`);
+    const list = page.getByRole("region", { name: "Allocations" });
+    await list.getByText("node1, node2, node3 and 3 more").waitFor();
+    await untilUsable(page, "Drain hpc/4711");
+    await refuses(page, "Drain hpc/4712", "It is being drained already");
+    expect(await barriersOf(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 900 });
+    expect(await page.evaluate(SIDEWAYS)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  });
+
   it("has no serious barrier in either theme, fits a phone, and shows a viewer no buttons", {
     tags: ["P9", "P18"],
   }, async () => {
     const server = await servers.start();
     await fill(server);
     const found: { [at: string]: string[] } = {};
-    const shown = { statistics: "Flaky steps", workers: "quarantined" };
+    const shown = { statistics: "Flaky steps", workers: "quarantined", workflows: "graphics" };
     for (const [theme, width] of [
       ...["light", "dark"].map((each) => [each, 1440] as const),
       ["light", 390] as const,
@@ -129,7 +148,7 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     const page = await browser.open(`${server.url}/#/workers`);
     await page.getByLabel("Token").fill(viewer);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("quarantined").waitFor();
+    await page.getByText("quarantined", { exact: true }).waitFor();
     expect(await page.locator("main").getByRole("button").count()).toBe(0);
   });
 });

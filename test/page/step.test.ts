@@ -110,7 +110,23 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     expect(await page.locator(".climbline polyline").getAttribute("points")).toMatch(
       /^15,\d+ 45,\d+ 75,\d+ 105,\d+ 135,\d+$/,
     );
+    // Its rung stands beside the reason, and is not said twice.
+    expect(await strip.locator(".via small").allInnerTexts()).toEqual([
+      "1 of 3",
+      "1 of 1",
+      "1 of 1, at once",
+      "1 of 3",
+      "dead letter",
+    ]);
     await page.getByText("3 times the same failure").waitFor();
+    await page.getByRole("heading", { name: "No progress limit 2" }).waitFor();
+    expect(await page.locator(".chip", { hasText: /^agent$/ }).count()).toBe(1);
+    const left = page.locator(".climbbox ~ .left");
+    await expect
+      .poll(() => left.innerText())
+      .toBe(
+        "Left: 2 of 3 retries of visit 1, 0 of 1 hard resets of this run, 0 of 1 requeues, 10 of 10 loops.",
+      );
     await page
       .locator("dt:text-is('class') + dd", { hasText: "stuck_no_progress by itself application" })
       .waitFor();
@@ -119,11 +135,22 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     await page.getByRole("cell", { name: /no queue rounds left/ }).waitFor();
     await page.keyboard.press("1");
     await page.getByRole("columnheader", { name: "why, attempt 1" }).waitFor();
+    await left
+      .getByText("Left: 2 of 3 retries of visit 1, 1 of 1 hard resets of this run, 1 of 1 requeues")
+      .waitFor();
     await page.locator("dt:text-is('class') + dd", { hasText: /^application$/ }).waitFor();
     await page.keyboard.press("ArrowRight");
     await page.getByRole("columnheader", { name: "why, attempt 2" }).waitFor();
     await page.locator(".checkpoints").getByRole("link", { name: "patch" }).first().click();
     await page.locator(".textlines .added", { hasText: "+plan" }).waitFor();
+    // Where the strip is longer than the window, the chosen attempt is in sight.
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const attempt of ["1", "5"]) {
+      await page.keyboard.press(attempt);
+      await page.locator(".att.sel .hd", { hasText: attempt }).waitFor();
+      const { x, width } = (await page.locator(".att.sel").boundingBox())!;
+      expect(x >= 0 && x + width <= 390, attempt).toBe(true);
+    }
   });
 
   it("compares two attempts: what is the same first, and times are dotted", async () => {
@@ -141,6 +168,8 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
       "prompt differs in 2 lines",
     ]);
     expect(await page.locator(".masked").allInnerTexts()).toEqual(["2 → 5"]);
+    // What is the same, line for line, is said above and not shown once more.
+    expect(await page.locator(".sh b").allInnerTexts()).toEqual(["stdout", "prompt"]);
     expect(await page.locator(".diff .d, .diff .a").allInnerTexts()).toEqual([
       expect.stringContaining("failed_attempt: 1"),
       expect.stringContaining("failed_attempt: 4"),
@@ -213,6 +242,19 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
     await page.keyboard.press("x");
     await dialog.getByText("mend: held → failed").waitFor();
     await dialog.getByRole("button", { name: "Let it wait" }).click();
+  });
+
+  it("says once that an attempt runs, and since when", async () => {
+    const run = await server.run(
+      "name: asks\nsteps: { sign-off: { type: human, prompt: Post?, choices: [post, recount] } }",
+    );
+    const page = await browser.open(`${server.url}/#/runs/${run}/sign-off`);
+    const attempt = page.locator(".att.running");
+    await attempt.waitFor();
+    expect((await attempt.innerText()).replaceAll(/\s+/g, " ")).toMatch(
+      /^Attempt 1 ?running since \d\d:\d\d:\d\d UTC$/,
+    );
+    expect(await page.locator(".chip", { hasText: /^human$/ }).count()).toBe(1);
   });
 
   it("follows a log while it grows", async () => {

@@ -29,6 +29,12 @@ const ARGS = [
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+interface OpenOptions {
+  readonly width?: number;
+  readonly theme?: string;
+  readonly motion?: "reduce" | "no-preference";
+}
+
 /** Chromium for the tests of one file. Whatever a page complains of is kept. */
 export class TestBrowser {
   readonly complaints: string[] = [];
@@ -47,12 +53,15 @@ export class TestBrowser {
   }
 
   /** A page with cookies of its own. */
-  async open(address: string, { width = 1440, theme = "light" } = {}): Promise<Page> {
+  async open(
+    address: string,
+    { width = 1440, theme = "light", motion = "reduce" }: OpenOptions = {},
+  ): Promise<Page> {
     this.browser ??= await chromium.launch({ executablePath: CHROMIUM!, args: ARGS });
     const context = await this.browser.newContext({
       viewport: { width, height: 900 },
       colorScheme: theme === "dark" ? "dark" : "light",
-      reducedMotion: "reduce",
+      reducedMotion: motion,
     });
     this.contexts.push(context);
     const page = await context.newPage();

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDatabase } from "../../src/store/sqlite/open-database.js";
+import { openDatabase } from "../../src/store/sqlite/file/open-database.js";
 import type { LiveServer } from "./live-server.js";
 
 const DAYS = 27;

@@ -35,6 +35,15 @@ transitions:
   - { from: canary, to: undo, on: failure }
 `;
 
+/** Its second step has no items before the first has ended. */
+export const SPREAD = `name: spread
+steps:
+  list: { type: noop, output: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], forEach: true }
+  each: { type: noop, depends_on: [list] }
+  after: { type: noop, depends_on: [each], fanout: reduce, join: all }
+  alone: { type: noop }
+`;
+
 /** 2,000 steps in 50 rows, 3,920 edges. */
 export function largeFile(): string {
   const lines = ["name: large", "steps:"];

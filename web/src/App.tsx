@@ -9,9 +9,10 @@ import { SignIn } from "./pages/SignIn.js";
 import { StepPage } from "./pages/StepPage.js";
 import { WorkflowPages } from "./pages/Workflows.js";
 import { showFavicon } from "./parts/favicon.js";
+import { Empty } from "./parts/Notice.js";
 import { Shell } from "./parts/Shell.js";
 import { Skeleton } from "./parts/Skeleton.js";
-import type { Place } from "./place.js";
+import { addressOf, type Place } from "./place.js";
 import { usePlace } from "./use-place.js";
 import type { Problems } from "./words/problems.js";
 import { zone } from "./words/times.js";
@@ -60,7 +61,7 @@ export function App(): ReactNode {
     active.reload();
   };
   return (
-    <Shell place={place} who={who.data} waiting={waiting}>
+    <Shell place={place} who={who.data} waiting={waiting} mayAct={mayActAs(who.data)}>
       <Page
         place={place}
         problems={problems.data}
@@ -71,6 +72,10 @@ export function App(): ReactNode {
       {refused && <SignIn onSignedIn={reload} />}
     </Shell>
   );
+}
+
+function mayActAs(who: Who | null): boolean {
+  return who !== null && who.role !== "viewer" && who.role !== "worker";
 }
 
 /** The rail counts what the inbox lists, and a decision names jobs that it has. */
@@ -110,7 +115,7 @@ interface PageProps {
 
 function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
   const [first, run, step] = place.path;
-  const mayAct = who !== null && who.role !== "viewer" && who.role !== "worker";
+  const mayAct = mayActAs(who);
   if (first === "runs" && run !== undefined && step !== undefined)
     return <StepPage key={`${run}/${step}`} runId={Number(run)} step={step} place={place} mayAct={mayAct} />;
   if (first === "runs" && run !== undefined)
@@ -147,5 +152,11 @@ function Page({ place, problems, problem, who, reload }: PageProps): ReactNode {
     );
   if (first === "runs") return <Runs place={place} />;
   if (first === "workflows") return <WorkflowPages place={place} mayAct={mayAct} />;
+  if (first !== undefined && first !== "inbox")
+    return (
+      <Empty title="There is no such page">
+        Is the address complete? <a href={addressOf(["inbox"])}>Go to the inbox</a>
+      </Empty>
+    );
   return <Inbox place={place} problems={problems} refusal={problem} mayAct={mayAct} reload={reload} />;
 }

@@ -75,7 +75,15 @@ export function EditorHead(props: HeadProps): ReactNode {
           {props.lastProblems > 0 && <span className="chip bad">{count(props.lastProblems, "problem")}</span>}
         </span>
       )}
-      {mayEdit && <Publish draft={draft} isDirty={isDirty} problems={problems} onPublish={props.onPublish} />}
+      {mayEdit && (
+        <Publish
+          draft={draft}
+          stored={stored}
+          isDirty={isDirty}
+          problems={problems}
+          onPublish={props.onPublish}
+        />
+      )}
       {mayAct && <StartLink name={name} version={version} isPublished={newest?.published === true} hasKey />}
     </header>
   );
@@ -117,12 +125,14 @@ function DraftButtons({ draft, isDirty, onSave, onDiscard }: HeadProps): ReactNo
 
 interface PublishProps {
   readonly draft: DraftState;
+  /** The newest version. */
+  readonly stored: Stored | null;
   readonly isDirty: boolean;
   readonly problems: number | null;
   readonly onPublish: () => void;
 }
 
-function Publish({ draft, isDirty, problems, onPublish }: PublishProps): ReactNode {
+function Publish({ draft, stored, isDirty, problems, onPublish }: PublishProps): ReactNode {
   const why =
     problems === null
       ? "The text is being checked"
@@ -130,7 +140,9 @@ function Publish({ draft, isDirty, problems, onPublish }: PublishProps): ReactNo
         ? `Fix ${count(problems, "problem")} first. A draft with problems cannot be published`
         : draft.revision === 0 || isDirty
           ? "Save the draft first"
-          : null;
+          : stored?.published === true && stored.source === draft.saved
+            ? `Nothing has changed since version ${stored.version}`
+            : null;
   return (
     <Button why={why} look="first" onPress={onPublish}>
       <Icon name="check" small /> Publish

@@ -67,7 +67,7 @@ export function GraphPane({
   onDraw,
 }: GraphPaneProps): ReactNode {
   const layout = useMemo(() => layoutOf(graph), [graph]);
-  const routes = useMemo(() => drawRoutes(graph, layout.boxes), [graph, layout]);
+  const routes = useMemo(() => drawRoutes(graph, layout), [graph, layout]);
   const nodes = useMemo((): StepNode[] => {
     const counts = problemsOfSteps(graph, problems);
     return graph.nodes.map(({ name, step, label, shape }) => {
@@ -170,7 +170,7 @@ function Step({ data: { step, note, shape, problems, mayEdit } }: NodeProps<Step
 }
 
 function Route({ data, selected }: EdgeProps<RouteEdge>): ReactNode {
-  const { look, path, words, x, y } = data!.route;
+  const { look, path, words, x, y, anchor } = data!.route;
   return (
     <g className={`groute ${look}${selected === true ? " chosen" : ""}`}>
       {selected === true && <path className="halo" d={path} />}
@@ -180,7 +180,7 @@ function Route({ data, selected }: EdgeProps<RouteEdge>): ReactNode {
         interactionWidth={look === "depends" ? 0 : 16}
       />
       {words !== "" && (
-        <text className="elab" x={x} y={y}>
+        <text className="elab" x={x} y={y} textAnchor={anchor}>
           {words}
         </text>
       )}

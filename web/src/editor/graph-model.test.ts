@@ -35,7 +35,7 @@ const survey: Survey = {
 
 describe("the picture of a draft", () => {
   it("draws every edge as what it is, and says priority and condition", () => {
-    const routes = drawRoutes(survey, layoutOf(survey).boxes);
+    const routes = drawRoutes(survey, layoutOf(survey));
     expect(routes.map(({ look, words }) => [look, words])).toEqual([
       ["depends", ""],
       ["goto", "goto"],
@@ -43,6 +43,30 @@ describe("the picture of a draft", () => {
       ["failure", "2 · failure, if error.class == …"],
     ]);
     expect(routes.every(({ path }) => /^M[-\d. CHQ]+$/.test(path))).toBe(true);
+  });
+
+  it("writes beside a line, not on it", () => {
+    const failure = { kind: "transition_failure", priority: 1, transition: 0 } as const;
+    const drawn: Survey = {
+      nodes: [node("a", 2), node("b", 4), node("c", 6), node("d", 8)],
+      edges: [
+        edge("a", "b", failure),
+        edge("b", "c"),
+        edge("a", "c", { ...failure, id: "long" }),
+        edge("a", "d"),
+      ],
+    };
+    const layout = layoutOf(drawn);
+    const [short, , long] = drawRoutes(drawn, layout);
+    // It leaves on the right half and comes in from the right.
+    expect(short!.anchor).toBe("end");
+    const [bend] = layout.bends.get("a\nc")!;
+    expect([long!.x, long!.y]).toEqual([bend!.x + 8, (bend!.top + bend!.bottom) / 2 + 4]);
+    expect(long!.anchor).toBe("start");
+    expect(drawRoutes(survey, layoutOf(survey)).map(({ look, anchor }) => [look, anchor])).toContainEqual([
+      "repair",
+      "middle",
+    ]);
   });
 
   it("finds the edge of a line, and counts the problems of a step by its lines", () => {

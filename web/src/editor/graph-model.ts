@@ -1,5 +1,6 @@
 import { backArcOf, edgePath } from "../graph/edge-paths.js";
-import { type Box, type Layout, layOut, NODE_HEIGHT } from "../graph/layout.js";
+import { type Bend, type Box, type Layout, layOut } from "../graph/layout.js";
+import { edgeKey } from "../graph/long-edges.js";
 import type { Survey, SurveyEdge, TextProblem } from "./check.js";
 
 const CHAR_WIDTH = 7.3;
@@ -15,6 +16,8 @@ export interface DrawnRoute {
   readonly path: string;
   readonly x: number;
   readonly y: number;
+  /** Which part of its text is there. */
+  readonly anchor: "start" | "middle" | "end";
   readonly words: string;
 }
 
@@ -51,14 +54,19 @@ export function noteOf(label: string): string {
   return note.length > MAX_NAME_CHARS ? `${note.slice(0, MAX_NAME_CHARS - 1)}…` : note;
 }
 
-export function drawRoutes({ edges }: Survey, boxes: ReadonlyMap<string, Box>): DrawnRoute[] {
+export function drawRoutes(
+  { edges }: Survey,
+  { boxes, bends }: Pick<Layout, "boxes" | "bends">,
+): DrawnRoute[] {
   const lanes = new Map<string, number>();
   return edges.flatMap((edge): DrawnRoute[] => {
     const [start, end] = [boxes.get(edge.from), boxes.get(edge.to)];
     if (start === undefined || end === undefined) return [];
     const look = lookOf(edge);
     const words = wordsOf(edge, look);
-    if (look === "depends") return [{ edge, look, words, path: edgePath(start, end), x: 0, y: 0 }];
+    const passed = bends.get(edgeKey(edge.from, edge.to));
+    if (look === "depends")
+      return [{ edge, look, words, path: edgePath(start, end, passed), x: 0, y: 0, anchor: "start" }];
     const key = `${edge.from} ${edge.to}`;
     const lane = lanes.get(key) ?? 0;
     lanes.set(key, lane + 1);
@@ -67,24 +75,50 @@ export function drawRoutes({ edges }: Survey, boxes: ReadonlyMap<string, Box>): 
         edge,
         look,
         words,
-        ...(end.y > start.y ? ahead(start, end, look, lane) : backArcOf(start, end, lane, boxes.values())),
+        ...(end.y > start.y ? ahead(start, end, look, lane, passed) : back(start, end, lane, boxes.values())),
       },
     ];
   });
 }
 
-/** To a step below: failures leave on the right half, successes on the left, as they are drawn by hand. */
-function ahead(start: Box, end: Box, look: EdgeLook, lane: number): { path: string; x: number; y: number } {
-  const share = look === "success" ? 0.25 : 0.75;
-  const [x1, x2] = [start.x + start.width * share + lane * 10, end.x + end.width / 2 + lane * 10];
-  const [y1, y2] = [start.y + NODE_HEIGHT, end.y];
-  const bend = (y1 + y2) / 2;
-  return {
-    path: `M${x1} ${y1}C${x1} ${bend} ${x2} ${bend} ${x2} ${y2}`,
-    x: x2 + 8,
-    y: y2 - 8 - lane * 12,
-  };
+/** To a step above or beside. */
+function back(
+  start: Box,
+  end: Box,
+  lane: number,
+  all: Iterable<Box>,
+): Pick<DrawnRoute, "path" | "x" | "y" | "anchor"> {
+  const { path, x, y, side } = backArcOf(start, end, lane, all);
+  if (side === undefined) return { path, x, y, anchor: "middle" };
+  return side === "left" ? { path, x: x - 8, y, anchor: "end" } : { path, x: x + 8, y, anchor: "start" };
 }
+
+/** To a step below: failures leave on the right half, successes on the left, as they are drawn by hand. */
+function ahead(
+  start: Box,
+  end: Box,
+  look: EdgeLook,
+  lane: number,
+  passed?: readonly Bend[],
+): Pick<DrawnRoute, "path" | "x" | "y" | "anchor"> {
+  const aside = lane * 10;
+  const share = look === "success" ? 0.25 : 0.75;
+  const middle = end.x + end.width / 2 + aside;
+  const path = edgePath({ ...start, x: start.x + aside }, { ...end, x: end.x + aside }, passed, share);
+  // The text stands beside the line, not on it: where it goes straight down, or on the side that it does not come from.
+  const [straight] = passed ?? [];
+  if (straight !== undefined)
+    return {
+      path,
+      x: straight.x + 8,
+      y: (straight.top + straight.bottom) / 2 + 4 + lane * 12,
+      anchor: "start",
+    };
+  const isLeft = start.x + start.width * share + aside > middle + NEAR_PX;
+  return { path, x: middle + (isLeft ? -8 : 8), y: end.y - 8 - lane * 12, anchor: isLeft ? "end" : "start" };
+}
+
+const NEAR_PX = 40;
 
 function wordsOf({ priority, condition }: SurveyEdge, look: EdgeLook): string {
   if (look === "depends") return "";

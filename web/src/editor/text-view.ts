@@ -4,7 +4,15 @@ import { yaml } from "@codemirror/lang-yaml";
 import { codeFolding, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
 import { search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { nameOfUnseen, UNSEEN } from "../words/unseen.js";
 import type { Fix } from "./check.js";
 import type { SchemaPart } from "./schema-at.js";
 import { textCompletion } from "./text-completion.js";
@@ -38,6 +46,7 @@ export class TextView {
         extensions: [
           ...(usesReturns ? [EditorState.lineSeparator.of("\r\n")] : []),
           [lineNumbers(), codeFolding(), foldGutter(), history(), drawSelection(), highlightActiveLine()],
+          highlightSpecialChars({ addSpecialChars: UNSEEN, render: markOf }),
           [yaml(), indentOnInput(), closeBrackets(), search({ top: true })],
           keymap.of([...historyKeymap, ...searchKeymap, ...foldKeymap, ...defaultKeymap]),
           EditorView.lineWrapping,
@@ -118,4 +127,12 @@ export class TextView {
   destroy(): void {
     this.#view.destroy();
   }
+}
+
+/** A workflow must not read otherwise than it runs: the same mark as in a log. */
+function markOf(code: number): HTMLElement {
+  const mark = document.createElement("span");
+  mark.className = "unseen";
+  mark.textContent = nameOfUnseen(String.fromCharCode(code));
+  return mark;
 }

@@ -1,11 +1,13 @@
 import { type ReactNode, useMemo } from "react";
 import type { Drawing, DrawnEdge, TimelineData } from "../pages/run/run-data.js";
+import { withMarks } from "../words/unseen.js";
 import { edgePath } from "./edge-paths.js";
-import { type Box, NODE_HEIGHT } from "./layout.js";
+import { type Bend, type Layout, NODE_HEIGHT } from "./layout.js";
+import { edgeKey } from "./long-edges.js";
 
 interface EdgesProps {
   readonly drawing: Drawing;
-  readonly boxes: ReadonlyMap<string, Box>;
+  readonly layout: Layout;
   readonly candidates: TimelineData["candidates"];
   readonly at: number | null;
   /** Also those that nothing has gone along. */
@@ -16,7 +18,8 @@ interface EdgesProps {
 const NOT_BEGUN: ReadonlySet<string | null> = new Set(["blocked", "skipped", "canceled", null]);
 
 /** Dependencies are one shape for each look; routes stand alone, with what they say. */
-export function Edges({ drawing, boxes, candidates, at, all, isNamed }: EdgesProps): ReactNode {
+export function Edges({ drawing, layout, candidates, at, all, isNamed }: EdgesProps): ReactNode {
+  const { boxes, bends } = layout;
   const statusOf = useMemo(
     () =>
       new Map(drawing.nodes.map(({ name, status, step }) => [name, step === null ? "completed" : status])),
@@ -30,10 +33,10 @@ export function Edges({ drawing, boxes, candidates, at, all, isNamed }: EdgesPro
       if (kind !== "depends" || start === undefined || end === undefined) continue;
       const target = statusOf.get(to) ?? null;
       const look = target === "skipped" ? "skip" : NOT_BEGUN.has(target) ? "pale" : "took";
-      paths[look] += edgePath(start, end);
+      paths[look] += edgePath(start, end, bends.get(edgeKey(from, to)));
     }
     return paths;
-  }, [drawing, boxes, statusOf]);
+  }, [drawing, boxes, bends, statusOf]);
   const looked = new Map(
     candidates.filter(({ seq }) => at === null || seq <= at).map((each) => [`${each.step} ${each.to}`, each]),
   );
@@ -51,6 +54,7 @@ export function Edges({ drawing, boxes, candidates, at, all, isNamed }: EdgesPro
             edge={edge}
             candidate={candidate}
             boxes={boxes}
+            bends={bends.get(edgeKey(edge.from, edge.to))}
             isNamed={isNamed}
             isUndone={isUndone}
           />
@@ -63,14 +67,15 @@ export function Edges({ drawing, boxes, candidates, at, all, isNamed }: EdgesPro
 interface RouteProps {
   readonly edge: DrawnEdge;
   readonly candidate: TimelineData["candidates"][number] | undefined;
-  readonly boxes: ReadonlyMap<string, Box>;
+  readonly boxes: Layout["boxes"];
+  readonly bends: readonly Bend[] | undefined;
   readonly isNamed: boolean;
   /** Of an undo: it was needed. */
   readonly isUndone: boolean;
 }
 
 /** A failure edge is red and dashed; one that was looked at and not taken is pale and says why. */
-function Route({ edge, candidate, boxes, isNamed, isUndone }: RouteProps): ReactNode {
+function Route({ edge, candidate, boxes, bends, isNamed, isUndone }: RouteProps): ReactNode {
   const [start, end] = [boxes.get(edge.from), boxes.get(edge.to)];
   if (start === undefined || end === undefined || end.y < start.y) return null;
   const { kind, priority, condition, label } = edge;
@@ -78,9 +83,11 @@ function Route({ edge, candidate, boxes, isNamed, isUndone }: RouteProps): React
   const isTaken = isUndone || (candidate !== undefined && candidate.taken > 0);
   const isPassed = candidate !== undefined && !isTaken && candidate.why !== "";
   const when = `${priority ?? ""}${priority === null ? "" : " · "}`;
-  const words = isPassed
-    ? `${when}no: ${candidate.why}`
-    : `${when}${condition ?? (kind === "undo" ? "undo" : isFailure ? "failure" : "success")}`;
+  const words = withMarks(
+    isPassed
+      ? `${when}no: ${candidate.why}`
+      : `${when}${condition ?? (kind === "undo" ? "undo" : isFailure ? "failure" : "success")}`,
+  );
   const shown = words.length > 44 ? `${words.slice(0, 43)}…` : words;
   const x = (start.x + start.width / 2 + end.x + end.width / 2) / 2;
   const isBeside = start.y === end.y;
@@ -90,9 +97,9 @@ function Route({ edge, candidate, boxes, isNamed, isUndone }: RouteProps): React
       <path
         className={`e${isFailure ? " fail" : isUndone ? " took" : ""}${isTaken ? "" : " idle"}`}
         markerEnd={isFailure ? `url(#${isTaken ? "af" : "afi"})` : undefined}
-        d={edgePath(start, end)}
+        d={edgePath(start, end, bends)}
       >
-        <title>{label ?? words}</title>
+        <title>{label === null ? words : withMarks(label)}</title>
       </path>
       {isNamed && (candidate !== undefined || kind.startsWith("transition")) && (
         <text className={isTaken && isFailure ? "elab f" : "elab"} x={x + 16} y={y}>

@@ -66,7 +66,7 @@ function summary({ total, counts, again }: Jobs): string {
   );
   const done = counts.completed ?? 0;
   const parts = [
-    ...(done - again > 0 && (again > 0 || rest.length > 0) ? [`${done - again} first try`] : []),
+    ...(done - again > 0 && (again > 0 || rest.length > 0) ? [`${done - again} at once`] : []),
     ...(again > 0 ? [`${again} tried again`] : []),
     ...rest,
   ];

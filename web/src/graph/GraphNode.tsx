@@ -49,6 +49,8 @@ export function GraphNode(props: NodeProps): ReactNode {
     shape === "pending_failed" || shape === "asking" ? "held" : isRecovered ? "completed recovered" : shape;
   const word = isHandled ? "failed, handled" : isAsking ? "asks a question" : jobStatusWord(status);
   const many = isFanOut(node);
+  // In the past a fan-out that has no items yet keeps its room.
+  const isCard = many || height > NODE_HEIGHT;
   const visits = many ? [] : (row?.visits ?? []).filter(({ seq }) => at === null || seq <= at);
   const press = (event: MouseEvent): void => {
     if (event.detail > 1) open();
@@ -61,10 +63,10 @@ export function GraphNode(props: NodeProps): ReactNode {
         {node.status !== first.current && (
           <rect key={node.status} className="flash" width={box.width} height={height} rx="6" />
         )}
-        <svg x="10" y={many ? 9 : height / 2 - 7} width="14" height="14" aria-hidden="true">
+        <svg x="10" y={isCard ? 9 : height / 2 - 7} width="14" height="14" aria-hidden="true">
           <Glyph status={shape} />
         </svg>
-        <text className={isNamed ? undefined : "unseen"} x="30" y={many || hasPips(row) ? 19 : 22}>
+        <text className={isNamed ? undefined : "unseen"} x="30" y={isCard || hasPips(row) ? 19 : 22}>
           {node.step}
         </text>
         <text className="unseen" x="30" y="22">{` ${word} `}</text>

@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useRef, useState } from "react";
+import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import type { Drawing } from "../pages/run/run-data.js";
 import { Icon } from "../parts/Icon.js";
@@ -41,6 +42,7 @@ export function GraphTools({ drawing, all, setAll, zoom, fitAll, find }: ToolsPr
           </button>
         </div>
         <form
+          className="findform"
           onSubmit={(event) => {
             event.preventDefault();
             go(found.find((step) => step === text) ?? found[0]);
@@ -56,6 +58,8 @@ export function GraphTools({ drawing, all, setAll, zoom, fitAll, find }: ToolsPr
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
+          <Icon name="find" small />
+          <Keys keys="f" />
           <datalist id={list}>
             {found.map((step) => (
               <option key={step} value={step} />

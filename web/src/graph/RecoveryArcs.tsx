@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import type { Drawing } from "../pages/run/run-data.js";
 import type { Recovery } from "../words/recoveries.js";
-import { arcOf, backArcOf } from "./edge-paths.js";
+import { type Arc, arcOf, backArcOf } from "./edge-paths.js";
 import type { Box } from "./layout.js";
 
 /** More arcs than these only hide the steps; their numbers stay in the story. */
@@ -32,7 +32,7 @@ export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: Arc
       const arc = isLoop ? arcOf(start, lane, all) : backArcOf(start, end, lane, all);
       // A repair comes back to the step that it was for.
       const back = isLoop || rung !== "remediate" ? null : backArcOf(end, start, lane, all, true).path;
-      const label = isLoop || rung !== "goto" ? null : { x: end.x - 12, y: end.y + 4, text: `goto ${to}` };
+      const label = isLoop || rung !== "goto" ? null : gotoLabel(end, arc.side, `goto ${to}`);
       return [{ number, arc, back, label, isEdge: rung === "edge" }];
     });
   }, [recoveries, boxes, nameOf]);
@@ -47,7 +47,7 @@ export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: Arc
           />
           {back !== null && <path className="e back" markerEnd="url(#ag)" d={back} />}
           {label !== null && (
-            <text className="elab gld" x={label.x} y={label.y} textAnchor="end">
+            <text className="elab gld" x={label.x} y={label.y} textAnchor={label.anchor}>
               {label.text}
             </text>
           )}
@@ -68,6 +68,13 @@ export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: Arc
       ))}
     </g>
   );
+}
+
+/** Beside the step that the arc leads to. */
+function gotoLabel({ x, y, width }: Box, side: Arc["side"], text: string) {
+  return side === "right"
+    ? { x: x + width + 12, y: y + 4, anchor: "start" as const, text }
+    : { x: x - 12, y: y + 4, anchor: "end" as const, text };
 }
 
 export function Markers(): ReactNode {

@@ -15,6 +15,8 @@ import { isSeen, MAX_NODES, showsNames } from "./view.js";
 
 export interface RunGraphProps {
   readonly drawing: Drawing;
+  /** As the run is now: it decides the layout, so that nothing moves while somebody goes through the past. */
+  readonly whole?: Drawing;
   readonly log: Pick<TimelineData, "rows" | "candidates">;
   readonly recoveries: readonly Recovery[];
   readonly at: number | null;
@@ -35,7 +37,7 @@ export function RunGraph(props: RunGraphProps): ReactNode {
   const { drawing, log, recoveries, at, selected, chosen, choose, hrefOf, itemHref, open, select } = props;
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const [all, setAll] = useState(false);
-  const layout = useLayout(drawing, unfolded);
+  const layout = useLayout(drawing, props.whole ?? drawing, unfolded);
   const nameOf = useMemo(
     () => new Map(drawing.nodes.flatMap(({ step, name }) => (step === null ? [] : [[step, name] as const]))),
     [drawing],
@@ -65,7 +67,7 @@ export function RunGraph(props: RunGraphProps): ReactNode {
         <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
           <Edges
             drawing={drawing}
-            boxes={layout.boxes}
+            layout={layout}
             candidates={log.candidates}
             at={at}
             all={all}
@@ -120,8 +122,12 @@ export function RunGraph(props: RunGraphProps): ReactNode {
 }
 
 /** A status that changes moves nothing; an item more may make a card larger. */
-function useLayout(drawing: Drawing, unfolded: ReadonlySet<string>) {
-  const nodes = drawing.nodes.map((node) => ({ name: node.name, ...sizeOf(node, unfolded.has(node.name)) }));
+function useLayout(drawing: Drawing, whole: Drawing, unfolded: ReadonlySet<string>) {
+  const largest = new Map(whole.nodes.map((node) => [node.name, node]));
+  const nodes = drawing.nodes.map((node) => ({
+    name: node.name,
+    ...sizeOf(largest.get(node.name) ?? node, unfolded.has(node.name)),
+  }));
   const shape = JSON.stringify([nodes, drawing.edges.map(({ from, to, kind }) => [from, to, kind])]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape says all that it depends on
   return useMemo(

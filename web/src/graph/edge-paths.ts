@@ -1,10 +1,12 @@
-import { type Box, NODE_HEIGHT } from "./layout.js";
+import { type Bend, type Box, NODE_HEIGHT } from "./layout.js";
 
 /** A curve, and where on it its number stands. */
 export interface Arc {
   readonly path: string;
   readonly x: number;
   readonly y: number;
+  /** Where it goes outside of all between its ends. */
+  readonly side?: "left" | "right";
 }
 
 const LANE = 18;
@@ -13,16 +15,27 @@ function heightOf({ height = NODE_HEIGHT }: Box): number {
   return height;
 }
 
-/** From the bottom of one step to the top of another; beside each other, from side to side. */
-export function edgePath(start: Box, end: Box): string {
-  const [x1, x2] = [start.x + start.width / 2, end.x + end.width / 2];
+/** From the bottom of one step to the top of another, past what lies between; beside each other, from side to side. */
+export function edgePath(start: Box, end: Box, bends: readonly Bend[] = [], share = 0.5): string {
+  const [x1, x2] = [start.x + start.width * share, end.x + end.width / 2];
   if (start.y === end.y) {
     const y = start.y + NODE_HEIGHT / 2;
     return x1 < x2 ? `M${start.x + start.width} ${y}H${end.x}` : `M${start.x} ${y}H${end.x + end.width}`;
   }
-  const [y1, y2] = [start.y + heightOf(start), end.y];
-  const bend = (y1 + y2) / 2;
-  return `M${x1} ${y1}C${x1} ${bend} ${x2} ${bend} ${x2} ${y2}`;
+  let [x, y] = [x1, start.y + heightOf(start)];
+  let path = `M${x} ${y}`;
+  const curveTo = (nextX: number, nextY: number): void => {
+    const bend = (y + nextY) / 2;
+    path += `C${x} ${bend} ${nextX} ${bend} ${nextX} ${nextY}`;
+    [x, y] = [nextX, nextY];
+  };
+  for (const { x: passed, top, bottom } of bends) {
+    curveTo(passed, top);
+    path += `V${bottom}`;
+    y = bottom;
+  }
+  curveTo(x2, end.y);
+  return path;
 }
 
 /** Less room than this, and the number of a loop would stand on the step beside it. */
@@ -54,7 +67,7 @@ function roomBeside(box: Box, all: Iterable<Box>): { readonly left: number; read
   return { left, right };
 }
 
-/** To another step: up, outside of all between them, on the left; beside each other, above them or, on the way back, below. */
+/** To another step: up, outside of all between them, on the side where less is in the way; beside each other, above them or, on the way back, below. */
 export function backArcOf(
   start: Box,
   end: Box,
@@ -83,14 +96,27 @@ export function backArcOf(
       y: dip - away * 4,
     };
   }
-  let left = Math.min(start.x, end.x);
-  for (const { x, y } of all) if (y >= end.y && y <= start.y) left = Math.min(left, x);
-  left -= out;
+  const isRight = blocked(start, end, all, "right") < blocked(start, end, all, "left");
+  const [x1, x2] = isRight ? [start.x + start.width, end.x + end.width] : [start.x, end.x];
+  let far = isRight ? Math.max(x1, x2) : Math.min(x1, x2);
+  for (const { x, y, width } of all)
+    if (y >= end.y && y <= start.y) far = isRight ? Math.max(far, x + width) : Math.min(far, x);
+  far += isRight ? out : -out;
   // Half way along, a curve with both handles there is at (start + end + 6 * handle) / 8.
-  const handle = (8 * left - start.x - end.x) / 6;
+  const handle = (8 * far - x1 - x2) / 6;
   return {
-    path: `M${start.x} ${y1}C${handle} ${y1} ${handle} ${y2} ${end.x} ${y2}`,
-    x: left,
+    path: `M${x1} ${y1}C${handle} ${y1} ${handle} ${y2} ${x2} ${y2}`,
+    x: far,
     y: (y1 + y2) / 2,
+    side: isRight ? "right" : "left",
   };
+}
+
+/** How many steps an arc would go through that leaves and comes in at this side. */
+function blocked(start: Box, end: Box, all: Iterable<Box>, side: "left" | "right"): number {
+  let found = 0;
+  for (const other of all)
+    for (const box of [start, end])
+      if (other !== box && other.y === box.y && other.x > box.x === (side === "right")) found += 1;
+  return found;
 }

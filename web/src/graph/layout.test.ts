@@ -43,6 +43,31 @@ describe("the layout of a graph", () => {
     expect([first, second!.split(" ").sort(), third, fourth]).toEqual(["a", ["b", "fix"], "c", "undo"]);
   });
 
+  it("leads a long edge past the steps between its ends, also one that decides no layer", () => {
+    const input = graph("a>b b>c c>d a>d", { routes: [{ from: "b", to: "d", below: true }] });
+    const { boxes, bends } = layOut(input);
+    expect([...bends].map(([key, passed]) => [key, passed.length])).toEqual([
+      ["a\nd", 2],
+      ["b\nd", 1],
+    ]);
+    const beside = [...bends.values()].flat();
+    for (const { x, top, bottom } of beside)
+      for (const box of boxes.values())
+        if (box.y >= top && box.y < bottom) expect(x < box.x || x > box.x + box.width).toBe(true);
+  });
+
+  it("leaves room for the arcs between a step and its repair, and for the text of a failure edge", () => {
+    const routes = [
+      { from: "b", to: "fix", below: false },
+      { from: "c", to: "undo", below: true },
+    ];
+    const { boxes } = layOut(graph("a>b b>c", { routes }));
+    const [b, c, fix, undo] = ["b", "c", "fix", "undo"].map((name) => boxes.get(name)!);
+    expect(Math.max(b!.x, fix!.x) - Math.min(b!.x, fix!.x) - 100).toBeGreaterThan(34);
+    const gap = (above: { y: number }, below: { y: number }) => below.y - above.y - NODE_HEIGHT;
+    expect(gap(c!, undo!)).toBeGreaterThan(gap(b!, c!) + 10);
+  });
+
   it("lays out 2,000 steps and 4,000 edges", { tags: ["P16"] }, () => {
     const nodes = Array.from({ length: 2_000 }, (_, at) => node(`s${at}`));
     const above = (at: number, by: number) => ({ from: `s${at - by}`, to: `s${at}` });
@@ -91,7 +116,10 @@ describe("the layout of a graph", () => {
     );
     fc.assert(
       fc.property(input, (given) => {
-        const { boxes, width, height } = layOut(given);
+        const { boxes, bends, width, height } = layOut(given);
+        for (const { x, top, bottom } of [...bends.values()].flat())
+          for (const box of boxes.values())
+            if (box.y >= top && box.y < bottom) expect(x <= box.x || x >= box.x + box.width).toBe(true);
         const all = [...boxes.values()];
         expect(all).toHaveLength(given.nodes.length);
         for (const [at, one] of all.entries()) {

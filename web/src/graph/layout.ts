@@ -1,3 +1,5 @@
+import { edgeKey, type Threaded, threadLongEdges } from "./long-edges.js";
+
 /** What is laid out: only dependencies decide layers, the others are drawn over it. */
 export interface LayoutInput {
   readonly nodes: readonly { readonly name: string; readonly width: number; readonly height?: number }[];
@@ -15,15 +17,30 @@ export interface Box {
   readonly height?: number;
 }
 
+/** Where an edge goes straight down through a layer. */
+export interface Bend {
+  readonly x: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
 export interface Layout {
   readonly boxes: ReadonlyMap<string, Box>;
+  /** By `edgeKey`: what edges pass between their ends. */
+  readonly bends: ReadonlyMap<string, readonly Bend[]>;
   readonly width: number;
   readonly height: number;
 }
 
 export const NODE_HEIGHT = 36;
-const LAYER_GAP = 34;
+/** Between two layers: more where an edge goes far to the side, or has a text. */
+const LAYER_GAP = 20;
+const MAX_LAYER_GAP = 44;
+const LABEL_GAP = 36;
+const GAP_PER_PX_ASIDE = 0.06;
 const NODE_GAP = 22;
+/** More room on both sides of a step that stands beside who sends to it: two arcs and a number go there. */
+const ASIDE_ROOM = 15;
 const MARGIN = 56;
 const SWEEPS = 6;
 
@@ -39,16 +56,18 @@ export function layOut({ nodes, edges, routes }: LayoutInput): Layout {
   }
   leadBelow(above, below, routes, index);
   const layerOf = layersOf(above, below);
-  placeRouted(layerOf, above, below, routes, index);
+  const beside = placeRouted(layerOf, above, below, routes, index);
+  const labelled = routes.flatMap(({ from, to, below: isBelow }) => (isBelow ? pairOf(index, from, to) : []));
+  const threaded = threadLongEdges(layerOf, above, below, labelled);
   const layers: number[][] = [];
-  for (const [node, layer] of layerOf.entries()) {
+  for (const [node, layer] of threaded.layer.entries()) {
     layers[layer] ??= [];
     layers[layer].push(node);
   }
   const filled = Array.from(layers, (layer) => layer ?? []);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1)
-    orderBy(filled, sweep % 2 === 0 ? above : below, sweep % 2 === 0);
-  return positions(filled, nodes, above, below);
+    orderBy(filled, sweep % 2 === 0 ? threaded.above : threaded.below, sweep % 2 === 0);
+  return positions(filled, nodes, threaded, labelled, beside);
 }
 
 function pairOf(index: ReadonlyMap<string, number>, from: string, to: string): [number, number][] {
@@ -109,13 +128,15 @@ function reaches(below: readonly number[][], from: number, to: number): boolean 
   return false;
 }
 
+/** Answers those that stand beside who sends to them. */
 function placeRouted(
   layer: number[],
   above: number[][],
   below: number[][],
   routes: LayoutInput["routes"],
   index: ReadonlyMap<string, number>,
-): void {
+): ReadonlySet<number> {
+  const beside = new Set<number>();
   for (const { from, to, below: isBelow } of routes) {
     const [pair] = pairOf(index, from, to);
     if (pair === undefined) continue;
@@ -125,7 +146,9 @@ function placeRouted(
     layer[target] = layer[source]! + (isBelow ? 1 : 0);
     // It is pulled towards who sends to it.
     above[target]!.push(source);
+    if (!isBelow) beside.add(target);
   }
+  return beside;
 }
 
 /** By the mean place of the neighbours; those without stay where they are. */
@@ -154,15 +177,20 @@ function orderBy(layers: number[][], neighbours: readonly number[][], downwards:
 function positions(
   layers: readonly (readonly number[])[],
   nodes: LayoutInput["nodes"],
-  above: readonly number[][],
-  below: readonly number[][],
+  { layer: layerOf, above, below, threads }: Threaded,
+  labelled: readonly (readonly [from: number, to: number])[],
+  beside: ReadonlySet<number>,
 ): Layout {
-  const centre = new Float64Array(nodes.length);
-  for (const layer of layers) spread(layer, nodes, centre, () => null);
+  if (nodes.length === 0) return { boxes: new Map(), bends: new Map(), width: 0, height: 0 };
+  const widths = layerOf.map(
+    (_, node) => (nodes[node]?.width ?? 0) + (beside.has(node) ? 2 * ASIDE_ROOM : 0),
+  );
+  const centre = new Float64Array(layerOf.length);
+  for (const layer of layers) spread(layer, widths, centre, () => null);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const neighbours = sweep % 2 === 0 ? above : below;
     for (const layer of sweep % 2 === 0 ? layers : layers.toReversed())
-      spread(layer, nodes, centre, (node) => {
+      spread(layer, widths, centre, (node) => {
         const others = neighbours[node]!;
         if (others.length === 0) return null;
         let sum = 0;
@@ -171,38 +199,64 @@ function positions(
       });
   }
   let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const [node, { width }] of nodes.entries()) {
+  for (const [node, width] of widths.entries()) {
     left = Math.min(left, centre[node]! - width / 2);
     right = Math.max(right, centre[node]! + width / 2);
   }
+  const gaps = gapsAbove(layers, above, centre);
+  for (const [, to] of labelled) gaps[layerOf[to]!] = Math.max(LABEL_GAP, gaps[layerOf[to]!]!);
   const boxes = new Map<string, Box>();
+  const rows: { readonly top: number; readonly bottom: number }[] = [];
   let y = MARGIN / 2;
-  for (const layer of layers) {
+  for (const [at, layer] of layers.entries()) {
+    if (at > 0) y += gaps[at]!;
     let tallest = NODE_HEIGHT;
     for (const node of layer) {
-      const { name, width, height = NODE_HEIGHT } = nodes[node]!;
+      if (nodes[node] === undefined) continue;
+      const { name, width, height = NODE_HEIGHT } = nodes[node];
       boxes.set(name, { x: centre[node]! - width / 2 - left + MARGIN, y, width, height });
       tallest = Math.max(tallest, height);
     }
-    y += tallest + LAYER_GAP;
+    rows.push({ top: y, bottom: y + tallest });
+    y += tallest;
   }
-  const height = y + MARGIN / 2 - LAYER_GAP;
-  return nodes.length === 0
-    ? { boxes, width: 0, height: 0 }
-    : { boxes, width: right - left + 2 * MARGIN, height };
+  const bends = new Map<string, Bend[]>();
+  for (const [key, places] of threads) {
+    const [from, to] = key.split("\n").map((node) => nodes[Number(node)]!.name) as [string, string];
+    const x = (place: number): number => centre[place]! - left + MARGIN;
+    bends.set(
+      edgeKey(from, to),
+      places.map((place) => ({ x: x(place), ...rows[layerOf[place]!]! })),
+    );
+  }
+  return { boxes, bends, width: right - left + 2 * MARGIN, height: y + MARGIN / 2 };
+}
+
+/** The further an edge goes to the side, the more room it needs to look like one that goes down. */
+function gapsAbove(
+  layers: readonly (readonly number[])[],
+  above: readonly number[][],
+  centre: Float64Array,
+): number[] {
+  return layers.map((layer) => {
+    let aside = 0;
+    for (const node of layer)
+      for (const other of above[node]!) aside = Math.max(aside, Math.abs(centre[other]! - centre[node]!));
+    return Math.min(MAX_LAYER_GAP, LAYER_GAP + aside * GAP_PER_PX_ASIDE);
+  });
 }
 
 /** Gives every node of a layer the place that it wants, as far as its neighbours in the layer let it; their order stays. */
 function spread(
   layer: readonly number[],
-  nodes: LayoutInput["nodes"],
+  widths: readonly number[],
   centre: Float64Array,
   wants: (node: number) => number | null,
 ): void {
   let edge = Number.NEGATIVE_INFINITY;
   const wanted: number[] = [];
   for (const node of layer) {
-    const half = nodes[node]!.width / 2;
+    const half = widths[node]! / 2;
     const want =
       wants(node) ??
       (edge === Number.NEGATIVE_INFINITY ? centre[node]! : Math.max(centre[node]!, edge + half));

@@ -2,6 +2,8 @@ import type { DrawnNode } from "../pages/run/run-data.js";
 import { NODE_HEIGHT } from "./layout.js";
 
 const CHAR_WIDTH = 7.3;
+/** So wide that most steps are alike, and columns are straight. */
+const NODE_WIDTH = 132;
 const CELL = 10;
 const CARD_WIDTH = 226;
 const CELLS_PER_ROW = 20;
@@ -38,7 +40,7 @@ export function sizeOf(
   isUnfolded: boolean,
 ): { readonly width: number; readonly height: number } {
   if (node.step === null) return { width: 30, height: NODE_HEIGHT };
-  const named = Math.max(110, node.step.length * CHAR_WIDTH + 74);
+  const named = Math.max(NODE_WIDTH, node.step.length * CHAR_WIDTH + 74);
   if (!isFanOut(node)) return { width: named, height: NODE_HEIGHT };
   const height = isUnfolded ? itemPlace(shownItems(node)) + 26 : 28 + cellRows(node) * (CELL + 1) + 22;
   return { width: Math.max(CARD_WIDTH, named), height };

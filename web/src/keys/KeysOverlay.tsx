@@ -51,7 +51,7 @@ export function KeysOverlay({ onClose }: { readonly onClose: () => void }): Reac
             checked={singleKeys}
             onChange={(event) => switchSingleKeys(event.target.checked)}
           />
-          Single keys: letters, digits and signs do something while no field has the focus
+          Single keys: letters, digits and punctuation work as shortcuts while no field has the focus
         </label>
       </div>
       <footer>

@@ -1,5 +1,6 @@
 import Anser from "anser";
 import { stripAnsi } from "../../../src/core/text/plain-text.js";
+import { nameOfUnseen, UNSEEN } from "../words/unseen.js";
 
 /** A piece of a line as it is shown. */
 export interface Segment {
@@ -13,8 +14,7 @@ export interface Segment {
 
 const COLOURS = new RegExp(`(${String.fromCharCode(0x1b)}\\[[0-9;]*m)`);
 const CONTROLS = /(?!\t)[\p{Cc}]/gu;
-/** They turn the order of a line, or take no room in it. */
-const UNSEEN = /([\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff])/;
+const AT_UNSEEN = new RegExp(`(${UNSEEN.source})`);
 const INK = /^ansi-(?:bright-)?(red|green|yellow|blue|magenta|cyan)$/;
 const CONTROL_PICTURES = 0x2400;
 const DELETE = 0x7f;
@@ -44,7 +44,7 @@ export function segmentsOf(line: string): Segment[] {
 /** A text without colours, such as one that was handed on: the same marks. */
 export function markedParts(text: string): Segment[] {
   return text
-    .split(UNSEEN)
+    .split(AT_UNSEEN)
     .map((part, place) =>
       place % 2 === 1 ? { text: nameOfUnseen(part), mark: true as const } : { text: part },
     )
@@ -55,25 +55,4 @@ function pictureOf(control: string): string {
   const code = control.charCodeAt(0);
   if (code === DELETE) return "␡";
   return code < 0x20 ? String.fromCharCode(CONTROL_PICTURES + code) : "␦";
-}
-
-const NAMES: { readonly [code: number]: string } = {
-  8203: "ZWSP",
-  8206: "LRM",
-  8207: "RLM",
-  8234: "LRE",
-  8235: "RLE",
-  8236: "PDF",
-  8237: "LRO",
-  8238: "RLO",
-  8294: "LRI",
-  8295: "RLI",
-  8296: "FSI",
-  8297: "PDI",
-  65279: "BOM",
-};
-
-function nameOfUnseen(character: string): string {
-  const code = character.charCodeAt(0);
-  return NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }

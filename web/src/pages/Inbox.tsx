@@ -64,7 +64,7 @@ export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps):
     .map(({ problem }) => problem);
   useInboxKeys({ rows, chosen: chosen?.problem, go, selected, setSelected, mayAct, back: addressAt(null) });
   if (problems === null) return refusal === null ? <Skeleton /> : <Refused problem={refusal} />;
-  if (rows.length === 0 && problems.total === 0) return <Calm />;
+  if (rows.length === 0 && problems.total === 0) return <Calm mayAct={mayAct} />;
   const isNarrowed = kind !== null && problems.counts[kind as Kind] !== undefined;
   return (
     <div className={asked === null ? "inbox" : "inbox opened"}>
@@ -86,7 +86,7 @@ export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps):
                 now={now}
                 isChosen={row.problem.id === chosen?.problem.id}
                 isSelected={selected.has(row.problem.id)}
-                mayAct={mayAct && row.problem.kind !== "question"}
+                mayAct={mayAct}
                 result={results.get(row.problem.id) ?? null}
                 isGone={row.isGone}
                 href={addressAt(row.problem.id)}
@@ -107,14 +107,20 @@ export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps):
             </div>
           )}
         </div>
-        {picked.length > 0 && <SelectedBar problems={picked} onClear={() => setSelected(new Set())} />}
+        {picked.length > 0 && (
+          <SelectedBar
+            problems={picked}
+            href={addressAt(picked[0]!.id)}
+            onClear={() => setSelected(new Set())}
+          />
+        )}
         <p className="sr" role="status">
           {added > 0 ? count(added, "new problem") : ""}
         </p>
       </section>
       <div className="split" />
       <section className="detail" aria-label="Decision">
-        <a className="btn only-s back" href={addressAt(null)}>
+        <a className="btn back" href={addressAt(null)}>
           All problems
         </a>
         {picked.length > 1 ? (
@@ -334,9 +340,12 @@ function Sections({
 
 function SelectedBar({
   problems,
+  href,
   onClear,
 }: {
   readonly problems: readonly Problem[];
+  /** Where they are decided, if it is not in sight. */
+  readonly href: string;
   readonly onClear: () => void;
 }): ReactNode {
   const runs = new Set(problems.flatMap(({ items }) => items.map(({ run_id }) => run_id))).size;
@@ -345,7 +354,10 @@ function SelectedBar({
       <b>
         {count(problems.length, "problem")}, {count(runs, "run")} selected
       </b>
-      <span className="end small dim hide-s">decide on the right</span>
+      <span className="end small dim beside">decide on the right</span>
+      <a className="btn pri end" href={href}>
+        Decide
+      </a>
       <button type="button" className="btn ghost" onClick={onClear}>
         Clear <Keys keys="esc" />
       </button>

@@ -1,9 +1,12 @@
 import { type ReactNode, useRef, useState } from "react";
 import { nameOf } from "../../../src/report/lookup/job-name.js";
 import { RunGraph } from "../graph/RunGraph.js";
+import { Keys } from "../keys/KeysOverlay.js";
+import { useKeys } from "../keys/use-keys.js";
 import { Icon } from "../parts/Icon.js";
 import { Refused } from "../parts/Notice.js";
 import { Skeleton } from "../parts/Skeleton.js";
+import { useWorkflowOf } from "../parts/trail.js";
 import { addressOf, type Place } from "../place.js";
 import { Controls } from "./run/Controls.js";
 import { runControlsOf } from "./run/control-words.js";
@@ -17,6 +20,7 @@ import {
   type RunSummary,
   type TimelineData,
   useDrawing,
+  usePastDrawing,
   usePastRun,
   useRun,
   useStory,
@@ -48,12 +52,21 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
   const run = at === null ? now : (past.data ?? now);
   const problem = live.problem ?? past.problem;
   const log = useTimeline(runId);
-  const drawing = useLast(useDrawing(moment).data);
+  const drawn = useLast(useDrawing(runId).data);
+  const drawnThen = useLast(usePastDrawing(moment).data);
+  const drawing = at === null ? drawn : (drawnThen ?? drawn);
   const [chosen, setChosen] = useState<number | null>(null);
   const [isShut, setShut] = useState(false);
   const { data: timeline } = log;
+  const step = place.query.get("step") ?? (now === null ? null : defaultStep(now));
+  useKeys("Run", [
+    ...(step === null
+      ? []
+      : [{ keys: "enter", does: "open the step", run: () => goHash(addressOf(["runs", runId, step])) }]),
+    { keys: "esc", does: "back to all runs", run: () => goHash(addressOf(["runs"])) },
+  ]);
+  useWorkflowOf(runId, now?.workflow ?? null);
   if (run === null || now === null) return problem === null ? <Skeleton /> : <Refused problem={problem} />;
-  const step = place.query.get("step") ?? defaultStep(run);
   const tab = TABS.find((name) => name === place.query.get("tab")) ?? "story";
   const go = (next: number | null): void =>
     goTo(place, { at: next === null ? null : String(next), step: place.query.get("step") });
@@ -88,6 +101,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
           {drawing !== null && (
             <RunGraph
               drawing={drawing}
+              whole={drawn ?? drawing}
               log={timeline ?? NOTHING}
               recoveries={run.recoveries}
               at={at}
@@ -98,9 +112,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
               select={(name) => goTo(place, { step: name })}
               hrefOf={(name) => addressWith(place, { step: name })}
               itemHref={(name, scope) => addressOf(["runs", runId, nameOf(name, scope)])}
-              open={(name) => {
-                location.hash = addressOf(["runs", runId, name]);
-              }}
+              open={(name) => goHash(addressOf(["runs", runId, name]))}
             />
           )}
           {drawing === null && <div className="gwrap" />}
@@ -113,7 +125,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
               recoveries={now.recoveries}
               chosen={chosen}
               at={at}
-              time={run.at?.time ?? null}
+              event={run.at?.seq === at ? run.at : null}
               go={go}
               choose={({ number, step: name, first_seq }) => {
                 setChosen(number);
@@ -134,12 +146,20 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
           <div className="body">
             {tab === "events" && timeline !== null && <Events runId={runId} log={timeline} at={at} go={go} />}
             {(tab === "story" || tab === "graph") && (
-              <StoryTab run={run} moment={moment} log={timeline} chosen={chosen} choose={choose} />
+              <StoryTab
+                run={run}
+                moment={moment}
+                log={timeline}
+                drawing={drawing}
+                chosen={chosen}
+                choose={choose}
+              />
             )}
             {tab === "timeline" && timeline !== null && (
               <Timeline
                 run={run}
                 log={timeline}
+                drawing={drawing}
                 recoveries={now.recoveries}
                 chosen={chosen}
                 choose={choose}
@@ -150,7 +170,7 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
           {node !== undefined && (
             <SelectedBar node={node} name={step!} isAsking={asking.has(node.step ?? "")} isPast={isPast}>
               <a className="btn" href={addressOf(["runs", runId, step!])}>
-                Open step
+                Open step <Keys keys="enter" />
               </a>
             </SelectedBar>
           )}
@@ -158,6 +178,10 @@ export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
       </div>
     </div>
   );
+}
+
+function goHash(address: string): void {
+  location.hash = address;
 }
 
 const NOTHING: Pick<TimelineData, "rows" | "candidates"> = { rows: [], candidates: [] };
@@ -212,16 +236,17 @@ interface StoryTabProps {
   readonly run: RunSummary;
   readonly moment: RunMoment;
   readonly log: TimelineData | null;
+  readonly drawing: Drawing | null;
   readonly chosen: number | null;
   readonly choose: (number: number | null) => void;
 }
 
-function StoryTab({ run, moment, log, chosen, choose }: StoryTabProps): ReactNode {
+function StoryTab({ run, moment, log, drawing, chosen, choose }: StoryTabProps): ReactNode {
   const { data, problem } = useStory(moment);
   const story = useLast(data);
   if (story === null) return problem === null ? null : <Refused problem={problem} />;
   return (
-    <Story run={run} story={story} rows={log?.rows ?? []} chosen={chosen} choose={choose}>
+    <Story run={run} story={story} rows={log?.rows ?? []} drawing={drawing} chosen={chosen} choose={choose}>
       {moment.at === null && <Waits run={run} />}
     </Story>
   );

@@ -204,7 +204,8 @@ function Filters({
           name="text"
           type="search"
           aria-label="Find runs by workflow, label or error"
-          placeholder="workflow, label or error"
+          title="In the name of the workflow, labels and error messages"
+          placeholder="Find runs"
           defaultValue={given.text ?? ""}
         />
         <Keys keys="/" />
@@ -247,7 +248,8 @@ function Filters({
         Find
       </button>
       <span className="end small dim num">
-        {isMore ? `the newest ${shown}` : count(shown, "run")}, newest first
+        {isMore ? `the newest ${shown}` : count(shown, "run")}
+        <span className="hide-n">, newest first</span>
       </span>
     </form>
   );

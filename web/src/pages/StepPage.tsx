@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
 import { Refused } from "../parts/Notice.js";
@@ -24,18 +24,17 @@ interface StepPageProps {
 
 /** One job: its attempts, what each of them printed, and what the ladder made of each failure. */
 export function StepPage({ runId, step, place, mayAct }: StepPageProps): ReactNode {
-  const {
-    data: job,
-    problem,
-    reload,
-  } = useLive(
-    `job ${runId} ${step}`,
-    () =>
-      dataOf(
-        api.GET("/api/v1/jobs/{job_id}", { params: { path: { job_id: step }, query: { run_id: runId } } }),
-      ),
-    (changed) => changed === runId,
-  );
+  const key = `job ${runId} ${step}`;
+  // It never changes, and in a large run it takes longer to read than all that does.
+  const known = useRef<{ readonly key: string; readonly definition: JobDetails["definition"] } | null>(null);
+  const read = async (): Promise<JobDetails> => {
+    const definition = known.current?.key === key ? known.current.definition : null;
+    const query = { run_id: runId, definition: definition === null };
+    const job = await dataOf(api.GET("/api/v1/jobs/{job_id}", { params: { path: { job_id: step }, query } }));
+    known.current = { key, definition: definition ?? job.definition };
+    return { ...job, definition: known.current.definition };
+  };
+  const { data: job, problem, reload } = useLive(key, read, (changed) => changed === runId);
   if (job === null) return problem === null ? <Skeleton /> : <Refused problem={problem} />;
   return <Step job={job} step={step} place={place} mayAct={mayAct} reload={reload} />;
 }
@@ -100,7 +99,7 @@ function Step({
         <div className="split" />
         <aside className="side">
           {climbs.length > 0 && <Climb job={job} chosen={number} hrefOf={hrefOf} />}
-          <Meter attempts={attempts} />
+          <Meter job={job} />
           {chosen?.error != null && <ErrorRecord error={chosen.error} />}
           {chosen !== undefined && <AttemptFacts attempt={chosen} />}
           {hasWorkspace && <Workspace job={job} patchHref={(name) => hrefWith({ tab: "patch", name })} />}

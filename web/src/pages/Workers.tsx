@@ -46,9 +46,9 @@ export function Workers({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const sum = (of: "slots" | "used"): number => connected.reduce((total, worker) => total + worker[of], 0);
   return (
     <div className="page workers">
-      <PageTabs of="workers" current="workers" />
       <div className="row wrap">
-        <h2 className="big">Workers</h2>
+        <h2 className="sr">Workers</h2>
+        <PageTabs of="workers" current="workers" />
         <span className="dim">
           {count(connected.length, "worker")}, {count(sum("slots"), "slot")}, {sum("used")} in use
         </span>
@@ -60,6 +60,10 @@ export function Workers({ mayAct }: { readonly mayAct: boolean }): ReactNode {
       {refused !== null && <Refused problem={refused} />}
       <Waiting waiting={waiting} allocations={allocations} mayAct={mayAct} act={act} />
       <WorkersTable workers={workers} now={at} mayAct={mayAct} act={act} />
+      <p className="small dim">
+        A worker is quarantined when three jobs in a row failed on it that others completed. It gets nothing
+        new, and is tried with one attempt after ten minutes.
+      </p>
       {allocations.items.length > 0 && (
         <AllocationTable items={allocations.items} mayAct={mayAct} act={act} />
       )}

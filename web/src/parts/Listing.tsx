@@ -18,10 +18,18 @@ interface ListingProps<Item> {
   readonly columns: readonly (Column<Item> | null)[];
   /** Rows of more than one line. */
   readonly isAiry?: boolean;
+  /** The row that the keys have come to. */
+  readonly chosen?: string | number | null;
 }
 
 /** A table; on a phone each row is a card with the names of its columns, so that nothing scrolls sideways. */
-export function Listing<Item>({ items, keyOf, columns, isAiry = false }: ListingProps<Item>): ReactNode {
+export function Listing<Item>({
+  items,
+  keyOf,
+  columns,
+  isAiry = false,
+  chosen = null,
+}: ListingProps<Item>): ReactNode {
   const shown = columns.filter((column) => column !== null);
   return (
     <div className="scroll">
@@ -37,7 +45,7 @@ export function Listing<Item>({ items, keyOf, columns, isAiry = false }: Listing
         </thead>
         <tbody>
           {items.map((item) => (
-            <tr key={keyOf(item)}>
+            <tr key={keyOf(item)} className={keyOf(item) === chosen ? "sel" : undefined}>
               {shown.map(({ name, look, title, isPlain = false, cell }, place) => (
                 <td
                   key={name}

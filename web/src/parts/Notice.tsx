@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Problem } from "../api/client.js";
+import { addressOf } from "../place.js";
 
 /** What the server refused, what was not done, and the one next step. */
 export function Refused({ problem }: { readonly problem: Problem }): ReactNode {
@@ -8,11 +9,31 @@ export function Refused({ problem }: { readonly problem: Problem }): ReactNode {
     <div className="banner bad" role="alert">
       <div>
         <b>{problem.message}</b> <span className="chip mono line">{problem.code}</span>
-        {problem.hint !== null && <p className="small dim">{problem.hint}</p>}
+        <NextStep problem={problem} />
         {problem.reference !== null && <Reference reference={problem.reference} />}
       </div>
     </div>
   );
+}
+
+/** Where the page itself lists what was not found: hints of the server name its operations. */
+const LISTS: { readonly [code: string]: readonly [page: string, words: string] } = {
+  RUN_NOT_FOUND: ["runs", "See all runs"],
+  JOB_NOT_FOUND: ["runs", "See all runs"],
+  STEP_NOT_FOUND: ["runs", "See all runs"],
+  WORKFLOW_NOT_FOUND: ["workflows", "See all workflows"],
+  SCHEDULE_NOT_FOUND: ["schedules", "See all schedules"],
+};
+
+function NextStep({ problem: { code, hint } }: { readonly problem: Problem }): ReactNode {
+  const list = LISTS[code];
+  if (list !== undefined)
+    return (
+      <p className="small">
+        <a href={addressOf([list[0]])}>{list[1]}</a>
+      </p>
+    );
+  return hint === null ? null : <p className="small dim">{hint}</p>;
 }
 
 /** By which whoever runs the server finds the fault in its log. */

@@ -88,7 +88,7 @@ export function Palette({ pages, onClose }: PaletteProps): ReactNode {
         ))}
       </div>
       {found.length === 0 && (
-        <p className="dim pad">No run, step or workflow has this in its name, and no failure says it.</p>
+        <p className="dim pad">No run, step or workflow has this in its name, and no failure mentions it.</p>
       )}
     </dialog>
   );

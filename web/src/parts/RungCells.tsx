@@ -3,9 +3,9 @@ import type { RungMark } from "../../../src/report/words/rung-marks.js";
 
 const SIGNS: { readonly [mark in RungMark["mark"]]: (rung: RungMark) => string } = {
   acted: ({ times }) => String(times),
-  hold: () => "❚❚",
+  hold: () => "",
   fail: () => "×",
-  spent: () => "▯",
+  spent: () => "",
   no: () => "–",
   unset: () => "·",
   unreached: () => "",

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { Fragment, type ReactNode, useState } from "react";
 import type { Who } from "../App.js";
 import { signOut } from "../api/client.js";
 import { Keys, KeysOverlay } from "../keys/KeysOverlay.js";
@@ -10,7 +10,9 @@ import { ProductDoll } from "./Doll.js";
 import { Icon, type IconName } from "./Icon.js";
 import { LiveDot, LostBanner } from "./Live.js";
 import { Palette } from "./Palette.js";
+import { StartRun } from "./StartRun.js";
 import { switchTheme } from "./theme.js";
+import { useShownWorkflow } from "./trail.js";
 
 /** `key`: after `g`, it goes there. `beside`: it is reached from this page, and is not in the rail itself. */
 const PAGES: readonly {
@@ -34,10 +36,11 @@ interface ShellProps {
   readonly place: Place;
   readonly who: Who | null;
   readonly waiting: number;
+  readonly mayAct: boolean;
   readonly children: ReactNode;
 }
 
-export function Shell({ place, who, waiting, children }: ShellProps): ReactNode {
+export function Shell({ place, who, waiting, mayAct, children }: ShellProps): ReactNode {
   const first = place.path[0] ?? "inbox";
   const current = PAGES.find(({ path }) => path === first)?.beside ?? first;
   const [showsKeys, setShowsKeys] = useState(false);
@@ -103,6 +106,7 @@ export function Shell({ place, who, waiting, children }: ShellProps): ReactNode 
             <Keys keys="mod+k" />
           </button>
           <LiveDot />
+          {first === "runs" && place.path[1] === undefined && mayAct && <StartRun />}
           <button type="button" className="btn icon only-s" aria-label="Light or dark" onClick={switchTheme}>
             <Icon name="theme" small />
           </button>
@@ -178,21 +182,31 @@ function SignedIn({ who }: { readonly who: Who }): ReactNode {
 const DONE_WITH: { readonly [last: string]: string | undefined } = { start: "Start a run" };
 
 function Crumbs({ place: { path } }: { readonly place: Place }): ReactNode {
-  const [first = "inbox", run, last] = path;
+  const [first = "inbox", of, last] = path;
+  const workflow = useShownWorkflow(first === "runs" ? Number(of) : Number.NaN);
+  const way: { readonly words: string; readonly href: string; readonly look?: string }[] = [
+    { words: first[0]!.toUpperCase() + first.slice(1), href: addressOf([first]) },
+  ];
+  if (of !== undefined && workflow !== null)
+    way.push({ words: workflow, href: addressOf(["runs"], { workflow }), look: "hide-s" });
+  if (of !== undefined)
+    way.push({ words: first === "workflows" ? of : `#${of}`, href: addressOf([first, of]) });
   const step = first === "workflows" ? DONE_WITH[last ?? ""] : last;
-  const name = first[0]!.toUpperCase() + first.slice(1);
-  const shown = first === "workflows" ? run : `#${run}`;
+  if (step !== undefined) way.push({ words: step, href: "", ...(first === "runs" ? { look: "mono" } : {}) });
   return (
-    <div
-      className="crumbs cut"
-      title={[name, ...(run === undefined ? [] : [shown]), step].filter(Boolean).join(" / ")}
-    >
-      {run === undefined ? <h1>{name}</h1> : <a href={addressOf([first])}>{name}</a>}
-      {run !== undefined && <span className="sep">/</span>}
-      {run !== undefined &&
-        (step === undefined ? <h1>{shown}</h1> : <a href={addressOf([first, run])}>{shown}</a>)}
-      {step !== undefined && <span className="sep">/</span>}
-      {step !== undefined && <h1 className={first === "workflows" ? undefined : "mono"}>{step}</h1>}
+    <div className="crumbs cut" title={way.map(({ words }) => words).join(" / ")}>
+      {way.map(({ words, href, look = "" }, index) => (
+        <Fragment key={`${href} ${words}`}>
+          {index > 0 && <span className={`sep ${look === "hide-s" ? look : ""}`}>/</span>}
+          {index === way.length - 1 ? (
+            <h1 className={look}>{words}</h1>
+          ) : (
+            <a className={look} href={href}>
+              {words}
+            </a>
+          )}
+        </Fragment>
+      ))}
     </div>
   );
 }

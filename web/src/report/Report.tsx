@@ -76,7 +76,14 @@ export function Report({ data }: { readonly data: ReportData }): ReactNode {
           <div className="body">
             <h3 className="part">Story</h3>
             <LeftOut text={left.story} />
-            <Story run={run} story={story} rows={timeline.rows} chosen={chosen} choose={setChosen} />
+            <Story
+              run={run}
+              story={story}
+              rows={timeline.rows}
+              drawing={graph}
+              chosen={chosen}
+              choose={setChosen}
+            />
             {run.error !== null && run.summary.failures.length === 0 && (
               <p className="pad bad">{run.error.message}</p>
             )}
@@ -86,6 +93,7 @@ export function Report({ data }: { readonly data: ReportData }): ReactNode {
               <Timeline
                 run={run}
                 log={timeline}
+                drawing={graph}
                 recoveries={run.recoveries}
                 chosen={chosen}
                 choose={setChosen}

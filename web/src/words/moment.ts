@@ -1,10 +1,36 @@
+import { durationText } from "../../../src/report/words/duration-text.js";
+import { brokeText } from "../../../src/report/words/what-broke.js";
+
 /** The words of the engine begin small; alone they are a sentence. */
 export function sentence(text: string): string {
   return text === "" ? "" : text[0]!.toUpperCase() + text.slice(1);
+}
+
+const SELF: { readonly [rung: string]: string } = {
+  retry: "retry ",
+  reset: "hard reset ",
+  requeue: "requeue ",
+};
+
+/** A reason where its rung and its failure's code stand beside it: "retry 1 of 2 in 1500 ms" is "1 of 2 in 1.5 s". */
+export function reasonBeside(rung: string, reason: string, code: string | undefined): string {
+  const own = withoutCode(reason, code);
+  const name = SELF[rung];
+  const rest = name !== undefined && own.startsWith(name) ? own.slice(name.length) : own;
+  return rest
+    .replace(/ in 0 ms$/, ", at once")
+    .replace(/^(\d+ of \d+) \(no progress: .*\)$/, "$1")
+    .replace(/\b\d{4,} ms\b/g, (time) => durationText(Number.parseInt(time, 10)));
 }
 
 /** A reason that begins with the code of its failure, where the code stands beside it already. */
 export function withoutCode(reason: string, code: string | undefined): string {
   if (code === undefined || !reason.startsWith(code)) return reason;
   return reason.slice(code.length).replace(/^(?: \([a-z_]+\))?: /, "") || reason;
+}
+
+/** What broke, where the code beside it says already how the process ended. */
+export function brokeOf(message: string, step: string, code: string): string {
+  const exit = /^EXIT_(\d+)$/.exec(code);
+  return brokeText(message, step, { exit_code: exit === null ? null : Number(exit[1]), signal: null });
 }

@@ -1,6 +1,7 @@
 import type { paths } from "../api/schema.js";
 import type { Place } from "../place.js";
 import { count } from "./status.js";
+import { since } from "./times.js";
 
 type Answer = paths["/api/v1/problems"]["get"]["responses"][200]["content"]["application/json"];
 
@@ -18,6 +19,33 @@ export function extentOf({ runs, jobs }: Pick<Problem, "runs" | "jobs">): string
 export function blocksOf({ kind, blocks }: Pick<Problem, "kind" | "blocks">): string {
   if (blocks.steps === 0) return "";
   return `${kind === "failed" ? "lost" : "blocks"} ${count(blocks.steps, "step")}`;
+}
+
+/** "first 11 min ago, last 5 min ago"; once where both are the same. */
+export function seenText({ first_at, last_at }: Pick<Problem, "first_at" | "last_at">, now: number): string {
+  const [first, last] = [since(first_at, now), since(last_at, now)];
+  return first === last ? last : `first ${first}, last ${last}`;
+}
+
+/** The blocked steps, those that wait for nothing but the problem first. */
+export function layersOf({ names, layers }: Pick<Problem["blocks"], "names" | "layers">): string[][] {
+  const found = new Map<number, string[]>();
+  for (const [place, name] of names.entries()) {
+    const layer = layers[place] ?? 0;
+    found.set(layer, [...(found.get(layer) ?? []), name]);
+  }
+  return [...found.values()];
+}
+
+/** The classes of failures that say little by their names. */
+const CLASS_WORDS: { readonly [name: string]: string } = {
+  stuck_no_progress: "stuck, no progress",
+  deterministic_policy: "policy, never retried",
+  transient_runtime: "transient",
+};
+
+export function classWords(name: string): string {
+  return CLASS_WORDS[name] ?? name;
 }
 
 export const KIND_WORDS: { readonly [kind in Kind]: { readonly one: string; readonly many: string } } = {

@@ -4,15 +4,14 @@ import type { RunDetails } from "./status.js";
 /** One rung that brought a step back, with the number that the server gave it. */
 export type Recovery = RunDetails["recoveries"][number];
 
-/** "retried twice", "went back to codegen", "in 5 jobs: retried once". */
-export function recoveryWords({
-  rung,
-  to,
-  times,
-  jobs,
-}: Pick<Recovery, "rung" | "to" | "times" | "jobs">): string {
-  const many = jobs > 1 ? `in ${jobs} jobs: ` : "";
-  return many + wordsOf({ rung, to, times: jobs > 1 ? 1 : times });
+/** "retried twice", "went back to codegen"; of a fan-out with 40 items "5 of 40 items retried once". */
+export function recoveryWords(
+  { rung, to, times, jobs }: Pick<Recovery, "rung" | "to" | "times" | "jobs">,
+  items = 0,
+): string {
+  const many = jobs > 1 ? `${jobs}${items > jobs ? ` of ${items}` : ""} items ` : "";
+  const words = wordsOf({ rung, to, times: jobs > 1 ? 1 : times });
+  return many + (jobs > 1 ? words.replace(/\bits\b/g, "their") : words);
 }
 
 /** ", then completed"; nothing while it is open. */

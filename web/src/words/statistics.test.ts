@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  decidedText,
-  helperText,
-  marksOf,
-  percentText,
-  piecesOf,
-  sortHelpers,
-  WINDOWS,
-} from "./statistics.js";
+import { helperText } from "../../../src/report/words/recovery-words.js";
+import { decidedText, marksOf, percentText, piecesOf, sortHelpers, WINDOWS } from "./statistics.js";
 
 const NOW = Date.parse("2026-03-10T13:05:00Z");
 const [day, week] = WINDOWS;
@@ -44,8 +37,8 @@ describe("the statistics page", () => {
     ]).toEqual([
       "nothing waited for a decision",
       "2 held now",
-      "28 decided after 14 min 00 s at the median",
-      "28 decided after 14 min 00 s at the median, 1 held now",
+      "28 decided after a median of 14 min 00 s",
+      "28 decided after a median of 14 min 00 s, 1 held now",
     ]);
   });
 
@@ -59,10 +52,10 @@ describe("the statistics page", () => {
     ]);
   });
 
-  it("lists what helped in the order of the ladder, people last, and leaves out that a job failed", () => {
-    const by = (...names: string[]) => names.map((name) => ({ by: name, rescued: 1, tried: 0 }));
-    expect(sortHelpers(by("operator.retry", "hold", "fail", "retry"), ["retry", "hold", "fail"])).toEqual(
-      by("retry", "hold", "operator.retry"),
+  it("lists what helped in the order of the ladder, people last", () => {
+    const by = (...names: string[]) => names.map((name) => ({ by: name, rescued: 1, not_rescued: 0 }));
+    expect(sortHelpers(by("operator.retry", "goto", "retry"), ["retry", "goto"])).toEqual(
+      by("retry", "goto", "operator.retry"),
     );
     expect(helperText("operator.hard_reset")).toBe("by hand: hard reset");
     expect(helperText("retry")).toBe("retry");

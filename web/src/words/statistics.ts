@@ -8,7 +8,7 @@ export type Outcome = "at_once" | "rescued" | "handled" | "held" | "failed";
 
 /** From the bottom up. */
 export const OUTCOMES: readonly { readonly name: Outcome; readonly words: string }[] = [
-  { name: "at_once", words: "at once" },
+  { name: "at_once", words: "no failure" },
   { name: "rescued", words: "rescued" },
   { name: "handled", words: "handled" },
   { name: "held", words: "held" },
@@ -66,12 +66,6 @@ export function numberText(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** `operator.hard_reset` is what a person did. */
-export function helperText(by: string): string {
-  const [who, what] = by.split(".", 2);
-  return who === "operator" && what !== undefined ? `by hand: ${what.replaceAll("_", " ")}` : by;
-}
-
 /** What trying again took: attempts that did not succeed, and pauses. */
 export function costText({ running_ms, lost_ms, retry_waiting_ms }: Stats): string {
   const share = percentText(lost_ms, running_ms);
@@ -85,7 +79,7 @@ export function decidedText({ decisions, outcomes }: Pick<Stats, "decisions" | "
   const decided =
     median_ms === null
       ? []
-      : [`${numberText(holds + questions)} decided after ${durationText(median_ms)} at the median`];
+      : [`${numberText(holds + questions)} decided after a median of ${durationText(median_ms)}`];
   return [...decided, ...held].join(", ") || "nothing waited for a decision";
 }
 
@@ -106,7 +100,5 @@ export function sortHelpers(rungs: Stats["rungs"], ladder: readonly string[]): S
     const at = ladder.indexOf(by);
     return at < 0 ? ladder.length : at;
   };
-  return [...rungs]
-    .filter(({ by }) => by !== "fail")
-    .sort((a, b) => place(a) - place(b) || a.by.localeCompare(b.by));
+  return [...rungs].sort((a, b) => place(a) - place(b) || a.by.localeCompare(b.by));
 }

@@ -44,8 +44,7 @@ export function standingOf(
     return { ...plain, words: `${plain.words}, ${PHASES[run.phase]}` };
   if (run.interrupted) return { ...plain, words: `${plain.words}, interrupted` };
   if (run.status !== "completed") return plain;
-  if (met.handled > 0)
-    return { ...plain, face: "handled", words: `Completed, ${count(met.handled, "failure")} handled` };
+  if (met.handled > 0) return { ...plain, face: "handled", words: `Completed, ${met.handled} handled` };
   if (met.recoveries === 0) return plain;
   return {
     ...plain,

@@ -4,7 +4,8 @@ import { marksOf } from "../../../src/report/words/rung-marks.js";
 import { RUNGS } from "../pages/step/rungs.js";
 import { addressOf, placeOf } from "../place.js";
 import { linesOf } from "./log-lines.js";
-import { blocksOf, extentOf, nextAfter, settleOrder } from "./problems.js";
+import { brokeOf } from "./moment.js";
+import { blocksOf, extentOf, layersOf, nextAfter, seenText, settleOrder } from "./problems.js";
 
 it("the page's ladder is the engine's", () => {
   expect(RUNGS).toEqual(LADDER.map(({ name }) => name));
@@ -14,10 +15,18 @@ describe("problems", () => {
   it("say in how many runs and items they are, and what they block", () => {
     expect(extentOf({ runs: 7, jobs: 7 })).toBe("7 runs");
     expect(extentOf({ runs: 1, jobs: 12 })).toBe("1 run, 12 items");
-    const blocks = { steps: 1, names: ["b"], of: 3 };
+    const blocks = { steps: 1, names: ["b"], layers: [1], of: 3 };
     expect(blocksOf({ kind: "hold", blocks })).toBe("blocks 1 step");
     expect(blocksOf({ kind: "failed", blocks: { ...blocks, steps: 2 } })).toBe("lost 2 steps");
     expect(blocksOf({ kind: "hold", blocks: { ...blocks, steps: 0 } })).toBe("");
+  });
+
+  it("tell when they were seen once where first and last are alike, and what they block layer by layer", () => {
+    const [first_at, last_at] = ["2026-11-18T10:00:00.000Z", "2026-11-18T10:06:00.000Z"];
+    const now = Date.parse("2026-11-18T10:11:00.000Z");
+    expect(seenText({ first_at, last_at }, now)).toBe("first 11 min ago, last 5 min ago");
+    expect(seenText({ first_at: last_at, last_at }, now)).toBe("5 min ago");
+    expect(layersOf({ names: ["a", "b", "c"], layers: [1, 1, 3] })).toEqual([["a", "b"], ["c"]]);
   });
 
   it("keep their places while somebody points at them, and new ones are only counted", () => {
@@ -88,6 +97,14 @@ describe("the strip of a ladder", () => {
       hold: "hold",
       fail: "unreached",
     });
+  });
+});
+
+describe("what broke", () => {
+  it("is told without the exit code that the code of the failure has, where more is known", () => {
+    expect(brokeOf("exit code 75: mirror is busy", "deps", "EXIT_75")).toBe("mirror is busy");
+    expect(brokeOf("exit code 75", "deps", "EXIT_75")).toBe("exit code 75");
+    expect(brokeOf("exit code 75: mirror is busy", "deps", "TIMEOUT")).toBe("exit code 75: mirror is busy");
   });
 });
 

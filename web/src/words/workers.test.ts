@@ -5,9 +5,12 @@ import {
   allocationState,
   type BreakerItem,
   breakerState,
+  isOverdue,
+  nodesText,
   remedyText,
   type WaitingItem,
   type WorkerItem,
+  whyNotDrain,
   workerState,
 } from "./workers.js";
 
@@ -32,6 +35,12 @@ const allocation = (changes: object) =>
   }) as unknown as AllocationItem;
 
 describe("the state of a worker in words", () => {
+  it("is silent once its sign of life is overdue", () => {
+    expect(isOverdue(worker({}), NOW)).toBe(false);
+    const silent = worker({ last_seen_at: "2026-03-10T11:59:00Z" });
+    expect([isOverdue(silent, NOW), workerState(silent, NOW).words]).toEqual([true, "silent"]);
+  });
+
   it("says why it is in quarantine and until when", () => {
     const jobs = [{ completed_on: "b" }, { completed_on: "b" }, { completed_on: "c" }];
     const health = { ...HEALTHY, state: "quarantined", until: "2026-03-10T12:10:00Z", jobs };
@@ -61,6 +70,16 @@ describe("the state of an allocation in words", () => {
     [{ state: "ended", end: { code: "NODE_FAIL", message: "node7 failed" } }, "node7 failed (NODE_FAIL)"],
   ])("of %j", (changes, more) => {
     expect(allocationState(allocation(changes)).more).toBe(more);
+  });
+
+  it("names a few nodes and counts the others, and drains only once", () => {
+    const nodes = ["n1", "n2", "n3", "n4", "n5"];
+    expect(nodesText({ nodes: [], num_nodes: 2 })).toBe("2 nodes");
+    expect(nodesText({ nodes: nodes.slice(0, 3), num_nodes: 3 })).toBe("n1, n2, n3");
+    expect(nodesText({ nodes, num_nodes: 5 })).toBe("n1, n2, n3 and 2 more");
+    expect(whyNotDrain({ cancel: null })).toBeNull();
+    expect(whyNotDrain({ cancel: "drain" })).toBe("It is being drained already");
+    expect(whyNotDrain({ cancel: "now" })).toBe("It is being canceled");
   });
 });
 

@@ -26,8 +26,12 @@ export interface Said {
 /** A worker that is silent for so long is about to lose its attempts. */
 const SILENT_MS = 20_000;
 
+export function isOverdue({ last_seen_at }: Pick<WorkerItem, "last_seen_at">, now: number): boolean {
+  return last_seen_at !== null && now - Date.parse(last_seen_at) > SILENT_MS;
+}
+
 export function workerState(worker: WorkerItem, now: number): Said {
-  const { health, connected, draining, leaves_at, last_seen_at } = worker;
+  const { health, connected, draining, leaves_at } = worker;
   if (health.state === "quarantined")
     return {
       words: "quarantined",
@@ -37,7 +41,7 @@ export function workerState(worker: WorkerItem, now: number): Said {
   if (health.state === "probation")
     return { words: "on probation", tone: "line", more: "It is tried with one attempt before it gets more." };
   if (!connected) return { words: "not connected", tone: "line", more: "" };
-  if (last_seen_at !== null && now - Date.parse(last_seen_at) > SILENT_MS)
+  if (isOverdue(worker, now))
     return {
       words: "silent",
       tone: "bad",
@@ -56,6 +60,21 @@ function failedOnIt({ health: { jobs } }: WorkerItem): string {
 }
 
 /** What Daruma makes of the state of an allocation. */
+const MAX_NODES = 3;
+
+/** The first of its nodes, or how many it asks for where it has none yet. */
+export function nodesText({ nodes, num_nodes }: Pick<AllocationItem, "nodes" | "num_nodes">): string {
+  if (nodes.length === 0) return count(num_nodes, "node");
+  const more = nodes.length - MAX_NODES;
+  return `${nodes.slice(0, MAX_NODES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Why an allocation cannot be drained; null: it can. */
+export function whyNotDrain({ cancel }: Pick<AllocationItem, "cancel">): string | null {
+  if (cancel === null) return null;
+  return cancel === "now" ? "It is being canceled" : "It is being drained already";
+}
+
 export function allocationState(item: AllocationItem): Said {
   const because = item.reason === "" ? "" : `For ${item.reason}.`;
   if (item.cancel !== null && item.state !== "ended")

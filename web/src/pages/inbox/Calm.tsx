@@ -3,6 +3,7 @@ import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
+import { StartRun } from "../../parts/StartRun.js";
 import { addressOf } from "../../place.js";
 import { count } from "../../words/status.js";
 
@@ -13,13 +14,16 @@ const SAMPLE = `on_fail:
 const MOST = 1_000;
 
 /** Nothing to do: what would be here, why it is not, and what to type to see it. */
-export function Calm(): ReactNode {
+export function Calm({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const query = { since: "24h", limit: MOST };
   const { data } = useLive(
     "calm",
     () => dataOf(api.GET("/api/v1/runs", { params: { query } })),
     () => true,
   );
+  const rescued = rescuedOf(data?.items ?? []);
+  /** The number is that of the list behind the button. */
+  const known = rescued > 0 && data?.next === null;
   const tryIt = `echo '{name: hold, unhandled: hold, steps: {try: {exec: "false"}}}' | daruma run - --server ${location.origin}`;
   return (
     <div className="calm">
@@ -29,9 +33,12 @@ export function Calm(): ReactNode {
           <h2>Nothing needs you</h2>
           <p className="dim">{data === null ? "" : today(data.items, data.next !== null)}</p>
           <p className="dim">What the ladder cannot answer lands here.</p>
-          <a className="btn" href={addressOf(["runs"], { show: "rescued" })}>
-            See rescued runs
-          </a>
+          <div className="row wrap">
+            <a className="btn" href={addressOf(["runs"], { show: "rescued", since: known ? "24h" : null })}>
+              {known ? `See the ${count(rescued, "rescued run")}` : "See rescued runs"}
+            </a>
+            {mayAct && <StartRun />}
+          </div>
         </div>
       </div>
       <div className="panel">
@@ -79,13 +86,16 @@ export function Calm(): ReactNode {
   );
 }
 
-function today(
-  runs: readonly { readonly status: string; readonly recoveries: number }[],
-  isMore: boolean,
-): string {
+type Ended = { readonly status: string; readonly recoveries: number };
+
+function rescuedOf(runs: readonly Ended[]): number {
+  return runs.filter(({ status, recoveries }) => status === "completed" && recoveries > 0).length;
+}
+
+function today(runs: readonly Ended[], isMore: boolean): string {
   if (runs.length === 0) return "No runs in the last 24 hours.";
   const completed = runs.filter(({ status }) => status === "completed");
-  const rescued = completed.filter(({ recoveries }) => recoveries > 0).length;
+  const rescued = rescuedOf(runs);
   const running = runs.filter(({ status }) => status === "running").length;
   const all = `${isMore ? "More than " : ""}${count(runs.length, "run")} in the last 24 hours. `;
   const after = rescued === 0 ? "" : `, ${rescued} of them after a failure`;

@@ -1,22 +1,22 @@
-import { type ReactNode, useEffect, useState } from "react";
-import { looksLikeError } from "../../../../src/core/text/error-lines.js";
+import { Fragment, type ReactNode, useEffect, useState } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { durationText } from "../../../../src/report/words/duration-text.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";
-import { Doll } from "../../parts/Doll.js";
-import { RungCells } from "../../parts/RungCells.js";
+import { Doll, type Face } from "../../parts/Doll.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
-import { linesOf } from "../../words/log-lines.js";
-import { blocksOf, type Problem } from "../../words/problems.js";
-import { count, standingOf } from "../../words/status.js";
+import { layersOf, type Problem, seenText } from "../../words/problems.js";
+import { count, type RunStatus, standingOf } from "../../words/status.js";
 import { exactTime, since } from "../../words/times.js";
+import { withMarks } from "../../words/unseen.js";
 import { actionsFor } from "./actions.js";
 import { Plan } from "./Plan.js";
+import { WhatBroke } from "./WhatBroke.js";
+import { WhatWasTried } from "./WhatWasTried.js";
 
 const MAX_ITEMS = 1_000;
-const ERROR_LINES = 12;
 
 interface DetailProps {
   /** As the list has it. */
@@ -62,10 +62,10 @@ export function Detail({ problem: listed, mayAct, result, onDecided }: DetailPro
           onDecided={onDecided}
         />
       )}
-      {whole.question === null ? (
-        <WhatBroke problem={whole} />
-      ) : (
-        <p className="prompt">{whole.question.prompt}</p>
+      {whole.question === null && <WhatBroke problem={whole} />}
+      {/* The title is one line of it, without what cannot be seen. */}
+      {whole.question !== null && whole.question.prompt !== whole.title && (
+        <p className="prompt">{withMarks(whole.question.prompt)}</p>
       )}
       {whole.question === null && <WhatWasTried problem={whole} />}
       {whole.blocks.steps > 0 && <WhatItBlocks problem={whole} />}
@@ -93,19 +93,9 @@ function Head({ problem }: { readonly problem: Problem }): ReactNode {
           {error !== null && <span className="chip mono line">{error.code}</span>}
           {error !== null && <span className="chip line">{error.class}</span>}
           {kind === "dead_letter" && <span className="chip line">dead letter</span>}
-          {signature !== null && (
-            <button
-              type="button"
-              className="copy mono-s"
-              title={`${signature}; click to copy`}
-              onClick={() => void navigator.clipboard?.writeText(signature)}
-            >
-              {signature.slice(0, 11)}
-            </button>
-          )}
+          {signature !== null && <CopySignature signature={signature} />}
           <span className="num" title={`first ${exactTime(first_at)}, last ${exactTime(last_at)}`}>
-            {problem.jobs > 1 ? `first ${since(first_at, now)}, last ` : ""}
-            {since(last_at, now)}
+            {seenText(problem, now)}
           </span>
         </div>
       </div>
@@ -118,89 +108,55 @@ function Head({ problem }: { readonly problem: Problem }): ReactNode {
   );
 }
 
-function WhatBroke({ problem: { error, items } }: { readonly problem: Problem }): ReactNode {
-  const record = error?.cause ?? error;
-  const [newest] = items;
-  if (record === null || newest === undefined) return null;
-  const stream = linesOf(record.stderr_tail).length > 0 ? "stderr" : "stdout";
-  const all = linesOf(stream === "stderr" ? record.stderr_tail : record.stdout_tail);
-  const first = all.findIndex(looksLikeError);
-  const from =
-    first < 0
-      ? Math.max(0, all.length - ERROR_LINES)
-      : Math.max(0, Math.min(first - 2, all.length - ERROR_LINES));
-  const lines = all.slice(from, from + ERROR_LINES);
+/** Both words stand in one cell, so that nothing beside it moves. */
+function CopySignature({ signature }: { readonly signature: string }): ReactNode {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(signature);
+    setCopied(true);
+  };
+  const reset = (): void => setCopied(false);
   return (
-    <section>
-      <h3>
-        What broke
-        <span className="dim small">
-          {lines.length === 0
-            ? "it printed nothing"
-            : `end of ${stream}, attempt ${record.attempt ?? newest.attempts} of run ${newest.run_id}`}
-        </span>
-        <a
-          className="link end small"
-          href={addressOf(["runs", newest.run_id, nameOf(newest.step, newest.scope)], { tab: "log" })}
-        >
-          whole log <Keys keys="l" />
-        </a>
-      </h3>
-      {lines.length > 0 && (
-        <div className="errs">
-          {lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands at its place
-            <div key={index} className={looksLikeError(line) ? "ln hit" : "ln"}>
-              <i>{from + index + 1}</i>
-              <span>{line}</span>
-            </div>
-          ))}
-        </div>
-      )}
-    </section>
+    <button
+      type="button"
+      className={copied ? "copy mono-s copied" : "copy mono-s"}
+      title={`${signature}; click to copy`}
+      onClick={() => void copy()}
+      onPointerLeave={reset}
+      onBlur={reset}
+    >
+      <span>{signature.slice(0, SHORT_CHARS)}</span>
+      <span role="status">{copied ? "Copied" : ""}</span>
+    </button>
   );
 }
 
-function WhatWasTried({ problem }: { readonly problem: Problem }): ReactNode {
-  const { ladder, ladder_differs: differs, runs, tried } = problem;
-  return (
-    <section>
-      <h3>
-        What was tried
-        {differs !== null && runs > 1 && (
-          <span className="dim small">
-            {differs.runs === 0
-              ? `the same in ${differs.of === runs ? `all ${runs}` : `the newest ${differs.of}`} runs`
-              : `in the newest run; differs in ${count(differs.runs, "run")}`}
-          </span>
-        )}
-      </h3>
-      <RungCells marks={ladder as never} />
-      <p className="small dim">{tried}</p>
-    </section>
-  );
-}
+const SHORT_CHARS = 11;
 
 function WhatItBlocks({ problem }: { readonly problem: Problem }): ReactNode {
-  const { blocks, step } = problem;
+  const { blocks, step, kind } = problem;
   return (
     <section>
       <h3>
-        What it {problem.kind === "failed" ? "cost" : "blocks"}
+        What it {kind === "failed" ? "cost" : "blocks"}
         <span className="dim small">
-          {blocksOf(problem)} of {blocks.of}
+          {blocks.steps} of {count(blocks.of, "step")}
           {problem.runs > 1 ? " in each run" : ""}
         </span>
       </h3>
       <div className="blocks">
-        <span className="st src">{step}</span>
-        <span className="ar" aria-hidden="true">
-          →
-        </span>
-        {blocks.names.map((name) => (
-          <span key={name} className="st">
-            {name}
-          </span>
+        <span className={kind === "failed" ? "st src bad" : "st src"}>{step}</span>
+        {layersOf(blocks).map((names) => (
+          <Fragment key={names[0]}>
+            <span className="ar" aria-hidden="true">
+              →
+            </span>
+            {names.map((name) => (
+              <span key={name} className="st">
+                {name}
+              </span>
+            ))}
+          </Fragment>
         ))}
         {blocks.steps > blocks.names.length && (
           <span className="dim">and {blocks.steps - blocks.names.length} more</span>
@@ -252,16 +208,21 @@ function RunsOf({
                 onChange={() => onChange(toggled(leftOut, item.job_id))}
               />
             )}
-            {item.run !== null && (
-              <Doll face={standingOf({ status: item.run.status, interrupted: false }).face} />
-            )}
+            {item.run !== null && <Doll face={faceOf(problem, item.run.status)} />}
             <a className="link num" href={addressOf(["runs", item.run_id])}>
               #{item.run_id}
             </a>
             {item.scope !== "root" && <span className="mono-s cut">{nameOf(item.step, item.scope)}</span>}
+            {item.run !== null && (
+              <span className="small dim num hide-s" title={exactTime(item.run.started_at)}>
+                started {since(item.run.started_at, now)}
+              </span>
+            )}
             <span className="small dim num" title={exactTime(item.since)}>
-              {problem.kind === "failed" ? "failed" : problem.kind === "question" ? "asked" : "held"}{" "}
-              {since(item.since, now)}
+              {STOPPED[problem.kind]}{" "}
+              {item.run === null
+                ? since(item.since, now)
+                : `after ${durationText(Date.parse(item.since) - Date.parse(item.run.started_at))}`}
             </span>
             {item.run?.jobs != null && (
               <span className="end small dim num">
@@ -273,6 +234,15 @@ function RunsOf({
       </ul>
     </section>
   );
+}
+
+const STOPPED = { hold: "held", dead_letter: "held", question: "asked", failed: "failed" } as const;
+
+/** A run of which only a question is left leans, whatever its status. */
+function faceOf({ kind }: Problem, status: RunStatus): Face {
+  return kind === "question" && status === "running"
+    ? "held"
+    : standingOf({ status, interrupted: false }).face;
 }
 
 export function toggled<T>(set: ReadonlySet<T>, id: T): ReadonlySet<T> {

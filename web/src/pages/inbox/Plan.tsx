@@ -7,6 +7,7 @@ import { useKeys } from "../../keys/use-keys.js";
 import { Confirm } from "../../parts/Confirm.js";
 import { sentence } from "../../words/moment.js";
 import type { Problem } from "../../words/problems.js";
+import { withMarks } from "../../words/unseen.js";
 import { readControls } from "../run/run-data.js";
 import { type Action, buttonWords, doneWords, HARD_RESET, needsWorkspace } from "./actions.js";
 import { Preview } from "./Preview.js";
@@ -52,14 +53,20 @@ export function Plan(props: PlanProps): ReactNode {
   const { outcome, problem } = usePreview(wish, key, isChosen && jobs.length > 0);
   const runs = new Set(jobs.map(({ run_id }) => run_id)).size;
   const isReady = outcome?.results.every(({ ok }) => ok);
-  const why = whyNot({ isChosen, jobs: jobs.length, isReady, sending, isAsked: outcome !== null });
+  const why = whyNot({
+    isChosen,
+    jobs: jobs.length,
+    isReady,
+    sending,
+    isAsked: outcome !== null || problem !== null,
+  });
   const send = async (): Promise<void> => {
     setAsks(false);
     setSending(true);
     try {
       const done = await decide(wish, key, false);
       const refused = done.results.filter(({ ok }) => !ok).length;
-      onDecided(choice === null ? doneWords(name, runs - refused) : `Answered: ${choice}`);
+      onDecided(choice === null ? doneWords(name, runs - refused) : `Answered: ${withMarks(choice)}`);
     } catch (error) {
       setRefusal(error as Refusal);
     }
@@ -88,12 +95,12 @@ export function Plan(props: PlanProps): ReactNode {
       ? [{ keys: "h", does: "hard reset", run: () => choose(HARD_RESET) }]
       : []),
     ...(choices ?? []).slice(0, 9).map((each, index) => ({
-      ...{ keys: String(index + 1), does: `answer ${each}`, run: () => setChoice(each) },
+      ...{ keys: String(index + 1), does: `answer ${withMarks(each)}`, run: () => setChoice(each) },
     })),
     { keys: "mod+enter", does: "send the decision", run: press, inFields: true as const },
   ]);
   const words = isQuestion
-    ? `Answer${choice === null ? "" : ` ${choice}`}`
+    ? `Answer${choice === null ? "" : ` ${withMarks(choice)}`}`
     : buttonWords(action ?? actions[0]!, runs, problems.length);
   return (
     <section className="resolve" aria-label="Decide">
@@ -130,12 +137,9 @@ export function Plan(props: PlanProps): ReactNode {
             onLeaveOut={onLeaveOut}
           />
         )}
+        <p className="small dim only-s">{keptText(name, runs)}</p>
         <div className="row wrap">
-          <span className="small dim grow">
-            {name === "set_aside" || name === "fork"
-              ? "Kept with the failure, or in the log of the new run."
-              : "Kept in the log of every run. It cannot be undone."}
-          </span>
+          <span className="small dim grow hide-s">{keptText(name, runs)}</span>
           {hasReset && (
             <button
               type="button"
@@ -181,6 +185,12 @@ export function Plan(props: PlanProps): ReactNode {
   );
 }
 
+function keptText(action: Wish["action"], runs: number): string {
+  if (action === "set_aside") return "Kept with the failure.";
+  if (action === "fork") return `Kept in the log of the new run${runs === 1 ? "" : "s"}.`;
+  return `Kept in the log of ${runs === 1 ? "the run" : `all ${runs} runs`}. It cannot be undone.`;
+}
+
 /** Why the step of a problem cannot be reset hard: the server says it, of its newest run. Null: it can. */
 function useWhyNoReset(problem: Problem | null): string | null {
   const newest = problem?.items[0];
@@ -206,7 +216,7 @@ function whyNot(now: {
   if (now.jobs === 0) return "No run is selected";
   if (!now.isChosen) return "Choose an answer first";
   if (!now.isAsked) return "The server has not said yet what will happen";
-  return now.isReady === true ? null : "The server would refuse it: see above";
+  return now.isReady === true ? null : "It would be refused: see above";
 }
 
 /** What the server says of this request, asked again when it changes. */
@@ -270,10 +280,12 @@ function Acts({
             onClick={() => !isOff && onChoose(each)}
           >
             <span className="row">
-              {each.words}
+              {several ? (each.wordsOfMany ?? each.words) : each.words}
               {each.key !== null && <Keys keys={each.key} />}
             </span>
-            <small>{isOff ? "one problem at a time" : each.means}</small>
+            <small>
+              {isOff ? "one problem at a time" : several ? (each.many ?? each.means) : each.means}
+            </small>
           </button>
         );
       })}
@@ -295,7 +307,7 @@ function Choices({
       {choices.map((choice, index) => (
         <button key={choice} type="button" aria-pressed={choice === chosen} onClick={() => onChoose(choice)}>
           <span className="row">
-            {choice}
+            {withMarks(choice)}
             {index < 9 && <Keys keys={String(index + 1)} />}
           </span>
         </button>

@@ -32,7 +32,7 @@ export function Preview({ action, outcome, refusal, runs, blocked, onLeaveOut }:
       {waits(action) && blocked.length > 0 && refused.length === 0 && (
         <div>
           <span className="mono-s">{named(blocked)}</span> {blocked.length === 1 ? "stays" : "stay"} blocked
-          until it completes
+          until it completes. Nothing else changes.
         </div>
       )}
       {refused.slice(0, MAX_TOLD).map(({ job_id, run_id, error }) => (

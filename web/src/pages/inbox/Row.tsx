@@ -3,8 +3,9 @@ import { expiryText } from "../../../../src/report/words/expiry-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
 import { LadderStrip } from "../../parts/Ladder.js";
-import { blocksOf, extentOf, type Problem } from "../../words/problems.js";
+import { blocksOf, classWords, extentOf, type Problem, seenText } from "../../words/problems.js";
 import { exactTime, since } from "../../words/times.js";
+import { withMarks } from "../../words/unseen.js";
 
 interface RowProps {
   readonly problem: Problem;
@@ -20,12 +21,14 @@ interface RowProps {
   readonly onSelect: (withRange: boolean) => void;
 }
 
+const ALONE = "A question has its own choices: it is answered by itself";
+
 export function Row(props: RowProps): ReactNode {
   const { problem, now, isChosen, isSelected, mayAct, result, isGone, href, onSelect } = props;
   const { kind, title, step, workflow, error, error_line: line, question } = problem;
   return (
     <li className={`item${isChosen ? " focus" : ""}${isGone && result === null ? " gone" : ""}`}>
-      {mayAct ? (
+      {mayAct && question === null ? (
         <input
           type="checkbox"
           className="pick"
@@ -33,6 +36,17 @@ export function Row(props: RowProps): ReactNode {
           checked={isSelected}
           onChange={() => onSelect(false)}
           onClick={(event) => event.shiftKey && onSelect(true)}
+        />
+      ) : mayAct ? (
+        <input
+          type="checkbox"
+          className="pick"
+          aria-label={`Select ${step} in ${workflow}: ${title}`}
+          aria-disabled="true"
+          aria-description={ALONE}
+          title={ALONE}
+          checked={false}
+          onChange={() => {}}
         />
       ) : (
         <span />
@@ -46,19 +60,21 @@ export function Row(props: RowProps): ReactNode {
         <b className="mono">{step}</b>
         <span className="cut">in {workflow}</span>
         {error !== null && <span className="chip mono line">{error.code}</span>}
-        <span className="hide-s cut">
-          {question === null ? error?.class : `asks: ${question.choices.join(" or ")}`}
-          {kind === "dead_letter" && ", dead letter"}
+        <span className="hide-s cut" title={error === null ? undefined : `class ${error.class}`}>
+          {question === null
+            ? classWords(error?.class ?? "")
+            : `asks: ${withMarks(question.choices.join(" or "))}`}
+          {kind === "dead_letter" && " · dead letter"}
         </span>
         <span
           className="end num"
           title={`first ${exactTime(problem.first_at)}, last ${exactTime(problem.last_at)}`}
         >
-          {problem.jobs > 1 && <span className="hide-s">first {since(problem.first_at, now)}, last </span>}
-          {since(problem.last_at, now)}
+          <span className="hide-s">{seenText(problem, now)}</span>
+          <span className="only-s">{since(problem.last_at, now)}</span>
         </span>
       </div>
-      {line !== null && line !== title && (
+      {line !== null && (
         <div className="eline cut" title={line}>
           {line}
         </div>

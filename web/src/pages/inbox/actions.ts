@@ -12,6 +12,9 @@ export interface Action {
   readonly means: string;
   /** The key that chooses it. It never sends it. */
   readonly key: string | null;
+  /** Of several problems. */
+  readonly wordsOfMany?: string;
+  readonly many?: string;
   /** What the button says before the number: "Retry" in 7 runs. */
   readonly verb: string;
   readonly destroys?: true;
@@ -27,12 +30,22 @@ const RETRY: Action = {
   verb: "Retry",
 };
 const COMPLETE: Action = {
-  ...{ name: "complete", words: "Complete", means: "go on with an output that you give", key: "c" },
+  ...{ name: "complete", words: "Complete", means: "go on with your output", key: "c" },
   ...{ verb: "Complete", alone: true },
 };
-const SKIP: Action = { name: "skip", words: "Skip", means: "go on without it", key: "s", verb: "Skip" };
+const SKIP: Action = {
+  ...{ name: "skip", words: "Skip", means: "go on without it", many: "go on without them" },
+  ...{ key: "s", verb: "Skip" },
+};
 const FAIL: Action = {
-  ...{ name: "fail", words: "Let it fail", means: "cancels what depends on it", key: "x", verb: "Let fail" },
+  ...{
+    name: "fail",
+    words: "Let it fail",
+    wordsOfMany: "Let them fail",
+    means: "cancels dependents",
+    key: "x",
+    verb: "Let fail",
+  },
   destroys: true,
 };
 const REDRIVE: Action = {

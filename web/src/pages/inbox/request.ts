@@ -47,13 +47,16 @@ function hash(text: string): string {
   return (sum >>> 0).toString(36);
 }
 
-/** JSON where it is JSON, else the text itself. */
+/** What is nearly JSON must not become a text that later steps cannot read: it cannot be undone. */
 function parsed(text: string): unknown {
   if (text.trim() === "") return null;
   try {
     return JSON.parse(text);
   } catch {
-    return text;
+    throw new Refusal({
+      ...{ status: 422, code: "INVALID_INPUT", detail: "The output is not JSON" },
+      hint: 'Write a value, such as {"rows": 0}, or a text in quotes.',
+    });
   }
 }
 

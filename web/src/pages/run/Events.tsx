@@ -136,7 +136,7 @@ interface RowProps {
 function Row({ event, names, index, start, at, choose }: RowProps): ReactNode {
   const style = { top: index * ROW_HEIGHT };
   if (event === null) return <div className="ev dim" style={style} />;
-  const text = textOf(event, names);
+  const { job, text } = textOf(event, names);
   const isFuture = at !== null && event.seq > at;
   return (
     <div className={`ev${event.seq === at ? " sel" : ""}${isFuture ? " future" : ""}`} style={style}>
@@ -152,7 +152,8 @@ function Row({ event, names, index, start, at, choose }: RowProps): ReactNode {
         +{durationText(Math.max(0, Date.parse(event.at) - start))}
       </span>
       <span className={`mono-s ${toneOf(event.type)}`}>{event.type}</span>
-      <span className="cut" title={text}>
+      <span className="cut" title={job === null ? text : `${job} ${text}`}>
+        {job !== null && <span className="of">{job} </span>}
         {text}
       </span>
     </div>

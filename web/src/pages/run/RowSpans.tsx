@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
+import { count } from "../../words/status.js";
 import type { TimelineRow } from "./run-data.js";
 
 const ROW_HEIGHT = 22;
@@ -27,13 +28,13 @@ export function RowSpans({ row, y, x, total }: SpansProps): ReactNode {
           height="12"
           rx="2"
         >
-          <title>{`${jobs} jobs, ${failed} failed attempts`}</title>
+          <title>{`${jobs} items, ${count(failed, "failed attempt")}`}</title>
         </rect>
         {spans.map(({ seq, to_ms: end }) => (
           <rect key={seq} className="bad" x={x(end ?? 0)} y={middle - 6} width="2" height="12" />
         ))}
         <text className="ax" x={x(from_ms ?? 0) - 6} y={middle + 4} textAnchor="end">
-          {jobs} jobs{failed > 0 ? `, ${failed} failed` : ""}
+          {jobs} items{failed > 0 ? `, ${count(failed, "failure")}` : ""}
         </text>
       </>
     );

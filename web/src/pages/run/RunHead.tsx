@@ -5,6 +5,7 @@ import { PageHead } from "../../parts/PageHead.js";
 import { sentence } from "../../words/moment.js";
 import { count } from "../../words/status.js";
 import { exactTime, namedTime } from "../../words/times.js";
+import { withMarks } from "../../words/unseen.js";
 import { HeadLines } from "./HeadLines.js";
 import { failuresMet } from "./moments.js";
 import type { RunSummary, TimelineData } from "./run-data.js";
@@ -57,7 +58,7 @@ function Chips({ run, isRecovered }: { readonly run: RunSummary; readonly isReco
         {run.priority !== 0 && <span className="chip line hide-s">priority {run.priority}</span>}
         {Object.entries(run.labels).map(([key, value]) => (
           <span key={key} className="chip line hide-s">
-            {key}={value}
+            {withMarks(`${key}=${value}`)}
           </span>
         ))}
       </span>

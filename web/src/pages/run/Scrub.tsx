@@ -1,8 +1,9 @@
-import { type CSSProperties, type ReactNode, useMemo } from "react";
+import { type CSSProperties, type ReactNode, useMemo, useRef } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { useKeys } from "../../keys/use-keys.js";
 import { Cut } from "../../parts/Cut.js";
 import { Icon } from "../../parts/Icon.js";
+import { useWidth } from "../../parts/use-width.js";
 import type { Recovery } from "../../words/recoveries.js";
 import { badgePlaces, msOf, recoveryBeside, seqAt, spanOf, stepBy } from "./moments.js";
 import type { TimelineData } from "./run-data.js";
@@ -14,21 +15,21 @@ interface ScrubProps {
   readonly chosen: number | null;
   readonly choose: (recovery: Recovery) => void;
   readonly at: number | null;
-  /** When the event was, as the server says; null: not read yet. */
-  readonly time: string | null;
+  /** What the event was, and when, as the server says; null: not read yet. */
+  readonly event: { readonly time: string; readonly type: string } | null;
   readonly go: (at: number | null) => void;
 }
 
 /** So fine that no event is out of reach of a hand, and the keys go one by one. */
 const TICKS = 1_000;
-/** In per cent of the track: two badges stand side by side. */
-const BADGE_WIDTH = 2.4;
+/** Two badges stand side by side. */
+const BADGE_PX = 19;
 
 /** The whole log along its time: moving it shows the run as it was. */
-export function Scrub({ log, recoveries, chosen, choose, at, time, go }: ScrubProps): ReactNode {
+export function Scrub({ log, recoveries, chosen, choose, at, event, go }: ScrubProps): ReactNode {
   const total = spanOf(log);
   const ms =
-    at === null ? total : time === null ? msOf(log, at) : Date.parse(time) - Date.parse(log.first_at);
+    at === null ? total : event === null ? msOf(log, at) : Date.parse(event.time) - Date.parse(log.first_at);
   const place = Math.min(100, (100 * ms) / total);
   const step = (by: 1 | -1) => go(stepBy(log, at, by));
   const jump = (by: 1 | -1) => go(recoveryBeside(recoveries, at, by));
@@ -59,6 +60,7 @@ export function Scrub({ log, recoveries, chosen, choose, at, time, go }: ScrubPr
             <span className="chip ink">Past</span>
             <Cut>
               event {at} of {log.events}, +{durationText(Math.max(0, Math.round(ms)))}
+              {event === null ? "" : `: ${event.type}`}
             </Cut>
           </span>
         )}
@@ -66,14 +68,11 @@ export function Scrub({ log, recoveries, chosen, choose, at, time, go }: ScrubPr
         <span className="dim hide-s hide-n">
           <kbd>[</kbd> <kbd>]</kbd> event <kbd>{"{"}</kbd> <kbd>{"}"}</kbd> recovery
         </span>
-        <button
-          type="button"
-          className={at === null ? "btn sm unseen" : "btn sm"}
-          disabled={at === null}
-          onClick={() => go(null)}
-        >
-          Back to the end
-        </button>
+        {at !== null && (
+          <button type="button" className="btn sm" onClick={() => go(null)}>
+            Back to the end
+          </button>
+        )}
       </div>
       <div className="track">
         <Bars log={log} />
@@ -121,11 +120,13 @@ type BadgesProps = Pick<ScrubProps, "log" | "recoveries" | "chosen" | "choose">;
 function Badges({ log, recoveries, chosen, choose }: BadgesProps): ReactNode {
   const total = spanOf(log);
   const start = Date.parse(log.first_at);
+  const line = useRef<HTMLSpanElement>(null);
+  const least = (100 * BADGE_PX) / useWidth(line, 760);
   const places = badgePlaces(
     recoveries.map(({ first_at }) => (100 * (Date.parse(first_at) - start)) / total),
-    recoveries.length * BADGE_WIDTH > 100 ? 0 : BADGE_WIDTH,
+    recoveries.length * least > 100 ? 0 : least,
   );
-  return recoveries.map((recovery, index) => (
+  const badges = recoveries.map((recovery, index) => (
     <button
       key={recovery.number}
       type="button"
@@ -138,4 +139,10 @@ function Badges({ log, recoveries, chosen, choose }: BadgesProps): ReactNode {
       {recovery.number}
     </button>
   ));
+  return (
+    <>
+      <span ref={line} className="trackline" />
+      {badges}
+    </>
+  );
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { Cut } from "../../parts/Cut.js";
 import { Glyph } from "../../parts/Glyph.js";
-import { count, jobStatusWord } from "../../words/status.js";
+import { count, type JobStatus, jobStatusWord } from "../../words/status.js";
 import type { DrawnNode } from "./run-data.js";
 
 /** The step that the controls are about. */
@@ -37,16 +37,20 @@ export function SelectedBar({
       <b className="mono">{name}</b>
       <Cut className="dim">
         {isAsking && status === "waiting" ? "asks a question" : jobStatusWord(status)}
+        {!many && one === undefined && attempts > 1 ? attemptWords(status, attempts) : ""}
         {isHandled ? ", handled" : ""}
         {isPast ? " at this moment" : ""}
-        {many
-          ? `, ${count(node.jobs!.total, "job")}`
-          : one === undefined && attempts > 0
-            ? `, ${count(attempts, "attempt")}`
-            : ""}
+        {many ? `, ${count(node.jobs!.total, "item")}` : ""}
       </Cut>
       <span className="end" />
       {children}
     </div>
   );
+}
+
+/** "failed on attempt 2", "held after 3 attempts": of a step that was tried more than once. */
+function attemptWords(status: JobStatus, attempts: number): string {
+  return status === "completed" || status === "failed" || status === "running"
+    ? ` on attempt ${attempts}`
+    : ` after ${count(attempts, "attempt")}`;
 }

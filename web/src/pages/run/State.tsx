@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
+import { withMarks } from "../../words/unseen.js";
 import type { RunMoment, RunSummary } from "./run-data.js";
 
 /** Of more jobs the outputs are not listed. */
@@ -32,18 +33,34 @@ export function State({ run, moment, jobs }: StateProps): ReactNode {
       <h3>Inputs</h3>
       <Values values={Object.entries(inputs)} none="This run has no inputs." />
       <h3>Last error</h3>
-      <pre className="code">{JSON.stringify(run.state, null, 2)}</pre>
+      <LastErrors state={run.state} />
       <h3>Outputs</h3>
       {jobs > MAX_JOBS ? (
         <p className="small dim">
           {jobs} jobs are too many to list. One of them:{" "}
-          <code className="mono-s">daruma job {runId} STEP --json</code>
+          <code className="mono-s">daruma job show {runId} STEP --json</code>
         </p>
       ) : (
         <Outputs runId={runId} at={at} />
       )}
     </div>
   );
+}
+
+/** By scope: a run without a fan-out has one. */
+function LastErrors({ state }: { readonly state: RunSummary["state"] }): ReactNode {
+  const errors = Object.entries(state ?? {}).flatMap(([scope, kept]) => {
+    const error = (kept as { readonly _last_error?: unknown } | null)?._last_error ?? null;
+    return error === null ? [] : [[scope.replace(/^root\/?/, "") || "this run", error] as const];
+  });
+  if (errors.length === 0)
+    return <p className="small dim">No error is kept: what failed was handled, or came back.</p>;
+  return errors.map(([scope, error]) => (
+    <div key={scope}>
+      {errors.length > 1 && <div className="mono-s dim">{scope}</div>}
+      <pre className="code">{withMarks(JSON.stringify(error, null, 2))}</pre>
+    </div>
+  ));
 }
 
 function Outputs({ runId, at }: RunMoment): ReactNode {
@@ -80,7 +97,11 @@ function Values({
       {values.map(([name, value]) => (
         <div key={name} className="kvrow">
           <dt className="mono-s">{name}</dt>
-          <dd className="mono-s">{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+          {value === "" ? (
+            <dd className="small dim">nothing</dd>
+          ) : (
+            <dd className="mono-s">{withMarks(typeof value === "string" ? value : JSON.stringify(value))}</dd>
+          )}
         </div>
       ))}
     </dl>

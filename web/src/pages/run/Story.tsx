@@ -1,20 +1,24 @@
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { expiryText } from "../../../../src/report/words/expiry-text.js";
-import { marksOf } from "../../../../src/report/words/rung-marks.js";
+import { marksOf, type RungMark } from "../../../../src/report/words/rung-marks.js";
+import { Doll } from "../../parts/Doll.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
-import { sentence, withoutCode } from "../../words/moment.js";
+import { brokeOf, sentence, withoutCode } from "../../words/moment.js";
 import { endWords, recoveryWords } from "../../words/recoveries.js";
+import { withMarks } from "../../words/unseen.js";
 import { RUNGS } from "../step/rungs.js";
-import type { RunStory, RunSummary, TimelineRow, Told } from "./run-data.js";
-import { completedText, storyLines } from "./story-lines.js";
+import type { Drawing, RunStory, RunSummary, TimelineRow, Told } from "./run-data.js";
+import { runStanding } from "./run-standing.js";
+import { neverBegun, stepsText, storyLines } from "./story-lines.js";
 
 interface StoryProps {
   readonly run: RunSummary;
   readonly story: Pick<RunStory, "recoveries">;
   readonly rows: readonly TimelineRow[];
+  readonly drawing: Pick<Drawing, "nodes"> | null;
   readonly chosen: number | null;
   readonly choose: (number: number | null) => void;
   /** What stands before the end. */
@@ -22,24 +26,30 @@ interface StoryProps {
 }
 
 /** What was tried and why, one number for each recovery; what went straight is one grey line. */
-export function Story({ run, story, rows, chosen, choose, children }: StoryProps): ReactNode {
+export function Story({ run, story, rows, drawing, chosen, choose, children }: StoryProps): ReactNode {
   const now = useMinute();
   const until = run.at?.seq ?? null;
   const lines = useMemo(() => storyLines(story.recoveries, rows, until), [story, rows, until]);
   const { holds, failures } = run.summary;
+  const told = [
+    ...(story.recoveries.length === 0 ? ["No recoveries."] : []),
+    `${run.summary.counts.join(", ")}.`,
+    ...(drawing === null ? [] : neverBegun(drawing)),
+  ].join(" ");
   return (
     <ol className="story">
       {lines.map((line) =>
         line.kind === "straight" ? (
           <li key={`s${line.seq}`} className="flat">
             <span />
-            <span>{completedText(line.steps)}</span>
+            <span>{stepsText(line.steps, "completed")}</span>
           </li>
         ) : (
           <Entry
             key={line.recovery.number}
             runId={run.run_id}
             recovery={line.recovery}
+            items={rows.find(({ step }) => step === line.recovery.step)?.jobs ?? 0}
             isChosen={line.recovery.number === chosen}
             choose={choose}
           />
@@ -52,7 +62,7 @@ export function Story({ run, story, rows, chosen, choose, children }: StoryProps
           step={nameOf(hold.step, hold.scope)}
           tone="person"
           words={hold.kind === "question" ? "asks a question" : "waits for a person"}
-          message={hold.question?.prompt ?? hold.error?.message}
+          message={hold.question === null ? hold.error?.message : withMarks(hold.question.prompt)}
           isError={hold.question === null}
           {...(hold.expiry === null ? {} : { more: sentence(expiryText(hold.expiry, now)) })}
         />
@@ -74,25 +84,44 @@ export function Story({ run, story, rows, chosen, choose, children }: StoryProps
           <span>{undoneText(run.undone)}</span>
         </li>
       )}
+      <End run={run} told={told} />
+    </ol>
+  );
+}
+
+/** How it ended, once it has. */
+function End({ run, told }: { readonly run: RunSummary; readonly told: string }): ReactNode {
+  if (run.finished_at === null)
+    return (
       <li className="flat last">
         <span />
-        <span>
-          {story.recoveries.length === 0 ? "No recoveries. " : ""}
-          {run.summary.counts.join(", ")}.
-        </span>
+        <span>{told}</span>
       </li>
-    </ol>
+    );
+  const { face, tone, words } = runStanding(run);
+  return (
+    <li className="last">
+      <Doll face={face} />
+      <div>
+        <div className={`ti ${tone}`}>
+          Run {run.run_id} {words[0]!.toLowerCase() + words.slice(1)}
+        </div>
+        <p>{told}</p>
+      </div>
+    </li>
   );
 }
 
 interface EntryProps {
   readonly runId: number;
   readonly recovery: Told;
+  /** How many the step has in all. */
+  readonly items: number;
   readonly isChosen: boolean;
   readonly choose: (number: number | null) => void;
 }
 
-function Entry({ runId, recovery, isChosen, choose }: EntryProps): ReactNode {
+function Entry({ runId, recovery, items, isChosen, choose }: EntryProps): ReactNode {
   const { number, step, scope, attempt, rung, error, considered, cost, left, reason } = recovery;
   const name = recovery.jobs > 1 ? step : nameOf(step, scope);
   const isEdge = rung === "edge";
@@ -117,12 +146,12 @@ function Entry({ runId, recovery, isChosen, choose }: EntryProps): ReactNode {
             <a className="mono" href={addressOf(["runs", runId, name], { attempt: String(attempt) })}>
               {name}
             </a>{" "}
-            {recoveryWords(recovery)}
+            {recoveryWords(recovery, items)}
             {endWords(recovery)}
           </span>
-          <LadderStrip marks={marksOf(RUNGS, [considered])} />
+          <LadderStrip marks={actedOften(marksOf(RUNGS, [considered]), recovery)} />
         </div>
-        {error !== null && <div className="er">{error.message}</div>}
+        {error !== null && <div className="er">{brokeOf(error.message, step, error.code)}</div>}
         <p>
           {error !== null && `${error.code}, ${error.class}. `}
           {sentence(withoutCode(reason, error?.code))}. {cost} {left}
@@ -130,6 +159,11 @@ function Entry({ runId, recovery, isChosen, choose }: EntryProps): ReactNode {
       </div>
     </li>
   );
+}
+
+/** What acted, as often as it did before the step came back. */
+function actedOften(marks: readonly RungMark[], { rung, times, jobs }: Told): RungMark[] {
+  return marks.map((mark) => (mark.rung === rung ? { ...mark, times: Math.max(times, jobs) } : mark));
 }
 
 /** "hotel was undone by cancel-hotel; flight is not undone." */

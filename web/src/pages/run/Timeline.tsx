@@ -1,15 +1,18 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
+import { useWidth } from "../../parts/use-width.js";
 import { addressOf } from "../../place.js";
 import type { Recovery } from "../../words/recoveries.js";
-import { axisMarks, drawnJumps, numbersBeside, sumsOf } from "./gantt.js";
+import { axisAnchor, axisMarks, axisText, drawnJumps, numbersBeside, sumsOf } from "./gantt.js";
 import { spanOf } from "./moments.js";
 import { RowSpans } from "./RowSpans.js";
-import type { RunSummary, TimelineData, TimelineRow } from "./run-data.js";
+import type { Drawing, RunSummary, TimelineData, TimelineRow } from "./run-data.js";
+import { neverBegun } from "./story-lines.js";
 
 interface TimelineProps {
   readonly run: RunSummary;
   readonly log: TimelineData;
+  readonly drawing: Pick<Drawing, "nodes"> | null;
   readonly recoveries: readonly Recovery[];
   /** The recovery that is selected everywhere. */
   readonly chosen: number | null;
@@ -19,16 +22,16 @@ interface TimelineProps {
 export const ROW_HEIGHT = 22;
 const TOP = 24;
 const LEFT = 150;
-const WIDTH = 520;
-/** A text further right would be cut if it stood in the middle of its mark. */
-const LAST_MIDDLE = WIDTH - 24;
+const LEAST_WIDTH = 320;
+const AXIS_TEXT = 48;
 /** Beside the window that is looked at. */
 const MARGIN_ROWS = 20;
 
 /** Attempts, pauses, scripts, waits for a slot and jumps, a row for each step. Only rows in the window are drawn. */
-export function Timeline({ run, log, recoveries, chosen, choose }: TimelineProps): ReactNode {
+export function Timeline({ run, log, drawing, recoveries, chosen, choose }: TimelineProps): ReactNode {
   const total = spanOf(log);
   const box = useRef<HTMLDivElement>(null);
+  const width = Math.max(LEAST_WIDTH, useWidth(box, 520));
   const [top, setTop] = useState(0);
   useEffect(() => {
     const body = box.current?.closest(".body");
@@ -40,27 +43,36 @@ export function Timeline({ run, log, recoveries, chosen, choose }: TimelineProps
   const { rows } = log;
   const rowOf = useMemo(() => new Map(rows.map(({ step }, index) => [step, index])), [rows]);
   const jumps = useMemo(() => drawnJumps(log, rowOf), [log, rowOf]);
-  const x = (ms: number): number => LEFT + ((WIDTH - LEFT - 12) * ms) / total;
+  const x = (ms: number): number => LEFT + ((width - LEFT - 12) * ms) / total;
+  const marks = axisMarks(total, Math.max(2, Math.floor((width - LEFT) / AXIS_TEXT)));
   const first = Math.max(0, Math.floor((top - TOP) / ROW_HEIGHT) - MARGIN_ROWS);
   const last = first + 2 * MARGIN_ROWS + 60;
   const height = TOP + rows.length * ROW_HEIGHT + 6;
   const at = run.at === null ? null : Date.parse(run.at.time) - Date.parse(log.first_at);
+  const line = at ?? (run.finished_at === null ? null : total);
   const numbers = new Map<string, Recovery[]>();
   for (const recovery of recoveries)
     numbers.set(recovery.step, [...(numbers.get(recovery.step) ?? []), recovery]);
   return (
-    <div ref={box} className="timeline">
+    <div className="timeline">
       <Legend />
+      <div ref={box} />
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: its steps are links with names of their own */}
-      <svg className="gantt" viewBox={`0 0 ${WIDTH} ${height}`} width="100%">
-        {axisMarks(total).map((ms) => (
-          <g key={ms}>
-            <path className="gl" d={`M${x(ms)} ${TOP - 4}V${height}`} />
-            <text className="ax" x={x(ms)} y={TOP - 9} textAnchor={x(ms) > LAST_MIDDLE ? "end" : "middle"}>
-              {durationText(ms)}
-            </text>
-          </g>
-        ))}
+      <svg className="gantt" viewBox={`0 0 ${width} ${height}`} width="100%">
+        {marks.map((ms, index) => {
+          const before = index === 0 ? null : x(marks[index - 1]!);
+          const anchor = axisAnchor(x(ms), { before, width, text: AXIS_TEXT });
+          return (
+            <g key={ms}>
+              <path className="gl" d={`M${x(ms)} ${TOP - 4}V${height}`} />
+              {anchor !== null && (
+                <text className="ax" x={x(ms)} y={TOP - 9} textAnchor={anchor}>
+                  {axisText(ms, marks)}
+                </text>
+              )}
+            </g>
+          );
+        })}
         {rows.slice(first, last).map((row, index) => (
           <Row
             key={row.step}
@@ -89,19 +101,17 @@ export function Timeline({ run, log, recoveries, chosen, choose }: TimelineProps
             );
           })}
         {at !== null && (
-          <>
-            <rect
-              className="future"
-              x={x(at)}
-              y={TOP - 4}
-              width={Math.max(0, WIDTH - x(at))}
-              height={height}
-            />
-            <path className="nowline" d={`M${x(at)} ${TOP - 6}V${height}`} />
-          </>
+          <rect className="future" x={x(at)} y={TOP - 4} width={Math.max(0, width - x(at))} height={height} />
+        )}
+        {line !== null && (
+          <path className="nowline" d={`M${x(line)} ${TOP - 6}V${height}`}>
+            <title>
+              {at === null ? `end of the run, after ${durationText(total)}` : "the moment that is shown"}
+            </title>
+          </path>
         )}
       </svg>
-      <Sums rows={rows} />
+      <Sums rows={rows} drawing={drawing} />
     </div>
   );
 }
@@ -122,7 +132,7 @@ function Row({ runId, row, y, isOdd, x, total, numbers, chosen, choose }: RowPro
   const { apart, room } = numbersBeside(numbers.length);
   return (
     <g>
-      {isOdd && <rect className="stripe" x="0" y={y} width={WIDTH} height={ROW_HEIGHT} />}
+      {isOdd && <rect className="stripe" x="0" y={y} width="100%" height={ROW_HEIGHT} />}
       <a href={addressOf(["runs", runId, row.step])}>
         <text x="4" y={y + 15}>
           <title>{titleOf(row.step, numbers)}</title>
@@ -169,10 +179,14 @@ function Legend(): ReactNode {
   );
 }
 
-function Sums({ rows }: { readonly rows: readonly TimelineRow[] }): ReactNode {
+function Sums({
+  rows,
+  drawing,
+}: Pick<TimelineProps, "drawing"> & { readonly rows: readonly TimelineRow[] }): ReactNode {
   const { busyMs, waitedMs, slot } = sumsOf(rows);
   return (
-    <p className="small dim pad">
+    <p className="small dim sums">
+      {drawing !== null && `${neverBegun(drawing).join(" ")} `}
       Running {durationText(busyMs)} in all{waitedMs > 0 ? `, pausing ${durationText(waitedMs)}` : ""}.
       {slot !== null && ` ${slot.step} waited longest for a free slot, ${durationText(slot.ms)}.`}
     </p>

@@ -95,14 +95,14 @@ export function runControlsOf({
   return [
     rests ? RESUME : PAUSE,
     takeover ? HAND_BACK : TAKE_OVER,
-    ...[RETRY, RESUME_FROM, HARD_RESET, FORK, CANCEL],
+    ...[{ ...RETRY, key: "r" }, RESUME_FROM, HARD_RESET, FORK, CANCEL],
   ];
 }
 
 const REDRIVE: ControlWords = {
   ...{ ...plain, action: "redrive", label: "Redrive", icon: "retry", onStep: true },
   asked: ({ step }) => `Redrive ${step}`,
-  effect: "The step goes back into the queue, with all rounds of the queue before it.",
+  effect: "The step goes back into the queue and may use all rounds of the queue again.",
 };
 const COMPLETE: ControlWords = {
   ...{ ...plain, action: "complete", label: "Complete", icon: "check", onStep: true },

@@ -27,12 +27,17 @@ export function toneOf(type: string): string {
   return TONES.find(([pattern]) => pattern.test(type))?.[1] ?? "dim";
 }
 
-/** What it says beside its name and job, in the words of the command line. */
-export function textOf(event: ShownEvent, names: ReadonlyMap<number, string>): string {
+/** What it says beside its name, in the words of the command line; its job stands before that. */
+export function textOf(
+  event: ShownEvent,
+  names: ReadonlyMap<number, string>,
+): { readonly job: string | null; readonly text: string } {
   const { seq: _seq, at: _at, step, scope, by, ...rest } = event;
   const job = step === undefined ? null : nameOf(step, scope ?? "root");
-  const text = fieldsText(rest as { readonly type: EventType }, (id) =>
-    id === event.job && job !== null ? job : (names.get(id) ?? null),
+  const { job: _job, ...others } = rest;
+  const text = fieldsText(
+    (job === null ? rest : others) as { readonly type: EventType },
+    (id) => names.get(id) ?? null,
   );
-  return typeof by === "string" ? `${text}${text === "" ? "" : ", "}by ${by}` : text;
+  return { job, text: typeof by === "string" ? `${text}${text === "" ? "" : ", "}by ${by}` : text };
 }

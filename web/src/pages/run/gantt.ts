@@ -1,22 +1,47 @@
 import type { TimelineData, TimelineRow } from "./run-data.js";
 
-/** Steps of an axis that people count in. */
-const NICE = [1, 2, 5];
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** How people divide seconds, minutes and hours. */
+const STEPS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+];
 
 /** At most so many marks of an axis over a length, at round places. */
-export function axisMarks(totalMs: number, most = 5): number[] {
-  let power = 1;
-  for (;;) {
-    for (const nice of NICE) {
-      const step = nice * power;
-      if (totalMs / step <= most) {
-        const marks: number[] = [];
-        for (let at = 0; at <= totalMs; at += step) marks.push(at);
-        return marks;
-      }
-    }
-    power *= 10;
-  }
+export function axisMarks(totalMs: number, most = 7): number[] {
+  let step = STEPS.find((each) => totalMs / each <= most);
+  for (let days = 1; step === undefined; days *= 2)
+    if (totalMs / (days * 24 * HOUR) <= most) step = days * 24 * HOUR;
+  const marks: number[] = [];
+  for (let at = 0; at <= totalMs; at += step) marks.push(at);
+  return marks;
+}
+
+const UNITS = [
+  [24 * HOUR, "d"],
+  [HOUR, "h"],
+  [MINUTE, "min"],
+  [SECOND, "s"],
+  [1, "ms"],
+] as const;
+
+/** "4 s": all marks of an axis are told in one unit. */
+export function axisText(ms: number, marks: readonly number[]): string {
+  const [unit, name] = UNITS.find(([each]) => (marks[1] ?? 1) >= each)!;
+  return `${ms / unit} ${name}`;
+}
+
+/** Where a text stands at its mark: in the middle, before it where it would be cut, or not at all where it has no room. */
+export function axisAnchor(
+  at: number,
+  { before, width, text }: { readonly before: number | null; readonly width: number; readonly text: number },
+): "middle" | "end" | null {
+  if (at <= width - text / 2) return "middle";
+  return before === null || at - before >= 1.5 * text ? "end" : null;
 }
 
 /** What stands below the rows, in words. */

@@ -74,8 +74,20 @@ export const usePastRun = (moment: RunMoment): Live<RunSummary | null> =>
 export const useStory = (moment: RunMoment): Live<RunStory> =>
   useLive(keyOf("story", moment), () => readStory(moment), concerns(moment));
 
-export const useDrawing = (moment: RunMoment): Live<Drawing> =>
-  useLive(keyOf("graph", moment), () => readGraph(moment), concerns(moment));
+export const useDrawing = (runId: number): Live<Drawing> =>
+  useLive(
+    `graph ${runId}`,
+    () => readGraph({ runId, at: null }),
+    (id) => id === runId,
+  );
+
+/** The graph as it was; null data while nobody looks at the past. */
+export const usePastDrawing = (moment: RunMoment): Live<Drawing | null> =>
+  useLive(
+    keyOf("past graph", moment),
+    () => (moment.at === null ? Promise.resolve(null) : readGraph(moment)),
+    nowhere,
+  );
 
 /** Of the whole log, whatever moment is shown. */
 export const useTimeline = (runId: number): Live<TimelineData> =>

@@ -1,4 +1,4 @@
-import type { TimelineRow, Told } from "./run-data.js";
+import type { Drawing, TimelineRow, Told } from "./run-data.js";
 
 /** A recovery, or a straight stretch between two of them: the steps that completed without one. */
 export type StoryLine =
@@ -11,9 +11,12 @@ export function storyLines(
   rows: readonly TimelineRow[],
   until: number | null,
 ): StoryLine[] {
-  const mended = new Set(recoveries.map(({ step }) => step));
+  // A repair is told with the step that it was for.
+  const told = new Set(
+    recoveries.flatMap(({ step, rung, to }) => (rung === "remediate" ? [step, ...to.split(", ")] : [step])),
+  );
   const done = rows
-    .filter(({ step, failed }) => !mended.has(step) && failed === 0)
+    .filter(({ step, failed }) => !told.has(step) && failed === 0)
     .flatMap((row) => {
       const end =
         row.jobs > 1
@@ -44,8 +47,19 @@ export function storyLines(
 
 const MAX_NAMES = 12;
 
-export function completedText(steps: readonly string[]): string {
+/** "a, b and 3 more completed." */
+export function stepsText(steps: readonly string[], did: string): string {
   const names = steps.slice(0, MAX_NAMES).join(", ");
   const more = steps.length - MAX_NAMES;
-  return `${names}${more > 0 ? ` and ${more} more` : ""} completed.`;
+  return `${names}${more > 0 ? ` and ${more} more` : ""} ${did}.`;
+}
+
+/** Steps that never began and never will, each with what became of it. */
+export function neverBegun({ nodes }: Pick<Drawing, "nodes">): string[] {
+  return (["skipped", "canceled"] as const).flatMap((became) => {
+    const steps = nodes.flatMap(({ step, status, jobs }) =>
+      step !== null && status === became && (jobs?.attempts ?? 0) === 0 ? [step] : [],
+    );
+    return steps.length === 0 ? [] : [stepsText(steps, `${steps.length === 1 ? "was" : "were"} ${became}`)];
+  });
 }

@@ -2,10 +2,11 @@ import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import type { paths } from "../../api/schema.js";
 import { Doll } from "../../parts/Doll.js";
-import { useMinute } from "../../parts/use-minute.js";
+import { useMinute, useSecond } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import { count, type RunItem } from "../../words/status.js";
 import { exactTime, since } from "../../words/times.js";
+import { withMarks } from "../../words/unseen.js";
 import { partsOf, standingInList } from "./standing.js";
 
 type Answer = paths["/api/v1/runs"]["get"]["responses"][200]["content"]["application/json"];
@@ -79,9 +80,12 @@ function RunRow({
         </a>
       </td>
       <td>
-        <a className="cut name" title={run.workflow} href={addressOf(["runs"], { workflow: run.workflow })}>
-          {run.workflow}
-        </a>
+        <span className="row name" title={`${run.workflow}, version ${run.version}`}>
+          <a className="cut" href={addressOf(["runs"], { workflow: run.workflow })}>
+            {run.workflow}
+          </a>
+          <span className="small dim">v{run.version}</span>
+        </span>
       </td>
       <td className="hide-s">
         <Last20 outcomes={outcomes} />
@@ -100,13 +104,24 @@ function RunRow({
       <td className="r dim hide-s" title={exactTime(run.created_at)}>
         {since(run.created_at, now)}
       </td>
-      <td className="r">{run.duration_ms === null ? "" : durationText(run.duration_ms)}</td>
+      <td className="r">
+        {run.duration_ms !== null && durationText(run.duration_ms)}
+        {run.status === "running" && <Elapsed since={run.created_at} />}
+      </td>
     </tr>
   );
 }
 
+const SECOND_MS = 1_000;
+
+/** Of a run that is under way. */
+function Elapsed({ since: at }: { readonly since: string }): ReactNode {
+  const passed = Math.max(0, useSecond() - Date.parse(at));
+  return <span className="live">{durationText(passed - (passed % SECOND_MS))}</span>;
+}
+
 function Steps({ run }: { readonly run: RunItem }): ReactNode {
-  const { parts, done, all } = partsOf(run.jobs, run.handled);
+  const { parts, done, all } = partsOf(run);
   return (
     <div className="row steps-of-run">
       <div className="bar" role="img" aria-label={`${done} of ${count(all, "step")} completed`}>
@@ -165,18 +180,24 @@ export function Last20({ outcomes }: { readonly outcomes: Outcomes[string] }): R
   );
 }
 
+/** Two have room where the window is wide, else one. */
 const MAX_LABELS = 2;
 
 function Labels({ labels }: { readonly labels: RunItem["labels"] }): ReactNode {
   const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return (
-    <span className="row" title={all.join(", ")}>
-      {all.slice(0, MAX_LABELS).map((label) => (
-        <a key={label} className="chip line" href={addressOf(["runs"], { label })}>
-          {label}
+    <span className="row" title={withMarks(all.join(", "))}>
+      {all.slice(0, MAX_LABELS).map((label, place) => (
+        <a
+          key={label}
+          className={place === 0 ? "chip line cut" : "chip line cut roomy"}
+          href={addressOf(["runs"], { label })}
+        >
+          {withMarks(label)}
         </a>
       ))}
-      {all.length > MAX_LABELS && <span className="small dim">+{all.length - MAX_LABELS}</span>}
+      {all.length > MAX_LABELS && <span className="small dim roomy">+{all.length - MAX_LABELS}</span>}
+      {all.length > 1 && <span className="small dim tight">+{all.length - 1}</span>}
     </span>
   );
 }

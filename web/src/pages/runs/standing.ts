@@ -13,10 +13,7 @@ export function standingInList(run: RunItem): Standing {
 }
 
 /** Parts of the bar of steps, in its order; widths are shares of the whole. */
-export function partsOf(
-  jobs: RunItem["jobs"],
-  handled: number,
-): {
+export function partsOf({ jobs, handled, waiting }: Pick<RunItem, "jobs" | "handled" | "waiting">): {
   readonly parts: readonly { readonly tone: string; readonly share: number }[];
   readonly done: number;
   readonly all: number;
@@ -28,7 +25,7 @@ export function partsOf(
   const counts: readonly (readonly [tone: string, count: number])[] = [
     ["ok", done],
     ["bad", of("failed")],
-    ["person", of("pending_failed")],
+    ["person", Math.max(waiting, of("pending_failed"))],
     ["gold", of("recovering")],
     ["run", of("running")],
     ["idle", of("skipped", "canceled")],

@@ -5,6 +5,7 @@ import { useLive } from "../../api/use-live.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
+import { brokeOf } from "../../words/moment.js";
 import { marksOf, numberText, percentText } from "../../words/statistics.js";
 
 interface Asked {
@@ -42,8 +43,8 @@ export function Failures({ since, workflow }: Asked): ReactNode {
               name: "What",
               look: "wide cut",
               title: ({ sample }) => sample,
-              cell: ({ last_run, step, sample }) => (
-                <a href={addressOf(["runs", last_run, step])}>{sample}</a>
+              cell: ({ last_run, step, sample, code }) => (
+                <a href={addressOf(["runs", last_run, step])}>{brokeOf(sample, step, code)}</a>
               ),
             },
             {

@@ -30,22 +30,24 @@ export function Filters({ window, workflow, label }: FiltersProps): ReactNode {
           </a>
         ))}
       </nav>
-      <label className="row g3 small dim" htmlFor={`${id}-workflow`}>
-        Workflow
-      </label>
-      <select
-        id={`${id}-workflow`}
-        className="input"
-        value={workflow ?? ""}
-        onChange={({ target }) => {
-          location.hash = at({ workflow: target.value });
-        }}
-      >
-        <option value="">all</option>
-        {names.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
+      <span className="row g3">
+        <label className="small dim" htmlFor={`${id}-workflow`}>
+          Workflow
+        </label>
+        <select
+          id={`${id}-workflow`}
+          className="input"
+          value={workflow ?? ""}
+          onChange={({ target }) => {
+            location.hash = at({ workflow: target.value });
+          }}
+        >
+          <option value="">all</option>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </span>
       <form className="row g3" onSubmit={setLabel}>
         <label className="small dim" htmlFor={`${id}-label`}>
           Label

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import { helperText, numberText, type Stats, sortHelpers } from "../../words/statistics.js";
+import { helperText } from "../../../../src/report/words/recovery-words.js";
+import { numberText, type Stats, sortHelpers } from "../../words/statistics.js";
 import { RUNGS } from "../step/rungs.js";
 
 /** Of the jobs that a rung acted on: how many it rescued. */
@@ -32,18 +33,18 @@ export function Rungs({ stats }: { readonly stats: Stats }): ReactNode {
             </tr>
           </thead>
           <tbody>
-            {helpers.map(({ by, rescued, tried }) => (
+            {helpers.map(({ by, rescued, not_rescued }) => (
               <tr key={by}>
                 <th className="mono-s" scope="row">
                   {helperText(by)}
                 </th>
                 <td className="track" aria-hidden="true">
                   <span className="all">
-                    <i className="won" style={{ width: `${(100 * rescued) / (rescued + tried)}%` }} />
+                    <i className="won" style={{ width: `${(100 * rescued) / (rescued + not_rescued)}%` }} />
                   </span>
                 </td>
                 <td className="r small dim">
-                  <b>{numberText(rescued)}</b> of {numberText(rescued + tried)}
+                  <b>{numberText(rescued)}</b> of {numberText(rescued + not_rescued)}
                 </td>
               </tr>
             ))}

@@ -1,8 +1,8 @@
-import { Fragment, type ReactNode } from "react";
+import { Fragment, type ReactNode, useEffect, useRef } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { Cut } from "../../parts/Cut.js";
 import { Glyph } from "../../parts/Glyph.js";
-import { withoutCode } from "../../words/moment.js";
+import { reasonBeside } from "../../words/moment.js";
 import type { JobDetails } from "../../words/status.js";
 import { namedTime } from "../../words/times.js";
 
@@ -16,13 +16,23 @@ interface AttemptsProps {
   readonly hrefOf: (attempt: number) => string;
 }
 
+const SCROLL_ROOM_PX = 16;
 const GLYPHS = { running: "running", succeeded: "completed", failed: "failed", stopped: "canceled" } as const;
 
 /** Every attempt, and between two of them the rung that acted: the reason for the second. */
 export function Attempts({ job, chosen, compared, hrefOf }: AttemptsProps): ReactNode {
   const climbs = new Map(job.diagnostics.map((climb) => [climb.attempt, climb]));
+  const strip = useRef<HTMLOListElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where another attempt is chosen, it is to be seen
+  useEffect(() => {
+    const [list, link] = [strip.current, strip.current?.querySelector<HTMLElement>(".att.sel")];
+    if (list == null || link == null) return;
+    const [around, at] = [list.getBoundingClientRect(), link.getBoundingClientRect()];
+    if (at.left < around.left) list.scrollLeft -= around.left - at.left + SCROLL_ROOM_PX;
+    if (at.right > around.right) list.scrollLeft += at.right - around.right + SCROLL_ROOM_PX;
+  }, [chosen]);
   return (
-    <ol className="strip" aria-label="Attempts">
+    <ol className="strip" aria-label="Attempts" ref={strip}>
       {job.attempt_history.map((attempt) => {
         const climb = climbs.get(attempt.attempt);
         const look = attempt.attempt === chosen ? "sel" : attempt.attempt === compared ? "cmp" : "";
@@ -53,8 +63,8 @@ export function Attempts({ job, chosen, compared, hrefOf }: AttemptsProps): Reac
 }
 
 function aboutAttempt({ started_at, finished_at, error }: Attempt): string {
-  const took =
-    finished_at === null ? "running" : durationText(Date.parse(finished_at) - Date.parse(started_at));
+  if (finished_at === null) return `since ${namedTime(started_at)}`;
+  const took = durationText(Date.parse(finished_at) - Date.parse(started_at));
   if (error === null) return took;
   return `${took}, ${error.class === "stuck_no_progress" ? "no progress" : error.class}`;
 }
@@ -77,7 +87,7 @@ function Via({
       <span>
         {rung === "hold" ? "held" : rung}
         <small>
-          <Cut lines={2}>{rung === "hold" && isDead ? "dead letter" : withoutCode(reason, code)}</Cut>
+          <Cut lines={2}>{rung === "hold" && isDead ? "dead letter" : reasonBeside(rung, reason, code)}</Cut>
         </small>
       </span>
     </li>

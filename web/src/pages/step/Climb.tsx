@@ -1,4 +1,6 @@
 import type { ReactNode } from "react";
+import { api, dataOf } from "../../api/client.js";
+import { useLast, useLive } from "../../api/use-live.js";
 import { Cut } from "../../parts/Cut.js";
 import type { JobDetails } from "../../words/status.js";
 import { type Column, climbColumns } from "./climb-columns.js";
@@ -18,7 +20,7 @@ interface ClimbProps {
 export function Climb({ job, chosen, hrefOf }: ClimbProps): ReactNode {
   const { columns, leftOff } = climbColumns(job.diagnostics, chosen);
   const shown = columns.find(({ attempt }) => attempt === chosen) ?? columns.at(-1);
-  const acted = shown?.considered.find(({ applied }) => applied);
+  const left = useLeft(job);
   return (
     <section>
       <h2>
@@ -52,14 +54,23 @@ export function Climb({ job, chosen, hrefOf }: ClimbProps): ReactNode {
         </table>
         <Line columns={columns} />
       </div>
-      {acted !== undefined && (
-        <p className="small dim">
-          {acted.rung}: {acted.reason}
-        </p>
-      )}
       {leftOff > 0 && <p className="small dim">{leftOff} earlier attempts are not in the picture.</p>}
+      <p className="small dim left">
+        {left?.find(({ attempt }) => attempt === shown?.attempt)?.text ?? "\u00a0"}
+      </p>
     </section>
   );
+}
+
+/** What every rung still had after each failed attempt. It changes only when another one has failed. */
+function useLeft({ id, run_id, diagnostics }: JobDetails) {
+  const query = { step: String(id) };
+  const { data } = useLive(
+    `left ${id} ${diagnostics.length}`,
+    () => dataOf(api.GET("/api/v1/runs/{run_id}/explanation", { params: { path: { run_id }, query } })),
+    () => false,
+  );
+  return useLast(data)?.left ?? null;
 }
 
 interface RowProps {

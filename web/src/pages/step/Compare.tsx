@@ -50,7 +50,8 @@ export function Compare({ jobId, runId, attempt, other }: CompareProps): ReactNo
         {shown === "all" && <Facts facts={data.facts} />}
         {(shown === "all" || shown === "error") && <Fields comparison={data} all={shown === "error"} />}
         {data.texts
-          .filter(({ name }) => shown === "all" || shown === name)
+          // What is the same is said above.
+          .filter(({ name, verdict }) => (shown === "all" ? verdict !== "same" : shown === name))
           .map((text) => (
             <Text key={text.name} text={text} comparison={data} />
           ))}

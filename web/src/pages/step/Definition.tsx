@@ -16,7 +16,7 @@ export function Definition({ job }: { readonly job: JobDetails }): ReactNode {
     () => dataOf(api.GET("/api/v1/runs/{run_id}/definition", { params: { path: { run_id: job.run_id } } })),
     () => false,
   );
-  const { data: drawing } = useDrawing({ runId: job.run_id, at: null });
+  const { data: drawing } = useDrawing(job.run_id);
   if (data === null) return problem === null ? null : <Refused problem={problem} />;
   const about = `as ${data.workflow} had it when run ${job.run_id} began`;
   const lines = data.text === null || drawing === null ? [] : linesOfStep(data.text, drawing, job.step);

@@ -1,60 +1,44 @@
 import type { ReactNode } from "react";
-import type { Attempt } from "./Attempts.js";
+import type { JobDetails } from "../../words/status.js";
+import { roomIn, roundsOf } from "./no-progress-rounds.js";
+
+/** More would not fit into the row. */
+const MOST_EMPTY = 8;
 
 /** Whether the step comes further from failure to failure, round by round of the queue. */
-export function Meter({ attempts }: { readonly attempts: readonly Attempt[] }): ReactNode {
-  const rounds = roundsOf(attempts);
+export function Meter({ job }: { readonly job: JobDetails }): ReactNode {
+  const rounds = roundsOf(job.attempt_history);
+  const limit = job.definition?.no_progress_limit ?? null;
   if (rounds.every(({ longest }) => longest < 2)) return null;
   return (
     <section>
-      <h2>No progress</h2>
+      <h2>No progress {limit !== null && <span className="small dim plain">limit {limit}</span>}</h2>
       <div className="panel pad meter">
-        {rounds.map(({ round, streaks, longest, reached, oscillation }) => (
-          <div key={round} className="row small">
-            <span className="dim round">Round {round}</span>
+        {rounds.map((each) => (
+          <div key={each.round} className="row small">
+            <span className="dim round">Round {each.round}</span>
             <span className="dots" aria-hidden="true">
-              {streaks.map(({ attempt, streak }) => (
+              {each.streaks.map(({ attempt, streak }) => (
                 <span key={attempt} className={streak > 1 ? "d same" : "d first"} />
+              ))}
+              {Array.from({ length: Math.min(MOST_EMPTY, roomIn(each, limit)) }, (_none, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: an empty cell is its place
+                <span key={`empty ${place}`} className="d" />
               ))}
             </span>
             <span>
               <b>
-                {oscillation
+                {each.oscillation
                   ? "Two failures take turns"
-                  : longest < 2
+                  : each.longest < 2
                     ? "It got further"
-                    : `${longest} times the same failure`}
+                    : `${each.longest} times the same failure`}
               </b>
-              {reached && ", the limit"}
+              {each.reached && ", the limit"}
             </span>
           </div>
         ))}
       </div>
     </section>
   );
-}
-
-interface Round {
-  readonly round: number;
-  readonly streaks: readonly { readonly attempt: number; readonly streak: number }[];
-  readonly longest: number;
-  readonly reached: boolean;
-  readonly oscillation: boolean;
-}
-
-function roundsOf(attempts: readonly Attempt[]): Round[] {
-  const rounds = new Map<number, Round>();
-  for (const { attempt, no_progress: progress } of attempts) {
-    if (progress === null) continue;
-    const { round, streak, reached, oscillation } = progress;
-    const before = rounds.get(round);
-    rounds.set(round, {
-      round,
-      streaks: [...(before?.streaks ?? []), { attempt, streak }],
-      longest: Math.max(before?.longest ?? 0, streak),
-      reached: reached || before?.reached === true,
-      oscillation: oscillation || before?.oscillation === true,
-    });
-  }
-  return [...rounds.values()];
 }

@@ -74,7 +74,7 @@ export function Reading({ job, tab, chosen, other, query, hrefWith }: ReadingPro
     );
   const patch = query.get("name");
   if (tab === "patch" && patch !== null) return <Patch runId={job.run_id} name={patch} />;
-  if (chosen === undefined) return <p className="pad dim">It has not begun.</p>;
+  if (chosen === undefined) return <p className="pad dim">It has not started.</p>;
   if (tab === "compare" && other !== null)
     return <Compare jobId={job.id} runId={job.run_id} attempt={chosen.attempt} other={other} />;
   if (tab === "handed")

@@ -7,6 +7,7 @@ import { useLive } from "../../api/use-live.js";
 import { Glyph } from "../../parts/Glyph.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { PageHead } from "../../parts/PageHead.js";
+import { useWorkflowOf } from "../../parts/trail.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import { sentence } from "../../words/moment.js";
@@ -28,6 +29,7 @@ interface HeadProps {
 /** How a step stands, what can be done with it, and the way to the problem that it is part of. */
 export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode {
   const problem = useProblemOf(job);
+  useWorkflowOf(job.run_id, job.workflow);
   const now = useMinute();
   const isAsking = job.waits_for?.kind === "answer";
   const words = job.dead_letter
@@ -57,6 +59,7 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
             <b className={job.status === "pending_failed" || isAsking ? "person" : undefined}>
               {sentence(words)}
             </b>
+            <span className="chip line">{job.definition?.type}</span>
             {climbs.length > 0 && <LadderStrip marks={marksOf(RUNGS, climbs)} />}
           </>
         }
@@ -69,11 +72,17 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
             {job.waits_for !== null && job.expiry === null && (
               <span className="wait">Waits: {job.waits_for.text}</span>
             )}
+            {problem !== null && problem.blocks.names.length > 0 && problem.kind !== "failed" && (
+              <span>
+                holds up <span className="mono-s">{heldUp(problem)}</span>
+              </span>
+            )}
             <span className="hide-n">
               {job.workflow} #{job.run_id}
             </span>
             <span>
-              {count(job.attempt_history.length, "attempt")}, {count(job.visits, "visit")}
+              {count(job.attempt_history.length, "attempt")}
+              {job.visits > 1 && `, ${count(job.visits, "visit")}`}
             </span>
             <span>job {job.id}</span>
           </>
@@ -81,6 +90,13 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
       />
     </PageHead>
   );
+}
+
+const MAX_HELD_UP = 3;
+
+function heldUp({ blocks: { names, steps } }: Problem): string {
+  const told = names.slice(0, MAX_HELD_UP).join(", ");
+  return steps > MAX_HELD_UP ? `${told} and ${steps - MAX_HELD_UP} more` : told;
 }
 
 /** The one of the inbox that has this job; null: none has. */

@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
 import { api, dataOf } from "../../api/client.js";
 import type { Act } from "../../api/use-act.js";
+import { Button } from "../../parts/Button.js";
 import { Listing } from "../../parts/Listing.js";
-import { type AllocationItem, allocationState } from "../../words/workers.js";
+import { type AllocationItem, allocationState, nodesText, whyNotDrain } from "../../words/workers.js";
 import { AskButton } from "./AskButton.js";
 
 interface AllocationTableProps {
@@ -37,7 +38,7 @@ export function AllocationTable({ items, mayAct, act }: AllocationTableProps): R
           {
             name: "Nodes",
             look: "small",
-            cell: ({ nodes, num_nodes }) => (nodes.length === 0 ? num_nodes : nodes.join(", ")),
+            cell: (item) => <span title={item.nodes.join(", ")}>{nodesText(item)}</span>,
           },
           { name: "CPUs", look: "r", cell: ({ cpus, num_nodes }) => cpus * num_nodes },
           { name: "For", look: "r small", cell: ({ runtime_ms }) => durationText(runtime_ms) },
@@ -72,9 +73,9 @@ interface ButtonsProps {
 function Buttons({ item, control }: ButtonsProps): ReactNode {
   return (
     <span className="row g2 end">
-      <button type="button" className="btn" onClick={() => control("drain", item.key)}>
+      <Button why={whyNotDrain(item)} onPress={() => control("drain", item.key)}>
         Drain<span className="sr"> {nameOf(item)}</span>
-      </button>
+      </Button>
       <AskButton
         short="Cancel"
         words={`Cancel ${nameOf(item)}`}

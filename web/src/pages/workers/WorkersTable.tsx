@@ -5,8 +5,8 @@ import type { Act } from "../../api/use-act.js";
 import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
 import { count } from "../../words/status.js";
-import { since } from "../../words/times.js";
-import { type WorkerItem, workerState } from "../../words/workers.js";
+import { exactTime, since } from "../../words/times.js";
+import { isOverdue, type WorkerItem, workerState } from "../../words/workers.js";
 import { AskButton } from "./AskButton.js";
 
 interface WorkersTableProps {
@@ -40,7 +40,8 @@ export function WorkersTable({ workers, now, mayAct, act }: WorkersTableProps): 
           {
             name: "Last heard from",
             look: "small dim",
-            cell: ({ last_seen_at }) => last_seen_at !== null && since(last_seen_at, now),
+            title: ({ last_seen_at }) => (last_seen_at === null ? "" : exactTime(last_seen_at)),
+            cell: (worker) => worker.last_seen_at !== null && <Heard worker={worker} now={now} />,
           },
           mayAct
             ? {
@@ -76,7 +77,7 @@ function Health({ words, tone }: ReturnType<typeof workerState>): ReactNode {
 
 function Tags({ tags }: Pick<WorkerItem, "tags">): ReactNode {
   return (
-    <span className="row wrap g2">
+    <span className="row g2 tags-of">
       {tags.map((tag) => (
         <span key={tag} className="chip line">
           {tag}
@@ -102,6 +103,17 @@ function Release({ name, act }: { readonly name: string | null; readonly act: Ac
         )
       }
     />
+  );
+}
+
+/** A sign of life is a dot; where it is overdue, the dot is a square. */
+function Heard({ worker, now }: OfWorker & { readonly now: number }): ReactNode {
+  const isSilent = worker.connected && isOverdue(worker, now);
+  return (
+    <span className={isSilent ? "row g3 bad" : "row g3"}>
+      {worker.connected && <i className={isSilent ? "dot lost" : "dot"} />}
+      {since(worker.last_seen_at!, now)}
+    </span>
   );
 }
 

@@ -1,14 +1,6 @@
 import { type ReactNode, useId } from "react";
-import type { StartField } from "./start-fields.js";
-
-const HINTS: { readonly [type in StartField["type"]]: string } = {
-  string: "text",
-  number: "a number",
-  boolean: "true or false",
-  object: "a JSON object",
-  array: "a JSON array",
-  any: "text",
-};
+import { withMarks } from "../../words/unseen.js";
+import { hintOf, type StartField } from "./start-fields.js";
 
 interface FieldProps {
   readonly field: StartField;
@@ -20,7 +12,8 @@ interface FieldProps {
 /** One input: typed, or chosen; what is wrong with it stands below. */
 export function Field({ field, value, error, onChange }: FieldProps): ReactNode {
   const id = useId();
-  const { name, type, required, description, fallback, choices } = field;
+  const { name, type, required, choices } = field;
+  const fallback = field.fallback === null ? null : withMarks(field.fallback);
   const shared = {
     id,
     value,
@@ -42,7 +35,9 @@ export function Field({ field, value, error, onChange }: FieldProps): ReactNode 
             {fallback === null ? (required ? "choose" : "none") : `${fallback} (default)`}
           </option>
           {choices.map((choice) => (
-            <option key={choice}>{choice}</option>
+            <option key={choice} value={choice}>
+              {withMarks(choice)}
+            </option>
           ))}
         </select>
       ) : isLong ? (
@@ -56,7 +51,7 @@ export function Field({ field, value, error, onChange }: FieldProps): ReactNode 
         <input {...shared} placeholder={fallback ?? ""} onChange={(event) => onChange(event.target.value)} />
       )}
       <p id={`${id}-told`} className={error === null ? "small dim" : "small bad"}>
-        {error ?? description ?? (choices === null ? HINTS[type] : "")}
+        {withMarks(error ?? hintOf(field))}
       </p>
     </div>
   );

@@ -3,6 +3,7 @@ import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { useKeys } from "../../keys/use-keys.js";
 import { Button } from "../../parts/Button.js";
+import { Listing } from "../../parts/Listing.js";
 import { Empty, Refused } from "../../parts/Notice.js";
 import { PageTabs } from "../../parts/PageTabs.js";
 import { Skeleton } from "../../parts/Skeleton.js";
@@ -61,7 +62,11 @@ export function WorkflowList({
       {problem !== null && <Refused problem={problem} />}
       {data === null && problem === null && <Skeleton />}
       {data !== null &&
-        (data.items.length === 0 ? <NoWorkflows /> : <Table items={data.items} mayAct={mayAct} />)}
+        (data.items.length === 0 ? (
+          <NoWorkflows mayAct={mayAct} />
+        ) : (
+          <Table items={data.items} mayAct={mayAct} />
+        ))}
       {data?.next != null && (
         <a className="btn more" href={addressOf(["workflows"], { before: String(data.next) })}>
           Older workflows
@@ -94,10 +99,11 @@ function NewWorkflow(): ReactNode {
   );
 }
 
-function NoWorkflows(): ReactNode {
+function NoWorkflows({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   return (
     <Empty title="No workflows yet">
-      A workflow is kept here when it runs, or when it is published:{" "}
+      {mayAct && <span className="hide-s">Type a name above to write one here. </span>}A workflow is also kept
+      here when it runs, or when it is published:{" "}
       <code className="mono-s">daruma workflow save NAME FILE</code>, then{" "}
       <code className="mono-s">daruma workflow publish NAME</code>
     </Empty>
@@ -129,69 +135,52 @@ function useChosenWorkflow(items: readonly Item[]): string | null {
 
 function Table({ items, mayAct }: { readonly items: readonly Item[]; readonly mayAct: boolean }): ReactNode {
   const chosen = useChosenWorkflow(items);
-  return (
-    <div className="scroll">
-      <table className="t">
-        <thead>
-          <tr>
-            <th>Workflow</th>
-            <th>Newest version</th>
-            <th>Draft</th>
-            <th className="wide">Last 20 runs</th>
-            {mayAct && <th>Run</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <Row key={item.name} item={item} mayAct={mayAct} isChosen={item.name === chosen} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface RowProps {
-  readonly item: Item;
-  readonly mayAct: boolean;
-  readonly isChosen: boolean;
-}
-
-function Row({ item, mayAct, isChosen }: RowProps): ReactNode {
-  const { name, version, published, draft } = item;
   const now = useMinute();
   return (
-    <tr className={isChosen ? "sel" : undefined}>
-      <td>
-        <a className="link mono cut name-cell" title={name} href={addressOf(["workflows", name])}>
-          {name}
-        </a>
-      </td>
-      <td>
-        {version === null ? (
-          <span className="dim">none yet</span>
-        ) : (
-          <>
-            v{version} <span className="dim small">{published ? "published" : "from a run"}</span>
-          </>
-        )}
-      </td>
-      <td>
-        {draft !== null && (
-          <a href={addressOf(["workflows", name, "edit"])} title={`saved ${exactTime(draft.updated_at)}`}>
-            <span className="chip line">revision {draft.revision}</span>{" "}
-            <span className="dim small">{since(draft.updated_at, now)}</span>
-          </a>
-        )}
-      </td>
-      <td className="wide">
-        <LastRuns workflow={name} />
-      </td>
-      {mayAct && (
-        <td>
-          <StartLink name={name} version={null} isPublished={published} />
-        </td>
-      )}
-    </tr>
+    <Listing
+      items={items}
+      keyOf={({ name }) => name}
+      chosen={chosen}
+      columns={[
+        {
+          name: "Workflow",
+          cell: ({ name }) => (
+            <a className="link mono cut name-cell" title={name} href={addressOf(["workflows", name])}>
+              {name}
+            </a>
+          ),
+        },
+        {
+          name: "Newest version",
+          cell: ({ version, published }) =>
+            version === null ? (
+              <span className="dim">none yet</span>
+            ) : (
+              <span>
+                v{version} <span className="dim small">{published ? "published" : "from a run"}</span>
+              </span>
+            ),
+        },
+        {
+          name: "Draft",
+          cell: ({ name, draft }) =>
+            draft !== null && (
+              <a href={addressOf(["workflows", name, "edit"])} title={`saved ${exactTime(draft.updated_at)}`}>
+                <span className="chip line">revision {draft.revision}</span>{" "}
+                <span className="dim small">{since(draft.updated_at, now)}</span>
+              </a>
+            ),
+        },
+        { name: "Last 20 runs", look: "wide", cell: ({ name }) => <LastRuns workflow={name} /> },
+        mayAct
+          ? {
+              name: "Run",
+              isPlain: true,
+              look: "r",
+              cell: ({ name, published }) => <StartLink name={name} version={null} isPublished={published} />,
+            }
+          : null,
+      ]}
+    />
   );
 }

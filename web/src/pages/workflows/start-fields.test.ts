@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fieldsOf, givenInputs, labelsOf } from "./start-fields.js";
+import { fieldsOf, givenInputs, hintOf, labelsOf } from "./start-fields.js";
 
 describe("the form that starts a run", () => {
   it("has a field for every input, with its default and its choices", () => {
@@ -27,4 +27,22 @@ describe("the form that starts a run", () => {
     expect(labelsOf("team=core, tier = gold\nurl=a=b,")).toEqual({ team: "core", tier: "gold", url: "a=b" });
     expect(labelsOf("team")).toEqual({ wrong: "write key=value instead of team" });
   });
+});
+
+it("says what is wanted of an input, and what is taken where nothing is given", () => {
+  const field = {
+    name: "v",
+    type: "string",
+    required: false,
+    description: null,
+    fallback: null,
+    choices: null,
+  } as const;
+  expect(hintOf(field)).toBe("text");
+  expect(hintOf({ ...field, fallback: "2.4.0" })).toBe("text; 2.4.0 if left empty");
+  expect(hintOf({ ...field, fallback: "2.4.0", description: "What to ship." })).toBe(
+    "What to ship; 2.4.0 if left empty",
+  );
+  expect(hintOf({ ...field, fallback: "x".repeat(80) })).toBe("text; its default if left empty");
+  expect(hintOf({ ...field, fallback: "a", choices: ["a", "b"] })).toBe("");
 });

@@ -51,3 +51,22 @@ export function labelsOf(typed: string): { [key: string]: string } | { readonly 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
+
+const HINTS: { readonly [type in StartField["type"]]: string } = {
+  string: "text",
+  number: "a number",
+  boolean: "true or false",
+  object: "a JSON object",
+  array: "a JSON array",
+  any: "text",
+};
+
+/** What is wanted, and what is taken where nothing is given. */
+export function hintOf({ type, description, fallback, choices }: StartField): string {
+  const what = description ?? (choices === null ? HINTS[type] : "");
+  if (fallback === null || choices !== null) return what;
+  const shown = fallback.length > MAX_FALLBACK_CHARS ? "its default" : fallback;
+  return `${what.replace(/\.$/, "")}; ${shown} if left empty`;
+}
+
+const MAX_FALLBACK_CHARS = 40;

@@ -1,0 +1,99 @@
+import type { ReactNode } from "react";
+import { looksLikeError } from "../../../../src/core/text/error-lines.js";
+import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { api, dataOf } from "../../api/client.js";
+import { useLive } from "../../api/use-live.js";
+import { Keys } from "../../keys/KeysOverlay.js";
+import { addressOf } from "../../place.js";
+import { linesOf } from "../../words/log-lines.js";
+import type { Problem } from "../../words/problems.js";
+import { count } from "../../words/status.js";
+
+const ERROR_LINES = 12;
+type Stream = "stderr" | "stdout";
+
+/** The end of what the newest run printed, around its first error line. */
+export function WhatBroke({ problem: { error, items } }: { readonly problem: Problem }): ReactNode {
+  const record = error?.cause ?? error;
+  const [newest] = items;
+  const attempt = record?.attempt ?? newest?.attempts ?? 0;
+  const logs = useLogs(newest?.job_id, attempt);
+  if (record === null || newest === undefined) return null;
+  const stream = linesOf(record.stderr_tail).length > 0 ? "stderr" : "stdout";
+  const all = linesOf(stream === "stderr" ? record.stderr_tail : record.stdout_tail);
+  const first = all.findIndex(looksLikeError);
+  const from =
+    first < 0
+      ? Math.max(0, all.length - ERROR_LINES)
+      : Math.max(0, Math.min(first - 2, all.length - ERROR_LINES));
+  const lines = all.slice(from, from + ERROR_LINES);
+  // The record has the end of the log: what was printed before it counts as well.
+  const before = logs === null ? null : Math.max(0, logs[stream].total - all.length);
+  const other = stream === "stderr" ? "stdout" : null;
+  return (
+    <section>
+      <h3>
+        What broke
+        <span className="dim small">
+          {lines.length === 0
+            ? "it printed nothing"
+            : `${stream}, attempt ${attempt} of run ${newest.run_id}`}
+        </span>
+        <a
+          className="link end small"
+          href={addressOf(["runs", newest.run_id, nameOf(newest.step, newest.scope)], { tab: "log" })}
+        >
+          whole log <Keys keys="l" />
+        </a>
+      </h3>
+      {lines.length > 0 && (
+        <div className="errs">
+          {lines.map((line, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands at its place
+            <div key={index} className={looksLikeError(line) ? "ln hit" : "ln"}>
+              <i>{before === null ? "" : before + from + index + 1}</i>
+              <span>{line}</span>
+            </div>
+          ))}
+          {other !== null && (
+            <p className="fold">{logs === null ? "\u00a0" : otherText(other, logs[other])}</p>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface LogSize {
+  readonly total: number;
+  readonly errors: number;
+}
+
+/** How long the logs of an attempt are; null: not known yet, or they are gone. */
+function useLogs(
+  jobId: number | undefined,
+  attempt: number,
+): { readonly [stream in Stream]: LogSize } | null {
+  const read = async (stream: Stream): Promise<LogSize> => {
+    const query = { attempt, stream, lines: "1:1" };
+    const path = { job_id: String(jobId) };
+    const { lines } = await dataOf(api.GET("/api/v1/jobs/{job_id}/logs", { params: { path, query } }));
+    return { total: lines?.total ?? 0, errors: lines?.error_count ?? 0 };
+  };
+  const { data } = useLive(
+    `logs of ${jobId} ${attempt}`,
+    async () =>
+      jobId === undefined || attempt === 0
+        ? null
+        : { stderr: await read("stderr"), stdout: await read("stdout") },
+    () => false,
+  );
+  return data;
+}
+
+function otherText(stream: Stream, { total, errors }: LogSize): string {
+  if (total === 0) return `${stream} is empty`;
+  const told =
+    errors === 0 ? "none looks like an error" : `${errors} look${errors === 1 ? "s" : ""} like an error`;
+  return `${stream} has ${count(total, "line")}, ${told}`;
+}

@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+import { Keys } from "../keys/KeysOverlay.js";
+import { useKeys } from "../keys/use-keys.js";
+import { addressOf } from "../place.js";
+
+/** The way to a run: workflows are started from their list. */
+export function StartRun(): ReactNode {
+  const href = addressOf(["workflows"]);
+  useKeys("Runs", [
+    {
+      keys: "n",
+      does: "start a run: choose its workflow",
+      run: () => {
+        location.hash = href;
+      },
+    },
+  ]);
+  return (
+    <a className="btn pri" href={href} title="Choose the workflow to start">
+      Start run <Keys keys="n" />
+    </a>
+  );
+}

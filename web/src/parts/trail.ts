@@ -1,0 +1,25 @@
+import { useEffect, useSyncExternalStore } from "react";
+
+/** The workflow of the run that is shown: the page of the run knows it, the line at the top shows it. */
+let shown: { readonly runId: number; readonly workflow: string } | null = null;
+const listeners = new Set<() => void>();
+
+export function useWorkflowOf(runId: number, workflow: string | null): void {
+  useEffect(() => {
+    if (workflow === null) return;
+    shown = { runId, workflow };
+    for (const listener of listeners) listener();
+  }, [runId, workflow]);
+}
+
+/** Null: nobody has said it yet. */
+export function useShownWorkflow(runId: number): string | null {
+  const workflow = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => shown,
+  );
+  return workflow?.runId === runId ? workflow.workflow : null;
+}
