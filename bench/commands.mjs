@@ -53,7 +53,9 @@ async function wide(id, command, jobs, rounds, skipped) {
     const name = shownName(peer);
     contenders[peer === "parallel" ? `${name} with a job log` : name] = PEERS[peer](jobs, { command });
   }
-  // make starts plain words without a shell; a semicolon makes it use one, as ninja and Daruma always do.
+  // Daruma and make start plain words without a shell; a semicolon makes them use one, as ninja always does.
+  if (!SHORTCUTS.has(command))
+    contenders["daruma, through a shell"] = daruma(jobs, "wide", running(`${command};`));
   if (peers.includes("make")) contenders["make, through a shell"] = make(jobs, { command: `${command};` });
   for (const peer of peers.filter((name) => ["make", "ninja", "xargs"].includes(name)))
     contenders[`${peer}, output to files`] = PEERS[peer](jobs, { command, files: true });
