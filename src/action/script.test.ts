@@ -91,7 +91,7 @@ describe("a script step", () => {
   });
 
   it("may take its timeout_ms, however much it computes; without one it may compute for a second, however long that takes", async () => {
-    const noting = answering({ ok: true, value: null, durationMs: 0 });
+    const noting = answering({ ok: true, value: null, duration_ms: 0 });
     await createScriptAction(noting).run(attemptOf({ content: "1" }));
     await createScriptAction(noting).run(attemptOf({ content: "1" }, { timeoutMs: 70_000 }));
     expect(noting.asked.map(({ budgetMs, deadlineMs, expects }) => [budgetMs, deadlineMs, expects])).toEqual([
@@ -121,7 +121,7 @@ describe("a script step", () => {
   it("says why it was stopped from outside", async () => {
     const stop = new AbortController();
     stop.abort("idle_timeout" satisfies StopCause);
-    const refusing = answering({ ok: false, code: "EXPRESSION_THREW", reason: "aborted", durationMs: 0 });
+    const refusing = answering({ ok: false, code: "EXPRESSION_THREW", reason: "aborted", duration_ms: 0 });
     const result = await createScriptAction(refusing).run(
       attemptOf({ content: "1" }, { signal: stop.signal }),
     );
@@ -129,7 +129,7 @@ describe("a script step", () => {
   });
 
   it("takes 256 KB of code and no more, counted in bytes", async () => {
-    const noting = answering({ ok: true, value: null, durationMs: 0 });
+    const noting = answering({ ok: true, value: null, duration_ms: 0 });
     const script = createScriptAction(noting);
     expect((await script.run(attemptOf({ content: "a".repeat(MAX_SCRIPT_BYTES) }))).ok).toBe(true);
     expect(await script.run(attemptOf({ content: "é".repeat(MAX_SCRIPT_BYTES / 2 + 1) }))).toMatchObject({

@@ -290,7 +290,7 @@ export function reportCommand(
   { result, durationMs, used }: Report,
 ): Command {
   if (!recovery) {
-    const finish = { type: "attempt.finish", job, attempt, result, durationMs } as const;
+    const finish = { type: "attempt.finish", job, attempt, result, duration_ms: durationMs } as const;
     return used === undefined ? finish : { ...finish, used };
   }
   const failed = result.kind === "failed" ? result.facts : null;
@@ -298,10 +298,10 @@ export function reportCommand(
     type: "recovery.finish",
     job,
     attempt,
-    durationMs,
+    duration_ms: durationMs,
     ok: result.kind === "succeeded",
     lost: failed?.lost === true || failed?.evicted === true,
-    exitCode: failed?.exitCode ?? (result.kind === "succeeded" ? 0 : null),
+    exit_code: failed?.exitCode ?? (result.kind === "succeeded" ? 0 : null),
     message: failed?.message ?? (result.kind === "stopped" ? "stopped" : ""),
   };
 }

@@ -187,7 +187,7 @@ export class Dispatcher {
   private pass(host: RunHost, job: Job, worker: string): void {
     const { ask, withoutWorker } = this.ports;
     withoutWorker(job.id, () => ask(host, { type: "attempt.start", job: job.id, worker, token: "" }));
-    ask(host, { type: "attempt.finish", job: job.id, attempt: job.attempt, result: NOTHING, durationMs: 0 });
+    ask(host, { type: "attempt.finish", job: job.id, attempt: job.attempt, result: NOTHING, duration_ms: 0 });
   }
 
   private ask(host: RunHost, job: Job): void {

@@ -96,7 +96,7 @@ export class Effects {
           break;
         case "human.asked":
         case "job.held":
-          if (event.dueAt != null) this.planTimer(host, event.job);
+          if (event.due_at != null) this.planTimer(host, event.job);
           break;
         case "run.unpaused":
           // What was due while it was paused was let pass.
@@ -129,7 +129,7 @@ export class Effects {
           this.planTimer(host, event.job);
           break;
         case "retry.scheduled":
-          if (event.delayMs > 0) this.planTimer(host, event.job);
+          if (event.delay_ms > 0) this.planTimer(host, event.job);
           break;
         case "evaluation.requested":
           this.planEvaluation(host, jobById(host.run, event.job), event.id, event.purpose);
@@ -221,7 +221,7 @@ export class Effects {
     };
     const result = { kind: "failed", facts } as const;
     this.ports.afterCommit(host, () =>
-      this.ports.post(host, { type: "attempt.finish", job, attempt, result, durationMs: 0 }),
+      this.ports.post(host, { type: "attempt.finish", job, attempt, result, duration_ms: 0 }),
     );
   }
 
@@ -324,7 +324,7 @@ export class Effects {
       ok: false,
       code: "ARTIFACT_MISSING",
       reason: "an output that it names cannot be read",
-      durationMs: 0,
+      duration_ms: 0,
     } as const;
     const answer =
       evaluation === null ? Promise.resolve(unreadable) : evaluate(this.ports.sandbox, evaluation);

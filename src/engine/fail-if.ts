@@ -55,5 +55,5 @@ export async function judgeSuccess(success: Success): Promise<AttemptResult> {
 /** Whether the step makes progress is judged by what it has changed in the workspace. */
 function leftBehind({ checkpoint }: Succeeded): Pick<FailureFacts, "diffHash" | "changedFiles"> {
   if (checkpoint == null) return {};
-  return { diffHash: checkpoint.diffHash, changedFiles: checkpoint.changedFiles };
+  return { diffHash: checkpoint.diff_hash, changedFiles: checkpoint.changed_files };
 }

@@ -25,16 +25,16 @@ function chainAtItsEnd(length: number): Run {
   const created: Event = {
     type: "run.created",
     workflow: definition.name,
-    workflowId: 1,
-    definitionHash: "hash",
+    workflow_id: 1,
+    definition_hash: "hash",
     inputs: {},
     context: {},
-    options: { maxLoops: null, retryMax: null, failureRouting: true, only: null },
+    options: { max_loops: null, retry_max: null, failure_routing: true, only: null },
     folder: "/",
     file: null,
     parent: null,
     managed: false,
-    failureHandlers: [],
+    failure_handlers: [],
   };
   const run = newRun(1, definition, created, 0);
   evolve(run, created, 0);
@@ -44,7 +44,7 @@ function chainAtItsEnd(length: number): Run {
     if (step.index === length - 1) break;
     const output: Output = { kind: "artifact", path: step.definition.id, bytes: 1, sha256: "", preview: "" };
     const result = { kind: "succeeded", output, items: null } as const;
-    decide(run, { type: "attempt.finish", job, attempt: 1, result, durationMs: 0 }, 0);
+    decide(run, { type: "attempt.finish", job, attempt: 1, result, duration_ms: 0 }, 0);
   }
   return run;
 }

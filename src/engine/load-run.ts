@@ -30,7 +30,7 @@ export async function loadRun(
     throw new DarumaError("RUN_NOT_FOUND", `there is no run ${runId}`);
   const { event, at } = first;
   const [definition, snapshot] = await Promise.all([
-    readDefinition(store, runId, event.definitionHash),
+    readDefinition(store, runId, event.definition_hash),
     readSnapshot(store, runId, beforeSeq),
   ]);
   const begin = (): Run => newRun(runId, definition, event, at);

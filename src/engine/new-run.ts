@@ -81,23 +81,24 @@ export function createRun(
     readonly notify?: readonly NotifyRule[] | undefined;
   },
 ): RunHost {
+  const { parent } = request;
   const created: Extract<Event, { type: "run.created" }> = {
     type: "run.created",
     workflow: request.definition.name,
-    workflowId,
-    definitionHash: request.hash,
+    workflow_id: workflowId,
+    definition_hash: request.hash,
     inputs: request.inputs,
     context: request.context,
     options: request.options,
     folder: request.folder,
     file: request.file,
-    parent: request.parent ?? null,
+    parent: parent === undefined ? null : { run_id: parent.runId, job_id: parent.jobId },
     managed: request.managed ?? false,
     ...(request.cause === undefined ? {} : { cause: request.cause }),
     ...(request.labels === undefined ? {} : { labels: request.labels }),
     ...(request.concurrency === undefined ? {} : { concurrency: request.concurrency }),
     ...(request.priority === undefined ? {} : { priority: request.priority }),
-    failureHandlers,
+    failure_handlers: failureHandlers,
   };
   const run = newRun(runId, request.definition, created, now);
   evolve(run, created, now);

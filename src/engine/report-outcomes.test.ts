@@ -38,7 +38,7 @@ describe("what becomes of a report", () => {
       job: worker.begun[0]!.jobId,
       attempt: 1,
       result: { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } },
-      durationMs: 1,
+      duration_ms: 1,
     });
     await flush();
     worker.end("token-1");
@@ -66,7 +66,7 @@ describe("what becomes of a report", () => {
       job: worker.begun[0]!.jobId,
       attempt: 1,
       result: { kind: "succeeded", output: { kind: "value", value: nested as never }, items: null },
-      durationMs: 1,
+      duration_ms: 1,
     });
     await flush();
     expect(engine.ownedRuns()).toEqual([other.runId]);

@@ -24,7 +24,7 @@ export class FailureFiles implements FailureKeeper {
     for (const event of events) {
       if (event.type === "attempt.failed" || event.type === "if.failed")
         this.climbing.set(jobById(run, event.job), event.error);
-      if (event.type !== "ladder.climbed" || event.failureRoute === null) continue;
+      if (event.type !== "ladder.climbed" || event.failure_route === null) continue;
       const job = jobById(run, event.job);
       writes.push(this.writing(run, event, this.climbing.get(job) ?? job.error));
     }
@@ -32,7 +32,7 @@ export class FailureFiles implements FailureKeeper {
   }
 
   private writing(run: Run, event: Climbed, error: Failure | null): () => void {
-    const { job: jobId, attempt, rung, considered, recovery, failureRoute } = event;
+    const { job: jobId, attempt, rung, considered, recovery, failure_route: failureRoute } = event;
     const { step, scope } = jobById(run, jobId);
     const name = { workflowId: run.workflowId, runId: run.id, jobId, attempt };
     const content = {

@@ -189,9 +189,9 @@ function asked(
 
 function runOptions(options: StartOptions): RunOptions {
   return {
-    maxLoops: options.maxLoops ?? null,
-    retryMax: options.retryMax ?? null,
-    failureRouting: options.failureRouting ?? true,
+    max_loops: options.maxLoops ?? null,
+    retry_max: options.retryMax ?? null,
+    failure_routing: options.failureRouting ?? true,
     only: options.only ?? null,
   };
 }

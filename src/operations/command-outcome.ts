@@ -110,7 +110,7 @@ function wishOf(event: Event): string | null {
     case "run.paused":
       return `${event.type} ${event.takeover}`;
     case "jobs.retried":
-      return `${event.action} ${event.jobs.join(" ")} ${event.maxAttempts ?? ""}${raisedWish(event.raised)}`;
+      return `${event.action} ${event.jobs.join(" ")} ${event.max_attempts ?? ""}${raisedWish(event.raised)}`;
     case "operator.goto":
       return `${event.type} ${event.target}`;
     case "job.let_through":

@@ -33,7 +33,7 @@ export function diagnosticsOf(
     const job = event.type === "ladder.climbed" ? byId.get(event.job) : undefined;
     if (event.type !== "ladder.climbed" || job === undefined) return [];
     const { attempt, rung, considered, recovery } = event;
-    const failure_route = withShownKeys(event.failureRoute);
+    const failure_route = withShownKeys(event.failure_route);
     const { id: job_id, step, scope } = job;
     return [{ job_id, step, scope, attempt, rung, considered, recovery, failure_route }];
   });

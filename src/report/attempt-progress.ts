@@ -33,9 +33,9 @@ export function progressByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<numb
     if (event.type !== "attempt.failed") continue;
     // While a breaker is open, a failure says nothing about progress.
     if (event.breakers === undefined)
-      heal = noteFailure(heal, readFailure(event.error), event.noProgress ?? null);
+      heal = noteFailure(heal, readFailure(event.error), event.no_progress ?? null);
     const { streak } = heal;
-    const { noProgress } = event;
+    const { no_progress: noProgress } = event;
     found.set(event.attempt, {
       streak,
       round,

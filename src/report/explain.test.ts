@@ -49,7 +49,7 @@ describe("the story of a run", () => {
       (await story(file, { c: ["fail"], ...script }, undefined, options)).split("\n")[1];
     expect(await second({})).toBe("2 steps were undone (after 0 ms).");
     expect(await second({ "undo-b": ["fail"] })).toBe("2 steps were to be undone (after 0 ms); none so far.");
-    const noHolds = { options: { failureRouting: false } };
+    const noHolds = { options: { failure_routing: false } };
     expect(await second({ "undo-b": ["fail"] }, noHolds)).toBe(
       "2 steps were to be undone (after 0 ms), and 1 of them was.",
     );

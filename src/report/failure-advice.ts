@@ -53,7 +53,7 @@ export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding)
     mend(code, job.error?.code === code ? job.error.exit_code : null),
     ...lookAt(run, job, childRuns),
   ];
-  if (run.parent !== null) return [...looks, parentAdvice(run.parent.runId)];
+  if (run.parent !== null) return [...looks, parentAdvice(run.parent.run_id)];
   if (IN_PROGRAM.has(code)) return looks;
   const again = failed.every(isInDefinition) || isUndone(run) ? [] : runAgain(run, failed);
   const forked = job.step.atEnd === null ? forkAdvice(run, job) : [];
@@ -151,7 +151,7 @@ export function forkAdvice(run: Run, job: Job): Advice[] {
 export function startAgain(run: Run): Advice[] {
   const inputs = inputFlags(run);
   if (run.file === null || inputs === null || Object.keys(run.context).length > 0) return [];
-  const { maxLoops, retryMax, failureRouting, only } = run.options;
+  const { max_loops: maxLoops, retry_max: retryMax, failure_routing: failureRouting, only } = run.options;
   return [
     advice(
       "run",

@@ -13,9 +13,9 @@ steps:
 `;
 const CHECKPOINT = {
   output: null,
-  checkpoint: { commit: "c1", diffHash: "d1", changedFiles: ["a"], patch: "p1" },
+  checkpoint: { commit: "c1", diff_hash: "d1", changed_files: ["a"], patch: "p1" },
 };
-const FAILS = { exit: 1, stderr: "no", diffHash: "d2" };
+const FAILS = { exit: 1, stderr: "no", diff_hash: "d2" };
 
 async function begin(): Promise<Stage> {
   const stage = await Stage.begin(FILE, { plan: [CHECKPOINT], edit: [FAILS] });

@@ -134,7 +134,10 @@ describe("advice on a failed run", () => {
   });
 
   it("leaves a child run to its parent", async () => {
-    const run: Run = { ...(await runOf(FAILING, { a: ["fail"] })), parent: { runId: 4, jobId: 40_000_001 } };
+    const run: Run = {
+      ...(await runOf(FAILING, { a: ["fail"] })),
+      parent: { run_id: 4, job_id: 40_000_001 },
+    };
     expect(typed(adviseOn(run, NOBODY))).toEqual([null, "daruma logs 1 a", "daruma explain 4"]);
   });
 });
@@ -205,7 +208,7 @@ transitions: [{ from: a, to: rescue, on: failure }]`;
     expect(adviceLines(adviseOn(run, { ...NOBODY, owner }), String)).toEqual([
       "There is nothing else to do: process 42 on build-1 goes on with it.",
     ]);
-    const child: Run = { ...run, parent: { runId: 4, jobId: 40_000_001 } };
+    const child: Run = { ...run, parent: { run_id: 4, job_id: 40_000_001 } };
     expect(typed(adviseOn(child, { ...NOBODY, interrupted: true }))).toEqual(["daruma resume 4"]);
   });
 });

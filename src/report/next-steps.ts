@@ -66,7 +66,7 @@ function completedText(run: Run): string {
 }
 
 function adviceOnCancel(run: Run): Advice[] {
-  if (run.parent !== null) return [parentAdvice(run.parent.runId)];
+  if (run.parent !== null) return [parentAdvice(run.parent.run_id)];
   if (isUndone(run)) return startAgain(run);
   return [
     advice(
@@ -158,7 +158,7 @@ function questions(run: Run): Advice[] {
 
 function whoGoesOn(run: Run, { interrupted, owner }: Standing): Advice[] {
   if (interrupted) {
-    const top = run.parent === null ? run.id : run.parent.runId;
+    const top = run.parent === null ? run.id : run.parent.run_id;
     const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;
     return [advice("resume", `No process runs it any more. Continue ${whose}:`, resumeCommand(top))];
   }

@@ -19,8 +19,14 @@ export const UNKNOWN_USAGE: ShownUsage = {
 export function processUsagesOf(log: readonly LoggedEvent[]): ReadonlyMap<number, ShownUsage> {
   const usages = new Map<number, ShownUsage>();
   for (const { event } of log) {
-    if (!("attempt" in event) || !("cpuMs" in event)) continue;
-    const { attempt, peakMemoryBytes = null, cpuMs = null, readBytes = null, writtenBytes = null } = event;
+    if (!("attempt" in event) || !("cpu_ms" in event)) continue;
+    const {
+      attempt,
+      peak_memory_bytes: peakMemoryBytes = null,
+      cpu_ms: cpuMs = null,
+      read_bytes: readBytes = null,
+      written_bytes: writtenBytes = null,
+    } = event;
     const io = { read_bytes: readBytes, written_bytes: writtenBytes };
     usages.set(attempt, { peak_memory_bytes: peakMemoryBytes, cpu_ms: cpuMs, ...io });
   }

@@ -10,7 +10,7 @@ export type Verdict =
   | { readonly ok: false; readonly code: string; readonly reason: string; readonly stack?: string };
 
 export function withDuration(verdict: Verdict, durationMs: number): EvaluationResult {
-  return { ...verdict, durationMs };
+  return { ...verdict, duration_ms: durationMs };
 }
 
 export function refuse(code: string, reason: string): Extract<Verdict, { ok: false }> {

@@ -31,7 +31,7 @@ export class Meter {
         this.begin(event.job);
         return [];
       case "attempt.succeeded":
-        return this.succeeded(event.job, event.durationMs);
+        return this.succeeded(event.job, event.duration_ms);
       case "attempt.stopped":
         return this.stopped(event);
       case "attempt.failed":
@@ -111,7 +111,7 @@ export class Meter {
     return found;
   }
 
-  private stopped({ job, because, durationMs }: AttemptStopped): Measurement[] {
+  private stopped({ job, because, duration_ms: durationMs }: AttemptStopped): Measurement[] {
     const found = attempt("stopped", null, durationMs);
     const memory = this.jobs.find(job);
     if (memory === null) return found;
@@ -121,7 +121,13 @@ export class Meter {
     return found;
   }
 
-  private failed({ job, error, noProgress, breakers, durationMs }: AttemptFailed): Measurement[] {
+  private failed({
+    job,
+    error,
+    no_progress: noProgress,
+    breakers,
+    duration_ms: durationMs,
+  }: AttemptFailed): Measurement[] {
     const memory = this.jobs.of(job);
     const found = attempt("failed", error.class, durationMs);
     // One that waits for a breaker is made once more, like one that was lost.

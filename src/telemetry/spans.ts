@@ -75,7 +75,7 @@ export class SpanMaker {
       spanId: idOf(`${run.id} ${run.createdAt} ${event.job} ${event.attempt}`),
       parentSpanId: jobSpanId(run, event.job),
       name: `${step.definition.id} attempt ${event.attempt}`,
-      startAt: at - event.durationMs,
+      startAt: at - event.duration_ms,
       endAt: at,
       failure,
       attributes: { "daruma.job_id": event.job, "daruma.attempt": event.attempt },

@@ -73,7 +73,7 @@ export class AttemptWorkspace {
     if (leavesNoCheckpoint) return null;
     const input = { ...of, ordinal, index, since };
     const made = await this.workspaces.checkpoint(this.workspace, input);
-    const { commit, diffHash, changedFiles, patch, stored = false } = made;
-    return { commit, diffHash, changedFiles, patch, stored };
+    const { commit, diff_hash: diffHash, changedFiles, patch, stored = false } = made;
+    return { commit, diff_hash: diffHash, changed_files: changedFiles, patch, stored };
   }
 }

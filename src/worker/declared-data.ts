@@ -10,7 +10,7 @@ import type { Assignment } from "./worker.js";
 /** What goes on record of what an attempt says it makes. */
 type Made = {
   readonly files?: readonly FileFacts[];
-  readonly userData?: NonNullable<Assignment["userData"]>["given"];
+  readonly user_data?: NonNullable<Assignment["userData"]>["given"];
 };
 
 export interface DeclaredPorts {

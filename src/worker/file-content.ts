@@ -11,12 +11,12 @@ const SMALL_FILE_BYTES = 256 * 1024;
 export async function contentOf(
   file: string,
   signal?: AbortSignal,
-): Promise<Pick<FileFacts, "bytes" | "modifiedAt" | "sha256">> {
+): Promise<Pick<FileFacts, "bytes" | "modified_at" | "sha256">> {
   const found = statSync(file);
   // A folder has nothing to hash; a pipe or a device may never come to an end.
   const bytes = found.isFile() ? found.size : null;
   const sha256 = bytes === null ? null : await hashOf(file, bytes, signal);
-  return { bytes, modifiedAt: Math.round(found.mtimeMs), sha256 };
+  return { bytes, modified_at: Math.round(found.mtimeMs), sha256 };
 }
 
 /** Of as many bytes as it had when it was looked at: somebody may still write to it. Null: nobody waits for it any more. */

@@ -17,7 +17,7 @@ function judge(
     count: () => counts.shift() ?? null,
   });
   limits.clear();
-  const used = peak === undefined ? {} : { used: { peakMemoryBytes: peak, cpuMs: 1 } };
+  const used = peak === undefined ? {} : { used: { peak_memory_bytes: peak, cpu_ms: 1 } };
   return limits.judge({ ok: false, failure: { message: "ended", ...facts }, ...used });
 }
 

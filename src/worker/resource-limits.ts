@@ -55,8 +55,8 @@ export class ResourceLimits {
 
   /** What the attempt used: of its processes together, where that was more than one of them had. */
   used({ used }: ActionResult): ProcessUsage | undefined {
-    if (used === undefined || used.peakMemoryBytes >= this.peakBytes) return used;
-    return { ...used, peakMemoryBytes: this.peakBytes };
+    if (used === undefined || used.peak_memory_bytes >= this.peakBytes) return used;
+    return { ...used, peak_memory_bytes: this.peakBytes };
   }
 
   /** Why the attempt has ended, where that is not for the action to say; null: it is. */
@@ -64,7 +64,7 @@ export class ResourceLimits {
     if (this.exceeded !== null) return this.exceeded;
     if (result.ok || !wasKilled(result.failure) || !this.wasOutOfMemory()) return null;
     const asked = this.assignment.resources?.memoryBytes ?? null;
-    const peak = Math.max(this.peakBytes, result.used?.peakMemoryBytes ?? 0);
+    const peak = Math.max(this.peakBytes, result.used?.peak_memory_bytes ?? 0);
     const noMemory = "the system ended it because there was no memory left";
     if (asked === null || peak === 0) return { ...failureOf("memory"), message: noMemory };
     const share = `${sizeText(peak)} of the ${sizeText(asked)} it asked for`;

@@ -41,7 +41,7 @@ export class UserDataFiles {
     if (this.written !== null) removeIfThere(this.written);
   }
 
-  read(): { readonly userData?: UserData } | { readonly missing: FailureFacts } {
+  read(): { readonly user_data?: UserData } | { readonly missing: FailureFacts } {
     if (this.written === null) return {};
     const file = readOutputFile(this.written);
     if (file.kind === "invalid") return refused(file.defect);
@@ -50,8 +50,8 @@ export class UserDataFiles {
     const outputs = { userData: { inputs: [], outputs: this.data.outputs } };
     const unfit = refuseUserData(outputs, value);
     if (unfit !== null) return { missing: unfit };
-    const userData = this.withoutSecrets(value);
-    if (bytesOf(userData) <= MAX_USER_DATA_BYTES) return { userData };
+    const user_data = this.withoutSecrets(value);
+    if (bytesOf(user_data) <= MAX_USER_DATA_BYTES) return { user_data };
     return refused(`larger than ${MAX_USER_DATA_BYTES} bytes; write a file, and name it in \`files\``);
   }
 

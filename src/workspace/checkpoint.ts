@@ -58,7 +58,7 @@ export async function makeCheckpoint(
     await pinCheckpoints(git, paths, [{ ordinal, commit }]);
     await keepIndex(paths, tree, index, { new: commit, old: since });
     await rememberOwnRepository(git, paths, workspace, { new: commit, old: since });
-    const checkpoint: Checkpoint = { ordinal, commit, diffHash: hash, patch };
+    const checkpoint: Checkpoint = { ordinal, commit, diff_hash: hash, patch };
     const shown = input.shown === undefined ? changedFiles : changedFiles.map(input.shown);
     await writeState(paths, input, checkpoint, shown);
     return { ...checkpoint, changedFiles: shown.slice(0, MAX_LISTED_FILES), changedFileCount: shown.length };
@@ -106,7 +106,7 @@ async function writeState(
     step_id: input.stepId,
     index: input.index,
     attempts: input.attempts,
-    diff_hash: checkpoint.diffHash,
+    diff_hash: checkpoint.diff_hash,
     changed_files: changedFiles,
     at: new Date(input.at).toISOString(),
     since: input.since,

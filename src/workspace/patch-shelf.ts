@@ -24,7 +24,7 @@ export interface PatchShelf {
 export async function shelvePatch(
   shelf: PatchShelf,
   run: { readonly id: number; readonly folder: string },
-  { diffHash, patch }: Checkpoint,
+  { diff_hash: diffHash, patch }: Checkpoint,
 ): Promise<boolean> {
   // Of a step that changed nothing; there is nothing to keep.
   if (diffHash === null) return true;
@@ -66,7 +66,7 @@ export async function fetchPatches(
   checkpoints: readonly Checkpoint[],
   afresh: boolean,
 ): Promise<void> {
-  for (const { diffHash, patch } of checkpoints) {
+  for (const { diff_hash: diffHash, patch } of checkpoints) {
     const file = join(paths.run, patch);
     if (!afresh && (await isThere(file))) continue;
     if (diffHash === null) {

@@ -189,7 +189,7 @@ describe("a rebuild that cannot be", () => {
     const chain = await threeSteps();
     const [first, second, third] = chain.made;
     const { replay } = chain;
-    const other = { ...third!, diffHash: second!.diffHash };
+    const other = { ...third!, diffHash: second!.diff_hash };
     expect(await codeOf(workspaces.rebuild(RUN, { ...replay, checkpoints: [first!, second!, other] }))).toBe(
       "WORKSPACE_PATCH_ALTERED",
     );

@@ -93,7 +93,7 @@ async function replayOne(
       readDifference(git, { store: paths.store, from: since, to: treeId }),
       commitCheckpoint(git, paths, { ordinal, since, treeId }),
     ]);
-    if (hash !== checkpoint.diffHash)
+    if (hash !== checkpoint.diff_hash)
       throw new DarumaError(
         "WORKSPACE_PATCH_ALTERED",
         `${file} was replayed, but the files are not those of checkpoint ${ordinal}`,

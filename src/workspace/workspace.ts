@@ -21,7 +21,7 @@ export interface Checkpoint {
   /** Made of the files and the checkpoint before, and of nothing else: a replay must come to the same. */
   readonly commit: string;
   /** null if the step changed nothing. */
-  readonly diffHash: string | null;
+  readonly diff_hash: string | null;
   /** Relative to the run's folder. */
   readonly patch: string;
 }

@@ -185,7 +185,7 @@ describe("a checkpoint", () => {
       step_id: "step-2",
       index: 1,
       attempts: 2,
-      diff_hash: chain.made[1]!.diffHash,
+      diff_hash: chain.made[1]!.diff_hash,
       changed_files: ["bin/data.bin", "gone.txt", "new/new näme.txt", "old name.txt", "run.sh"],
       at: "2023-11-14T22:13:20.000Z",
       since: chain.made[0]!.commit,

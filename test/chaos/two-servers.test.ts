@@ -197,7 +197,7 @@ describe("two servers on one PostgreSQL", () => {
     const logs = await Promise.all([first, ...others].map((run) => store.readEvents(run)));
     for (const log of logs) {
       const definition = parseStoredDefinition(
-        (await store.readDefinition((log[0]!.event as { definitionHash: string }).definitionHash))!,
+        (await store.readDefinition((log[0]!.event as { definition_hash: string }).definition_hash))!,
         "",
       );
       expect(findViolations(log, definition)).toEqual([]);

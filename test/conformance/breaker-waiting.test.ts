@@ -59,7 +59,7 @@ describe("jobs that use an open breaker", () => {
 
   test("are not held back in a run with --only or --no-failure-routing", { tags: ["B12"] }, async () => {
     const text = file("  pay: { exec: x, uses: [api], on_fail: { retry: { max: 3 } } }");
-    for (const options of [{ only: "pay" }, { failureRouting: false }]) {
+    for (const options of [{ only: "pay" }, { failure_routing: false }]) {
       const stage = await Stage.begin(text, { pay: [DOWN] }, { options });
       const { order, run, log } = await stage.rest();
       expect([order, run.status]).toEqual([["pay"], "failed"]);
@@ -96,9 +96,9 @@ describe("a parked job", () => {
     const text = file("  pay: { type: agent, exec: x, prompt: y, uses: [api] }", { top });
     const trial = await (await Stage.begin(text, { pay: [SLOW, SLOW, SLOW, SLOW, "ok"] })).rest();
     expect(trial.run.status).toBe("completed");
-    expect(trial.events("attempt.failed").map(({ error, noProgress }) => [error.class, noProgress])).toEqual(
-      Array(4).fill(["transient_runtime", null]),
-    );
+    expect(
+      trial.events("attempt.failed").map(({ error, no_progress: noProgress }) => [error.class, noProgress]),
+    ).toEqual(Array(4).fill(["transient_runtime", null]));
   });
 
   test("is dropped by a cancel", { tags: ["B9"] }, async () => {
@@ -198,12 +198,12 @@ describe("in a workspace", () => {
     expect(trial.run.status).toBe("completed");
     expect(trial.order).toEqual(["pay", "other", "pay"]);
     const pay = trial.job("pay").id;
-    expect(trial.events("attempt.started").map(({ keptBack }) => keptBack)).toEqual([
+    expect(trial.events("attempt.started").map(({ kept_back: keptBack }) => keptBack)).toEqual([
       undefined,
       pay,
       undefined,
     ]);
-    expect(trial.events("set_aside.started")).toMatchObject([{ job: pay, keptBack: pay }]);
+    expect(trial.events("set_aside.started")).toMatchObject([{ job: pay, kept_back: pay }]);
   });
 });
 

@@ -78,7 +78,7 @@ transitions: [{ from: slow, to: fix, on: failure }]`,
       "canceled slow FAIL_FAST",
       "run failed EXIT_1",
     ]);
-    expect(run.events("ladder.climbed").at(-1)!.failureRoute).toMatchObject({ status: "skipped_terminal" });
+    expect(run.events("ladder.climbed").at(-1)!.failure_route).toMatchObject({ status: "skipped_terminal" });
   });
 
   it("while a barrier is open", async () => {

@@ -47,7 +47,7 @@ describe("a cancel and real processes", () => {
     ]);
     const climbed = run.log.flatMap(({ event }) => (event.type === "ladder.climbed" ? [event] : []));
     expect(climbed).toMatchObject([
-      { rung: "stop", failureRoute: { attempted: false, status: "skipped_terminal", considered: [] } },
+      { rung: "stop", failure_route: { attempted: false, status: "skipped_terminal", considered: [] } },
     ]);
     expect(run.report.status).toBe("canceled");
     expect(run.report.routes).toEqual([]);

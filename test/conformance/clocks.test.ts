@@ -52,6 +52,6 @@ it("no duration on record is less than nothing, though the clock was set back", 
   const stage = await Stage.begin(ASK);
   stage.clock.set(-HOURS_3);
   const { log } = await rest(stage);
-  const durations = log.flatMap(({ event }) => ("durationMs" in event ? [event.durationMs] : []));
+  const durations = log.flatMap(({ event }) => ("duration_ms" in event ? [event.duration_ms] : []));
   expect(durations).toEqual([0]);
 });

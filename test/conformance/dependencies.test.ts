@@ -302,7 +302,7 @@ describe("continue_on_failure", () => {
     expect(failed.order).toEqual(["build", "fix", "after"]);
     expect(failed.run.status).toBe("completed");
     expect(failed.job("fix").handled).toBe(true);
-    const exceeded = await trial(text, { build: ["fail"] }, { options: { maxLoops: 0 } });
+    const exceeded = await trial(text, { build: ["fail"] }, { options: { max_loops: 0 } });
     expect(exceeded.order).toEqual(["build"]);
     expect(exceeded.run.status).toBe("failed");
   });

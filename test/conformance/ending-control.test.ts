@@ -187,7 +187,7 @@ describe("after an undo", () => {
     const stage = await Stage.begin(
       CHAIN,
       { c: ["fail"], "undo-b": ["fail"] },
-      { options: { failureRouting: false } },
+      { options: { failure_routing: false } },
     );
     await stage.rest();
     const { run } = await loadRun(stage.store, stage.runId);
@@ -246,7 +246,7 @@ steps:
   undo-a: { exec: x }
   sweep: { exec: x }
 `;
-  const checkpoint = { commit: "c1", diffHash: "d1", changedFiles: ["f"], patch: "p1" };
+  const checkpoint = { commit: "c1", diff_hash: "d1", changed_files: ["f"], patch: "p1" };
 
   it("these steps find what was left and leave no checkpoint", { tags: ["U6"] }, async () => {
     const stage = await Stage.begin(TREE, {

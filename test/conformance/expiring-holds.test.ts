@@ -52,7 +52,7 @@ describe("a hold that nobody decides", () => {
     const stage = await Stage.begin(held("fail"), { a: ["fail"] });
     const { run, log, job } = await afterwards(stage, 3);
     const [event] = (await stage.view()).events("job.held");
-    expect(event).toMatchObject({ dueAt: log[0]!.at + 4 * HOUR, dueAction: "fail" });
+    expect(event).toMatchObject({ due_at: log[0]!.at + 4 * HOUR, due_action: "fail" });
     expect([run.status, job("a").due_at]).toEqual(["held", log[0]!.at + 4 * HOUR]);
   });
 
@@ -99,7 +99,7 @@ describe("a hold that nobody decides", () => {
       "480 job.failed",
       "480 run.failed",
     ]);
-    expect((await stage.view()).events("job.held").map(({ dueAction }) => dueAction)).toEqual([
+    expect((await stage.view()).events("job.held").map(({ due_action: dueAction }) => dueAction)).toEqual([
       "retry",
       "fail",
     ]);

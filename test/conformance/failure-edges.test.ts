@@ -16,9 +16,9 @@ const EDGE = "{ from: a, to: fix, on: failure }";
 /** Nobody has looked at the edges. */
 const NOT_TRIED = {
   attempted: false,
-  selectedEdgeId: null,
-  targetNodeId: null,
-  targetNodeKey: null,
+  selected_edge_id: null,
+  target_node_id: null,
+  target_node_key: null,
   status: "no_route",
   considered: [],
 };
@@ -53,7 +53,9 @@ describe("failure edges", () => {
     const retried = await trial(flow(EDGE, ", on_fail: { retry: { max: 2 } }"), { a: ["fail"] });
     expect(retried.order).toEqual(["a", "a", "a", "fix"]);
     expect(
-      retried.events("ladder.climbed").map(({ rung, failureRoute }) => [rung, failureRoute?.status ?? null]),
+      retried
+        .events("ladder.climbed")
+        .map(({ rung, failure_route: failureRoute }) => [rung, failureRoute?.status ?? null]),
     ).toEqual([
       ["retry", null],
       ["retry", null],
@@ -67,10 +69,10 @@ describe("failure edges", () => {
     const run = await trial(flow(""), { a: ["fail"], other: ["ok"] });
     expect(run.job("d").status).toBe("canceled");
     expect(run.run).toMatchObject({ status: "failed", error: { code: "EXIT_1" } });
-    expect(run.events("ladder.climbed")[0]!.failureRoute).toMatchObject({
+    expect(run.events("ladder.climbed")[0]!.failure_route).toMatchObject({
       attempted: false,
       status: "no_route",
-      selectedEdgeId: null,
+      selected_edge_id: null,
     });
     expect(exitCodeOfStatus(run.run.status)).toBe(1);
   });
@@ -192,11 +194,11 @@ transitions: [{ from: a, to: x, on: any }]`,
       ),
       { a: ["fail"] },
     );
-    expect(run.events("ladder.climbed")[0]!.failureRoute).toEqual({
+    expect(run.events("ladder.climbed")[0]!.failure_route).toEqual({
       attempted: true,
-      selectedEdgeId: 2,
-      targetNodeId: run.job("fix").id,
-      targetNodeKey: "fix",
+      selected_edge_id: 2,
+      target_node_id: run.job("fix").id,
+      target_node_key: "fix",
       status: "selected",
       considered: [
         { edge: 1, to: "other", matched: false, why: "outputs.fix does not exist" },
@@ -229,7 +231,7 @@ transitions: [{ from: a, to: busy, on: failure }]`,
     );
     expect(run.order).toEqual(["a", "busy"]);
     expect(run.events("edge.taken")).toMatchObject([{ status: "already_scheduled", counted: false }]);
-    expect(run.events("ladder.climbed")[0]!.failureRoute?.status).toBe("already_scheduled");
+    expect(run.events("ladder.climbed")[0]!.failure_route?.status).toBe("already_scheduled");
     expect(run.run.status).toBe("completed");
     expect(run.job("a").handled).toBe(true);
   });
@@ -302,11 +304,11 @@ describe("paused, canceled and single-step runs", () => {
         attempt: 1,
         rung: "stop",
         considered: [{ rung: "stop", applied: true, kind: "applies", reason: "the run is canceled" }],
-        failureRoute: {
+        failure_route: {
           attempted: false,
-          selectedEdgeId: null,
-          targetNodeId: null,
-          targetNodeKey: null,
+          selected_edge_id: null,
+          target_node_id: null,
+          target_node_key: null,
           status: "skipped_terminal",
           considered: [],
         },
@@ -338,14 +340,14 @@ describe("paused, canceled and single-step runs", () => {
     expect(run.order).toEqual(["a"]);
     expect(run.job("fix").status).toBe("skipped");
     expect(run.run.status).toBe("failed");
-    expect(run.events("ladder.climbed")[0]!.failureRoute).toEqual(NOT_TRIED);
+    expect(run.events("ladder.climbed")[0]!.failure_route).toEqual(NOT_TRIED);
   });
 
   it("with failure routing off, and for a repair step, no edge counts as tried or matched", {
     tags: ["A15", "A16"],
   }, async () => {
-    const off = await trial(flow(EDGE), { a: ["fail"] }, { options: { failureRouting: false } });
-    expect(off.events("ladder.climbed")[0]).toMatchObject({ rung: "fail", failureRoute: NOT_TRIED });
+    const off = await trial(flow(EDGE), { a: ["fail"] }, { options: { failure_routing: false } });
+    expect(off.events("ladder.climbed")[0]).toMatchObject({ rung: "fail", failure_route: NOT_TRIED });
     const repair = await trial(
       `steps:
   a: { exec: "true", on_fail: { run: [fix] } }
@@ -355,7 +357,7 @@ transitions: [{ from: fix, to: other, on: failure }]`,
       { a: ["fail"], fix: ["fail"] },
     );
     const climbs = repair.events("ladder.climbed");
-    expect(climbs.map(({ rung, failureRoute }) => [rung, failureRoute])).toEqual([
+    expect(climbs.map(({ rung, failure_route: failureRoute }) => [rung, failureRoute])).toEqual([
       ["remediate", null],
       ["fail", NOT_TRIED],
     ]);
@@ -373,7 +375,7 @@ transitions: [{ from: fix, to: other, on: failure }]`,
     expect(run.events("ladder.climbed")).toMatchObject([
       {
         rung: "requeue",
-        failureRoute: { attempted: true, status: "no_route", considered: [{ edge: 1, matched: false }] },
+        failure_route: { attempted: true, status: "no_route", considered: [{ edge: 1, matched: false }] },
       },
     ]);
   });

@@ -110,7 +110,7 @@ describe.each(["", "/api/v1"])("the REST paths of failure handlers, at %s/", (pr
     expect(body).toEqual({ id: job, workflow_id, name: "my_job", status: "ready", attempt_id: 2 });
     const log = await server.running.store.readEvents(run);
     const retried = log.flatMap(({ event }) => (event.type === "jobs.retried" ? [event] : []));
-    expect(retried).toMatchObject([{ jobs: [job], maxAttempts: 3 }]);
+    expect(retried).toMatchObject([{ jobs: [job], max_attempts: 3 }]);
     let row = await server.running.store.readJob(job);
     while (row!.attempt_id < 2 || row!.status !== "failed") row = await server.running.store.readJob(job);
     expect(row!.attempt_id).toBe(2);

@@ -144,7 +144,7 @@ transitions: [{ from: a, to: b, on: failure, when: { type: in_set, field: error.
     );
     expect(run.order).toEqual(["a"]);
     expect(run.run).toMatchObject({ status: "failed", error: { code: "400" } });
-    expect(run.events("ladder.climbed")[0]!.failureRoute).toMatchObject({
+    expect(run.events("ladder.climbed")[0]!.failure_route).toMatchObject({
       attempted: true,
       status: "no_route",
       considered: [{ edge: 1, to: "b", matched: false, why: 'error.code is "400", none of ["503"]' }],

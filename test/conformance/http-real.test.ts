@@ -107,7 +107,7 @@ describe("HTTP steps with a real server", () => {
     );
     const waiting = new Promise<number>((resolve) => {
       daruma.onCommitted((_run, events) => {
-        for (const { event } of events) if (event.type === "retry.scheduled") resolve(event.delayMs);
+        for (const { event } of events) if (event.type === "retry.scheduled") resolve(event.delay_ms);
       });
     });
     const { runId } = await daruma.start(file);

@@ -44,7 +44,7 @@ describe("an if that cannot be evaluated", () => {
       },
     ]);
     expect(run.events("ladder.climbed")).toMatchObject([
-      { attempt: 0, recovery: "NoHandler", failureRoute: { attempted: true, status: "selected" } },
+      { attempt: 0, recovery: "NoHandler", failure_route: { attempted: true, status: "selected" } },
     ]);
     expect(run.events("edge.taken")).toMatchObject([{ attempt: 0 }]);
   });
@@ -163,7 +163,7 @@ steps:
     expect(run.events("ladder.climbed").at(-1)).toMatchObject({
       attempt: 0,
       rung: "fail",
-      failureRoute: { attempted: false, status: "no_route", considered: [] },
+      failure_route: { attempted: false, status: "no_route", considered: [] },
     });
   });
 

@@ -27,7 +27,7 @@ describe("steps of a workspace that do not depend on each other", () => {
       ...["start check", "ok check", "start last", "ok last", "run completed"],
     ]);
     const made = (await run.events("attempt.succeeded")).map(({ checkpoint }) => checkpoint!);
-    expect(made.map(({ changedFiles }) => changedFiles)).toEqual([
+    expect(made.map(({ changed_files: changedFiles }) => changedFiles)).toEqual([
       ["one.txt"],
       ["two.txt"],
       ["one.txt"],
@@ -59,7 +59,7 @@ describe("steps of a workspace that do not depend on each other", () => {
       ...["set aside bad 1 for good", "aside bad 1 ok", "start good", "ok good", "run failed EXIT_1"],
     ]);
     const [made] = await run.events("attempt.succeeded");
-    expect(made!.checkpoint!.changedFiles).toEqual(["good.txt"]);
+    expect(made!.checkpoint!.changed_files).toEqual(["good.txt"]);
     expect(run.job("good").output).toBe("a");
     const [aside] = await run.events("set_aside.finished");
     expect(aside).toMatchObject({ patch: "patches/partial/j10000001_a1.patch", files: 2 });
@@ -92,7 +92,7 @@ describe("steps of a workspace that do not depend on each other", () => {
       ...["rebuild 1 for agent from []", "rebuilt 1 ok", "start agent", "ok agent", "promoted 1"],
       ...["start other", "ok other", "run completed"],
     ]);
-    const made = (await run.events("attempt.succeeded")).map(({ checkpoint }) => checkpoint!.changedFiles);
+    const made = (await run.events("attempt.succeeded")).map(({ checkpoint }) => checkpoint!.changed_files);
     expect(made).toEqual([[], ["good.txt"]]);
   });
 
@@ -111,7 +111,8 @@ describe("steps of a workspace that do not depend on each other", () => {
       ),
     );
     const failures = (await run.events("attempt.failed")).map(
-      ({ error, noProgress }) => `${error.step_id} [${error.changed_files}] ${noProgress?.streak ?? "-"}`,
+      ({ error, no_progress: noProgress }) =>
+        `${error.step_id} [${error.changed_files}] ${noProgress?.streak ?? "-"}`,
     );
     expect(failures).toEqual(["a [g] -", "a [g] -", "a [g] -", "b [] -", "b [] 2", "b [] 3"]);
     expect((await traceOf(run)).filter((line) => /^(climb|set aside|rebuild) /.test(line))).toEqual([

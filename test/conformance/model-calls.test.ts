@@ -55,7 +55,7 @@ steps:
       ["503", "transient_runtime"],
     ]);
     const [waited] = await run.events("retry.scheduled");
-    expect(waited!.delayMs).toBe(60);
+    expect(waited!.delay_ms).toBe(60);
     expect(seen).toHaveLength(3);
     expect(askedIn(seen[1])).toMatch(/^DARUMA_RETRY_CONTEXT v1\n/);
     expect(askedIn(seen[1])).toContain("message: 429 from openai-compatible m: slow down");

@@ -144,7 +144,7 @@ steps:
   b: { exec: make, depends_on: a }
   c: { exec: make, depends_on: b, on_success: { goto: a, goto_js: "return attempt === 1 ? 'b' : null" } }`,
       {},
-      { options: { maxLoops: 2 } },
+      { options: { max_loops: 2 } },
     );
     expect(run.order).toEqual(["a", "b", "c", "b", "c", "a", "b", "c"]);
     expect(run.run.error?.code).toBe("LOOP_BUDGET_EXCEEDED");

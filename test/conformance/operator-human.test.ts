@@ -28,7 +28,7 @@ describe("human steps", () => {
     const waiting = await stage.view();
     expect(waiting.job("ask").status).toBe("waiting");
     expect(waiting.events("human.asked")).toMatchObject([
-      { prompt: "Ship v1?", choices: ["approve", "reject"], dueAt: null, attempt: 1 },
+      { prompt: "Ship v1?", choices: ["approve", "reject"], due_at: null, attempt: 1 },
     ]);
     expect(
       await stage.operate({
@@ -69,7 +69,9 @@ describe("human steps", () => {
       ["TIMEOUT", "transient_runtime"],
       ["TIMEOUT", "transient_runtime"],
     ]);
-    expect(run.events("human.asked").map(({ dueAt }) => dueAt! - run.log[0]!.at)).toEqual([1000, 2000]);
+    expect(run.events("human.asked").map(({ due_at: dueAt }) => dueAt! - run.log[0]!.at)).toEqual([
+      1000, 2000,
+    ]);
     expect(run.run).toMatchObject({ status: "failed", error: { code: "TIMEOUT" } });
   });
 

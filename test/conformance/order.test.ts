@@ -159,9 +159,9 @@ describe("run lists that wait for each other", () => {
   c: { exec: "true", depends_on: a }`,
     );
     expect(run.order).toEqual(["a", "b", "c"]);
-    expect(run.events("follow_up.finished").map(({ ok, failedStep }) => [ok, failedStep])).toEqual([
-      [true, null],
-    ]);
+    expect(
+      run.events("follow_up.finished").map(({ ok, failed_step: failedStep }) => [ok, failedStep]),
+    ).toEqual([[true, null]]);
     expect(run.run.status).toBe("completed");
   });
 });

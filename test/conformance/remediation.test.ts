@@ -112,7 +112,7 @@ describe("remediation", () => {
     );
     expect(run.events("job.failed")[0]).toMatchObject({
       job: run.job("fix").id,
-      partOf: run.job("build").id,
+      part_of: run.job("build").id,
     });
   });
 

@@ -17,11 +17,11 @@ describe("requeue", () => {
     const run = await trial(file("  call: { type: noop }", "queue: { max_attempts: 9 }"), {
       call: [outage],
     });
-    expect(run.events("requeue.scheduled").map(({ delayMs }) => delayMs / 1000)).toEqual([
+    expect(run.events("requeue.scheduled").map(({ delay_ms: delayMs }) => delayMs / 1000)).toEqual([
       15, 30, 60, 120, 240, 480, 600, 600,
     ]);
     expect(run.times).toEqual([0, 15, 45, 105, 225, 465, 945, 1545, 2145].map((seconds) => seconds * 1000));
-    expect(run.events("job.dead_lettered")).toMatchObject([{ code: "503", queueAttempts: 9 }]);
+    expect(run.events("job.dead_lettered")).toMatchObject([{ code: "503", queue_attempts: 9 }]);
     expect(run.run.status).toBe("failed");
   });
 
@@ -37,7 +37,7 @@ describe("requeue", () => {
       ...["restart", "restart", "requeue", "restart", "fail"],
     ]);
     expect(run.times).toEqual([0, 0, 0, 15_000, 15_000]);
-    expect(run.events("job.dead_lettered")).toMatchObject([{ code: "503", queueAttempts: 2 }]);
+    expect(run.events("job.dead_lettered")).toMatchObject([{ code: "503", queue_attempts: 2 }]);
   });
 
   it("lets other branches go on meanwhile", async () => {

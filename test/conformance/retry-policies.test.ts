@@ -80,7 +80,7 @@ transitions:
   it("an exponential wait is capped by max_delay_ms", { tags: ["W5", "W25"] }, async () => {
     const text = policy("exponential").replace("max_attempts: 3", "max_attempts: 7");
     const run = await trial(text, { call: [status(503)] });
-    expect(run.events("retry.scheduled").map(({ delayMs }) => delayMs)).toEqual([
+    expect(run.events("retry.scheduled").map(({ delay_ms: delayMs }) => delayMs)).toEqual([
       1000, 2000, 4000, 8000, 10_000, 10_000,
     ]);
   });
@@ -248,7 +248,7 @@ describe("retries beside other steps", () => {
     expect(run.events("attempt.failed")).toMatchObject([
       {
         attempt: 1,
-        durationMs: 40,
+        duration_ms: 40,
         error: {
           code: "EXIT_3",
           class: "application",
@@ -258,8 +258,8 @@ describe("retries beside other steps", () => {
         },
       },
     ]);
-    expect(run.events("retry.scheduled")).toMatchObject([{ attempt: 1, retry: 1, max: 1, delayMs: 500 }]);
-    expect(run.events("attempt.succeeded")).toMatchObject([{ attempt: 2, durationMs: 20 }]);
+    expect(run.events("retry.scheduled")).toMatchObject([{ attempt: 1, retry: 1, max: 1, delay_ms: 500 }]);
+    expect(run.events("attempt.succeeded")).toMatchObject([{ attempt: 2, duration_ms: 20 }]);
     expect(run.run.finished_at! - run.run.started_at!).toBe(560);
     expect(JSON.parse(JSON.stringify(run.events("attempt.failed")[0]))).toEqual(
       run.events("attempt.failed")[0],

@@ -89,7 +89,7 @@ describe("retry", () => {
     );
     const gaps = run.times.slice(1).map((time, index) => time - run.times[index]!);
     expect(gaps).toEqual(delays);
-    expect(run.events("retry.scheduled").map((event) => event.delayMs)).toEqual(delays);
+    expect(run.events("retry.scheduled").map((event) => event.delay_ms)).toEqual(delays);
   });
 
   it("a step is waiting, not running, during its backoff, and others go on", { tags: ["V13"] }, async () => {

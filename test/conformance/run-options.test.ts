@@ -24,7 +24,7 @@ transitions: [{ from: build, to: fix, on: failure }]`;
 
 describe("options of a run", () => {
   it.each([
-    [{ failureRouting: false }, "routing_off", "failure routing is off"],
+    [{ failure_routing: false }, "routing_off", "failure routing is off"],
     [{ only: "build" }, "single_attempt", "only one attempt of one step was asked for"],
   ])(
     "%o: takes out every rung that could answer a failure",
@@ -56,7 +56,7 @@ describe("options of a run", () => {
   });
 
   it("--no-failure-routing: no retry, repair or goto, neither after failure", { tags: ["V54"] }, async () => {
-    const run = await trial(FULL, { build: ["fail"] }, { options: { failureRouting: false } });
+    const run = await trial(FULL, { build: ["fail"] }, { options: { failure_routing: false } });
     expect(trace(run)).toEqual([
       "start setup",
       "ok setup",
@@ -77,7 +77,7 @@ describe("options of a run", () => {
   it("--no-failure-routing: nor a goto after success, while on_success.run stays", {
     tags: ["V54"],
   }, async () => {
-    const run = await trial(FULL, {}, { options: { failureRouting: false } });
+    const run = await trial(FULL, {}, { options: { failure_routing: false } });
     expect(run.order).toEqual(["setup", "build", "note", "after"]);
     expect(run.run.status).toBe("completed");
   });
@@ -86,7 +86,7 @@ describe("options of a run", () => {
     const run = await trial(
       FULL,
       { build: [{ facts: { lost: true, message: "gone" } }, "ok"] },
-      { options: { failureRouting: false } },
+      { options: { failure_routing: false } },
     );
     expect(run.order).toEqual(["setup", "build", "build", "note", "after"]);
   });
@@ -97,7 +97,7 @@ describe("options of a run", () => {
   a: { exec: make }
   b: { exec: make, depends_on: a, on_fail: { retry: { max: 1, backoff: { delay_ms: 50 } } } }`,
       { a: ["fail", "fail", "ok"], b: ["fail", "fail", "ok"] },
-      { options: { retryMax: 2 } },
+      { options: { retry_max: 2 } },
     );
     expect(run.order).toEqual(["a", "a", "a", "b", "b", "b"]);
     expect(run.times).toEqual([0, 0, 0, 0, 50, 100]);
@@ -107,7 +107,7 @@ describe("options of a run", () => {
     const run = await trial(
       FULL,
       { build: ["fail", "fail", "ok"] },
-      { options: { retryMax: 0, maxLoops: 2 } },
+      { options: { retry_max: 0, max_loops: 2 } },
     );
     expect(run.order.slice(0, 6)).toEqual(["setup", "build", "fix", "build", "setup", "build"]);
   });
@@ -117,7 +117,7 @@ describe("options of a run", () => {
 steps:
   setup: { exec: make }
   build: { exec: make, depends_on: setup, on_fail: { goto: setup } }`;
-    const run = await trial(text, { build: ["fail"] }, { options: { maxLoops: 1 } });
+    const run = await trial(text, { build: ["fail"] }, { options: { max_loops: 1 } });
     expect(run.order).toEqual(["setup", "build", "setup", "build"]);
     expect(run.run.error).toMatchObject({
       code: "LOOP_BUDGET_EXCEEDED",

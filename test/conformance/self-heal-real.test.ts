@@ -46,10 +46,10 @@ describe("with real git: soft reset", () => {
     expect(failed!.error).toMatchObject({ class: "stuck_no_progress", changed_files: ["half.txt"] });
     expect(failed!.error.diff_hash).toMatch(/^[0-9a-f]{64}$/);
     const [plan, edit] = (await run.events("attempt.succeeded")).map(({ checkpoint }) => checkpoint!);
-    expect(plan).toMatchObject({ ordinal: 1, changedFiles: ["plan.txt"] });
-    expect(edit).toMatchObject({ ordinal: 2, changedFiles: ["half.txt", "whole.txt"] });
+    expect(plan).toMatchObject({ ordinal: 1, changed_files: ["plan.txt"] });
+    expect(edit).toMatchObject({ ordinal: 2, changed_files: ["half.txt", "whole.txt"] });
     const state = JSON.parse(run.text("state/steps/step-0002.json"));
-    expect(state).toMatchObject({ step_id: "edit", index: 1, attempts: 2, diff_hash: edit!.diffHash });
+    expect(state).toMatchObject({ step_id: "edit", index: 1, attempts: 2, diff_hash: edit!.diff_hash });
     expect(run.text("patches/steps/step-0002.patch")).toContain("whole.txt");
   });
 
@@ -85,9 +85,9 @@ describe("with real git: soft reset", () => {
     for (const path of records) expect(readFileSync(path, "utf8"), path).not.toContain(secret);
     // The checkpoint names it redacted, too; the patch has the real name, or it could not be replayed.
     const [made] = await run.events("attempt.succeeded");
-    expect(made!.checkpoint!.changedFiles).toEqual(["of-[redacted:TOKEN].txt"]);
+    expect(made!.checkpoint!.changed_files).toEqual(["of-[redacted:TOKEN].txt"]);
     expect(JSON.parse(run.text("state/steps/step-0001.json")).changed_files).toEqual(
-      made!.checkpoint!.changedFiles,
+      made!.checkpoint!.changed_files,
     );
     expect(JSON.stringify(await run.daruma.store.readEvents(run.report.run_id))).not.toContain(secret);
     expect(run.text("patches/steps/step-0001.patch")).toContain(`of-${secret}.txt`);

@@ -68,9 +68,9 @@ describe("no progress", () => {
       "run completed",
     ]);
     const [first, second] = run.events("attempt.failed");
-    expect(first).toMatchObject({ noProgress: null, error: { class: "application", original_class: null } });
+    expect(first).toMatchObject({ no_progress: null, error: { class: "application", original_class: null } });
     expect(second).toMatchObject({
-      noProgress: { streak: 2, limit: 2, oscillation: false },
+      no_progress: { streak: 2, limit: 2, oscillation: false },
       error: { class: "stuck_no_progress", original_class: "application", diff_hash: "d1" },
     });
     expect(run.events("attempt.succeeded").map(({ checkpoint }) => checkpoint?.ordinal)).toEqual([1, 2]);
@@ -81,10 +81,9 @@ describe("no progress", () => {
     const run = await trial(file(TWO, HEAL), {
       edit: [same, { exit: 1, stderr: "the test fails" }, "ok"],
     });
-    expect(run.events("attempt.failed").map(({ noProgress }) => noProgress?.streak ?? null)).toEqual([
-      null,
-      2,
-    ]);
+    expect(
+      run.events("attempt.failed").map(({ no_progress: noProgress }) => noProgress?.streak ?? null),
+    ).toEqual([null, 2]);
   });
 
   it("notices two failures that take turns", async () => {
@@ -100,7 +99,7 @@ describe("no progress", () => {
       "retry",
       "reset",
     ]);
-    expect(run.events("attempt.failed").at(-1)?.noProgress).toEqual({
+    expect(run.events("attempt.failed").at(-1)?.no_progress).toEqual({
       streak: 1,
       limit: 3,
       oscillation: true,
@@ -140,7 +139,7 @@ describe("no progress", () => {
     expect(run.order).toEqual(["plan", "edit"]);
     expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual(["fail"]);
     expect(run.events("attempt.failed")[0]).toMatchObject({
-      noProgress: null,
+      no_progress: null,
       error: { class: "deterministic_contract" },
     });
     expect(run.run.status).toBe("failed");
@@ -185,7 +184,7 @@ describe("attempt budget enforcement", () => {
     );
     expect(run.order).toEqual(["plan", "edit", "edit", "edit"]);
     expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual(["retry", "reset", "fail"]);
-    expect(run.events("attempt.failed").at(-1)?.noProgress).not.toBeNull();
+    expect(run.events("attempt.failed").at(-1)?.no_progress).not.toBeNull();
     const last = run.events("ladder.climbed").at(-1)!.considered;
     expect(last.find(({ rung }) => rung === "reset")?.reason).toBe("no attempts left (3 used)");
   });

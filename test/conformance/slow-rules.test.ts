@@ -30,7 +30,7 @@ it("expressions that take long do not use up the lease: what was judged by then 
     deliver: async () => null,
     evaluate: async () => {
       clock.advance(40_000);
-      return { ok: true as const, value: true, durationMs: 40_000 };
+      return { ok: true as const, value: true, duration_ms: 40_000 };
     },
   };
   await judgeNotices(ports, claimed, lease);

@@ -18,7 +18,7 @@ function waiting() {
           ok: false,
           code: "EXPRESSION_STOPPED",
           reason: "it was stopped",
-          durationMs: 0,
+          duration_ms: 0,
         };
         signal?.addEventListener("abort", () => resolve(stopped));
         due.push(() => void plainSandbox.render(rendering).then(resolve));

@@ -72,7 +72,7 @@ describe("deadline", () => {
     await stage.resume();
     await stage.rest();
     const used = (await stage.view()).log.flatMap(({ event }) =>
-      event.type === "time.stopped" ? [event.usedMs / MINUTE] : [],
+      event.type === "time.stopped" ? [event.used_ms / MINUTE] : [],
     );
     expect(used).toEqual([4, 8]);
   });

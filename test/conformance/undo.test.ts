@@ -253,7 +253,7 @@ describe("an undo that fails", () => {
   it("never expires, whatever the file says of holds", { tags: ["U3"] }, async () => {
     const stage = await Stage.begin(`hold: { expires: 1m }\n${CHAIN}`, { c: ["fail"], "undo-b": ["fail"] });
     const { run, job, events } = await stage.rest();
-    expect([run.status, job("undo-b").due_at, events("job.held")[0]!.dueAt]).toEqual([
+    expect([run.status, job("undo-b").due_at, events("job.held")[0]!.due_at]).toEqual([
       "held",
       null,
       undefined,
@@ -312,7 +312,7 @@ describe("an undo that fails", () => {
   });
 
   it("fails instead where failure routing is off", async () => {
-    const options = { options: { failureRouting: false } };
+    const options = { options: { failure_routing: false } };
     const stage = await Stage.begin(CHAIN, { c: ["fail"], "undo-b": ["fail"] }, options);
     const { run, order } = await stage.rest();
     expect([run.status, order.slice(3)]).toEqual(["failed", ["undo-b", "undo-a", "sweep", "tell"]]);

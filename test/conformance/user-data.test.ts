@@ -36,7 +36,7 @@ describe("user data", () => {
     stage.kill();
     await stage.resume();
     const run = await stage.rest();
-    expect(run.events("attempt.succeeded").map(({ userData }) => userData)).toEqual([
+    expect(run.events("attempt.succeeded").map(({ user_data: userData }) => userData)).toEqual([
       { best: { score: 3, by: null } },
     ]);
     // Its first attempt was lost with the engine.

@@ -20,7 +20,13 @@ const HANGS: Outcome = { output: null, takesMs: 1_000_000 };
 
 const leaves = (commit: string): Outcome => ({
   output: null,
-  checkpoint: { commit, diffHash: `of ${commit}`, changedFiles: [], patch: `${commit}.patch`, stored: true },
+  checkpoint: {
+    commit,
+    diff_hash: `of ${commit}`,
+    changed_files: [],
+    patch: `${commit}.patch`,
+    stored: true,
+  },
 });
 
 /** `a` completes; `b` does these things one after the other. What both were given is remembered. */

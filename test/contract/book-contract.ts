@@ -109,9 +109,9 @@ function rowsOfRuns(under: StoreUnderTest): void {
       jobs: [jobRow(id, 1, { status: "completed", attempt_id: 1, step: "a" })],
     }));
     const options = {
-      maxLoops: 3,
-      retryMax: null,
-      failureRouting: true,
+      max_loops: 3,
+      retry_max: null,
+      failure_routing: true,
       only: null,
       imported: true,
     } as const;

@@ -152,7 +152,7 @@ export function countContract(under: StoreUnderTest): void {
     test("are of the runs alone that are asked for, and never of imported ones", async () => {
       const { store } = under;
       const id = await put(AT);
-      const options = { maxLoops: 3, retryMax: null, failureRouting: true, only: null, imported: true };
+      const options = { max_loops: 3, retry_max: null, failure_routing: true, only: null, imported: true };
       const imported = await put(AT, { options });
       await put(AT + HOUR_MS, { labels: { team: "it's" } });
       const runs = async (filter: object) =>

@@ -15,7 +15,7 @@ export const OWNER: LeaseOwner = {
 export const RIVAL: LeaseOwner = { ...OWNER, pid: 11, engine: "engine-2" };
 export const FAR_FUTURE = 4_000_000_000_000;
 
-const OPTIONS: RunOptions = { maxLoops: 3, retryMax: null, failureRouting: true, only: null };
+const OPTIONS: RunOptions = { max_loops: 3, retry_max: null, failure_routing: true, only: null };
 
 export const FAILURE: Failure = failureOf();
 

@@ -16,8 +16,8 @@ function created(definition: Definition): Run {
   const event: Event = {
     type: "run.created",
     workflow: definition.name,
-    workflowId: 1,
-    definitionHash: "hash",
+    workflow_id: 1,
+    definition_hash: "hash",
     inputs: {},
     context: {},
     options: PLAIN_OPTIONS,
@@ -25,7 +25,7 @@ function created(definition: Definition): Run {
     file: null,
     parent: null,
     managed: false,
-    failureHandlers: [],
+    failure_handlers: [],
   };
   const run = newRun(1, definition, event, NOW);
   evolve(run, event, NOW);

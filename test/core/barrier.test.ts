@@ -233,17 +233,17 @@ describe("steps that wait for each other", () => {
     bench.succeed("a");
     bench.fail("asking");
     bench.fail("b");
-    bench.answer("b", { ok: true, value: ["asking"], durationMs: 0 });
+    bench.answer("b", { ok: true, value: ["asking"], duration_ms: 0 });
     expect(bench.status("b", "asking", "c")).toEqual(["recovering", "recovering", "ready"]);
     bench.start("c");
     bench.succeed("c");
-    bench.answer("c", { ok: true, value: "a", durationMs: 0 });
+    bench.answer("c", { ok: true, value: "a", duration_ms: 0 });
     // c must run again before it repairs asking, and may need b, which waits for asking.
     expect(bench.events.filter((event) => event.type === "job.failed")).toMatchObject([
       { job: bench.job("asking").id, code: "REMEDIATION_FAILED" },
     ]);
     bench.complete("asking", "b", "a", "c");
-    bench.answer("c", { ok: true, value: null, durationMs: 0 });
+    bench.answer("c", { ok: true, value: null, duration_ms: 0 });
     expect(bench.run.status).toBe("completed");
   });
 });
@@ -274,9 +274,9 @@ steps:
       job: bench.job("slow").id,
       attempt: 1,
       ok: false,
-      exitCode: null,
+      exit_code: null,
       message: "stopped",
-      durationMs: 1,
+      duration_ms: 1,
     });
 
   it("is waited for before anything in it begins anew", () => {

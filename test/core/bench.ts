@@ -24,8 +24,8 @@ export class Bench {
     const created: Event = {
       type: "run.created",
       workflow: "bench",
-      workflowId: 1,
-      definitionHash: "hash",
+      workflow_id: 1,
+      definition_hash: "hash",
       inputs: {},
       context: {},
       options: PLAIN_OPTIONS,
@@ -33,7 +33,7 @@ export class Bench {
       file: null,
       parent: null,
       managed: false,
-      failureHandlers: [],
+      failure_handlers: [],
     };
     this.run = newRun(1, loaded.definition, created, this.now);
     evolve(this.run, created, this.now);
@@ -70,7 +70,7 @@ export class Bench {
 
   finish(name: string, result: AttemptResult): void {
     const job = this.job(name);
-    this.take({ type: "attempt.finish", job: job.id, attempt: job.attempt, result, durationMs: 1 });
+    this.take({ type: "attempt.finish", job: job.id, attempt: job.attempt, result, duration_ms: 1 });
   }
 
   succeed(name: string, value: Json = null): void {

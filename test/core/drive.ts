@@ -9,7 +9,12 @@ import { isInRecovery, isOver, type Job, type Run } from "../../src/core/model/r
 import { mayStart } from "../../src/core/model/workspace-turn.js";
 import { type Chooser, meddle, wayOutOfRest } from "./meddling.js";
 
-export const PLAIN_OPTIONS: RunOptions = { maxLoops: null, retryMax: null, failureRouting: true, only: null };
+export const PLAIN_OPTIONS: RunOptions = {
+  max_loops: null,
+  retry_max: null,
+  failure_routing: true,
+  only: null,
+};
 
 export interface Driven {
   readonly run: Run;
@@ -43,8 +48,8 @@ export function drive(
   const created: Event = {
     type: "run.created",
     workflow: definition.name,
-    workflowId: 1,
-    definitionHash: "hash",
+    workflow_id: 1,
+    definition_hash: "hash",
     inputs: {},
     context: {},
     options,
@@ -52,7 +57,7 @@ export function drive(
     file: null,
     parent: null,
     managed: false,
-    failureHandlers: definition.failureHandlers.map(({ name }, place) => ({ name, id: place + 1 })),
+    failure_handlers: definition.failureHandlers.map(({ name }, place) => ({ name, id: place + 1 })),
   };
   let now = START_AT;
   let run = newRun(1, definition, created, now);
@@ -157,13 +162,13 @@ function workspaceCommand(run: Run, chooser: Chooser): Command | null {
       patch,
       files: 1,
       message: "test",
-      durationMs: 1,
+      duration_ms: 1,
     };
   }
   if (rebuild === null || rebuild.built) return null;
   const ok = chooser.below(4) > 0;
   const path = ok ? `/${rebuild.id}` : null;
-  return { type: "rebuild.finish", rebuild: rebuild.id, ok, path, message: "test", durationMs: 1 };
+  return { type: "rebuild.finish", rebuild: rebuild.id, ok, path, message: "test", duration_ms: 1 };
 }
 
 function commandFor(run: Run, job: Job, chooser: Chooser): Command {
@@ -177,9 +182,9 @@ function commandFor(run: Run, job: Job, chooser: Chooser): Command {
       job: id,
       attempt: job.attempt,
       ok,
-      exitCode: ok ? 0 : 5,
+      exit_code: ok ? 0 : 5,
       message: "",
-      durationMs: 1,
+      duration_ms: 1,
     };
   }
   if (job.status === "ready") return begin(job);
@@ -190,7 +195,7 @@ function commandFor(run: Run, job: Job, chooser: Chooser): Command {
     job: id,
     attempt: job.attempt,
     result: outcome(job, chooser),
-    durationMs: 1,
+    duration_ms: 1,
   };
 }
 
@@ -236,7 +241,7 @@ function outcome(job: Job, chooser: Chooser): AttemptResult {
         kind: "succeeded",
         output: { kind: "value", value },
         items: value === null ? null : value.map((key) => ({ key })),
-        checkpoint: { commit: "c", diffHash: "d", changedFiles: [], patch: "p" },
+        checkpoint: { commit: "c", diff_hash: "d", changed_files: [], patch: "p" },
       };
     }
   }
@@ -254,21 +259,21 @@ function rareFailure(chooser: Chooser): AttemptResult {
 }
 
 function answer(run: Run, job: Job, chooser: Chooser): EvaluationResult {
-  if (chooser.below(6) === 0) return { ok: false, code: "EXPRESSION_THREW", reason: "test", durationMs: 0 };
+  if (chooser.below(6) === 0) return { ok: false, code: "EXPRESSION_THREW", reason: "test", duration_ms: 0 };
   const steps = run.definition.steps.map((step) => step.id);
   const anyStep = (): string => steps[chooser.below(steps.length)]!;
   switch (job.evaluation!.purpose) {
     case "if":
     case "transition":
-      return { ok: true, value: chooser.below(3) > 0, durationMs: 0 };
+      return { ok: true, value: chooser.below(3) > 0, duration_ms: 0 };
     case "on_fail.run_js":
     case "on_success.run_js":
-      return { ok: true, value: Array.from({ length: chooser.below(3) }, anyStep), durationMs: 0 };
+      return { ok: true, value: Array.from({ length: chooser.below(3) }, anyStep), duration_ms: 0 };
     default:
       return {
         ok: true,
         value: chooser.below(3) === 0 ? null : chooser.below(8) === 0 ? "nowhere" : anyStep(),
-        durationMs: 0,
+        duration_ms: 0,
       };
   }
 }

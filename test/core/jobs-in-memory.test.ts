@@ -19,8 +19,8 @@ function start(workflow: Workflow): Run {
   const created: Event = {
     type: "run.created",
     workflow: definition.name,
-    workflowId: 1,
-    definitionHash: "hash",
+    workflow_id: 1,
+    definition_hash: "hash",
     inputs: {},
     context: {},
     options: PLAIN_OPTIONS,
@@ -28,7 +28,7 @@ function start(workflow: Workflow): Run {
     file: null,
     parent: null,
     managed: false,
-    failureHandlers: [],
+    failure_handlers: [],
   };
   const run = newRun(1, definition, created, 0);
   evolve(run, created, 0);
@@ -39,7 +39,7 @@ function start(workflow: Workflow): Run {
 function attempt(run: Run, job: Job, result: AttemptResult): void {
   const commands: Command[] = [
     { type: "attempt.start", job: job.id, worker: "w", token: "" },
-    { type: "attempt.finish", job: job.id, attempt: job.attempt + 1, result, durationMs: 0 },
+    { type: "attempt.finish", job: job.id, attempt: job.attempt + 1, result, duration_ms: 0 },
   ];
   for (const command of commands) decide(run, command, 0);
 }

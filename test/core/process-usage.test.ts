@@ -4,7 +4,7 @@ import type { Event } from "../../src/core/model/events.js";
 import { processUsagesOf } from "../../src/report/process-usage.js";
 import { Bench } from "./bench.js";
 
-const USED = { peakMemoryBytes: 5_000_000, cpuMs: 40 };
+const USED = { peak_memory_bytes: 5_000_000, cpu_ms: 40 };
 const ENDS: [string, AttemptResult][] = [
   [
     "attempt.succeeded",
@@ -19,19 +19,19 @@ function ended(result: AttemptResult, used?: typeof USED): Event {
   bench.start("a");
   const { id } = bench.job("a");
   if (result.kind === "stopped") bench.take({ type: "run.cancel", reason: "", key: null });
-  const finish = { type: "attempt.finish", job: id, attempt: 1, result, durationMs: 7 } as const;
+  const finish = { type: "attempt.finish", job: id, attempt: 1, result, duration_ms: 7 } as const;
   return bench.take(used === undefined ? finish : { ...finish, used })[0]!;
 }
 
 describe.each(ENDS)("%s", (type, result) => {
   it("has the peak memory and the CPU time of the attempt's processes", () => {
-    expect(ended(result, USED)).toMatchObject({ type, durationMs: 7, ...USED });
+    expect(ended(result, USED)).toMatchObject({ type, duration_ms: 7, ...USED });
   });
 
   it("has neither where the worker cannot tell", () => {
     const event = ended(result);
-    expect(event).toMatchObject({ type, durationMs: 7 });
-    expect(Object.keys(event)).not.toContain("cpuMs");
+    expect(event).toMatchObject({ type, duration_ms: 7 });
+    expect(Object.keys(event)).not.toContain("cpu_ms");
     expect(processUsagesOf([{ seq: 1, at: 0, event }]).size).toBe(0);
   });
 });

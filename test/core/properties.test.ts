@@ -17,9 +17,9 @@ const SEED = Number(process.env.SEED ?? 8);
 const choices = fc.array(fc.nat(1000), { minLength: 5, maxLength: 120 });
 const capacity = fc.integer({ min: 1, max: 4 });
 const options: fc.Arbitrary<RunOptions> = fc.record({
-  maxLoops: fc.option(fc.nat(3), { freq: 2 }),
-  retryMax: fc.option(fc.nat(2), { freq: 2 }),
-  failureRouting: fc.constantFrom(true, true, true, false),
+  max_loops: fc.option(fc.nat(3), { freq: 2 }),
+  retry_max: fc.option(fc.nat(2), { freq: 2 }),
+  failure_routing: fc.constantFrom(true, true, true, false),
   only: fc.constant(null),
 });
 

@@ -102,7 +102,7 @@ describe("the same key once more answers what the first answered, and does nothi
     const retried = (await bench.context.store.readEvents(run.run_id)).flatMap(({ event }) =>
       event.type === "jobs.retried" ? event : [],
     );
-    expect(retried).toMatchObject([{ reason: "mended", maxAttempts: 9 }, { maxAttempts: 9 }]);
+    expect(retried).toMatchObject([{ reason: "mended", max_attempts: 9 }, { max_attempts: 9 }]);
   });
 
   it("for a redrive and an answer", async () => {

@@ -101,7 +101,7 @@ const TERMINAL = [
 const NAMES = ["a\nb", "a\u001b[31m", "", "a\u0000", "x".repeat(201), "a\u0085b", "\u009b31m", "a\tb"];
 
 const TIMES = [1e300, -1e300, 9e15, -9e15, 8.64e15, -1, 0.5, Number.NaN, Infinity, null, "0", [0], undefined];
-const CREATED = { workflow: "w", workflowId: 1, definitionHash: "", folder: "/", file: null };
+const CREATED = { workflow: "w", workflow_id: 1, definition_hash: "", folder: "/", file: null };
 
 /** A document with one event. */
 const imported = (event: object, at: unknown, files: readonly object[]): object => ({

@@ -49,12 +49,12 @@ export class SimulatedTrees {
 
   checkpoint({ workspace }: Assignment): CheckpointFacts | null {
     if (workspace?.leavesNoCheckpoint) return null;
-    if (workspace === undefined) return { commit: "c", diffHash: "d", changedFiles: [], patch: "p" };
+    if (workspace === undefined) return { commit: "c", diff_hash: "d", changed_files: [], patch: "p" };
     const tree = this.treeAt(workspace.path);
     const changed = this.since(tree, workspace.since);
     const patch = this.name("patch");
     this.patches.set(patch, new Set(changed));
-    return { commit: this.commit(tree), diffHash: "d", changedFiles: changed, patch };
+    return { commit: this.commit(tree), diff_hash: "d", changed_files: changed, patch };
   }
 
   rebuild({ run, rebuild, replay }: WantedWorkspace): BuiltWorkspace {

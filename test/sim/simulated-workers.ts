@@ -182,7 +182,7 @@ export class SimulatedWorkers {
   private repeat(assignment: Assignment, result: AttemptResult): void {
     const { runId, jobId: job, attempt } = assignment;
     this.clock.setTimer(this.clock.now() + this.random.between(0, 100), () => {
-      this.weather.post(runId, { type: "attempt.finish", job, attempt, result, durationMs: 0 });
+      this.weather.post(runId, { type: "attempt.finish", job, attempt, result, duration_ms: 0 });
     });
   }
 

@@ -22,9 +22,9 @@ import { type Rebuilt, ScriptedKeeper } from "./scripted-keeper.js";
 import { type Script, ScriptedWorker } from "./scripted-worker.js";
 
 export const DEFAULT_OPTIONS: RunOptions = {
-  maxLoops: null,
-  retryMax: null,
-  failureRouting: true,
+  max_loops: null,
+  retry_max: null,
+  failure_routing: true,
   only: null,
 };
 

@@ -38,7 +38,7 @@ export function theRunNeverStalls(log: Log): string | null {
 export function aDeadlineCancelsNoSooner(log: Log): string | null {
   let deadlineAt: number | null = null;
   for (const { event, at, seq } of log) {
-    if (event.type === "time.counted") deadlineAt = event.deadlineAt;
+    if (event.type === "time.counted") deadlineAt = event.deadline_at;
     else if (event.type === "time.stopped") deadlineAt = null;
     else if (event.type === "run.cancel_requested" && event.code === "DEADLINE")
       if (deadlineAt === null || at < deadlineAt) return `the cancel at ${seq} is before the deadline`;
@@ -54,7 +54,7 @@ export function aHoldExpiresNoSooner(log: Log): string | null {
     if (event.type === "run.paused") isPaused = true;
     else if (event.type === "run.unpaused" || event.type === "run.reopened") isPaused = false;
     else if (event.type === "job.held" || event.type === "human.asked")
-      dueAt.set(event.job, event.dueAt ?? Number.POSITIVE_INFINITY);
+      dueAt.set(event.job, event.due_at ?? Number.POSITIVE_INFINITY);
     else if (event.type === "hold.resolved" || event.type === "human.answered") {
       const due = dueAt.get(event.job);
       dueAt.delete(event.job);
@@ -200,7 +200,7 @@ function isExcused(
   tolerated: ReadonlySet<number>,
 ): boolean {
   if (failure.handled !== null || tolerated.has(failure.job)) return true;
-  if (failure.partOf === null) return false;
-  const source = failures.get(failure.partOf);
+  if (failure.part_of === null) return false;
+  const source = failures.get(failure.part_of);
   return source === undefined || isExcused(source, failures, tolerated);
 }

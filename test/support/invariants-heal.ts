@@ -95,7 +95,7 @@ export function resetsStayWithinTheirBudget(log: Log, definition: Definition): s
 export function stepAttemptsAreBounded(log: Log, definition: Definition): string | null {
   const book = new JobBook(log, definition);
   const created = log[0]?.event;
-  const retryMax = created?.type === "run.created" ? created.options.retryMax : null;
+  const retryMax = created?.type === "run.created" ? created.options.retry_max : null;
   const used = new Map<number, number>();
   const visits = new Map<number, number>();
   for (const { seq, event } of log) {

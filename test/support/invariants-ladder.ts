@@ -66,8 +66,8 @@ export function rulesKeepTheirAttempts(log: Log, definition: Definition): string
     if (event.type !== "rule.reserved") continue;
     if (event.next !== event.attempt + 1)
       return `at ${seq} ${book.name(event.job)} reserves attempt ${event.next} after ${event.attempt}`;
-    if (charged.get(event.job)! >= event.maxAttempts)
-      return `at ${seq} ${book.name(event.job)} has had ${charged.get(event.job)} attempts of ${event.maxAttempts}`;
+    if (charged.get(event.job)! >= event.max_attempts)
+      return `at ${seq} ${book.name(event.job)} has had ${charged.get(event.job)} attempts of ${event.max_attempts}`;
   }
   return null;
 }

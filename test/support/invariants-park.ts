@@ -21,7 +21,7 @@ export function aParkedAttemptCostsNothing(log: Log, definition: Definition): st
   const book = new JobBook(log, definition);
   const free = new Set<number>();
   for (const { seq, event } of log) {
-    if (event.type === "attempt.failed" && event.breakers !== undefined && event.noProgress !== null)
+    if (event.type === "attempt.failed" && event.breakers !== undefined && event.no_progress !== null)
       return `at ${seq} ${book.name(event.job)} makes no progress though its breaker is open`;
     if (event.type === "job.parked") free.add(event.job);
     if (event.type === "jobs.unparked" && event.because === "spent")

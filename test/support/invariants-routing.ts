@@ -12,7 +12,7 @@ function optionsOf(log: Log): RunOptions {
 
 export function retriesOfAVisitStayWithinMax(log: Log, definition: Definition): string | null {
   const book = new JobBook(log, definition);
-  const { retryMax } = optionsOf(log);
+  const { retry_max: retryMax } = optionsOf(log);
   const visits = new Map<number, number>();
   const retries = new Map<string, number>();
   for (const { seq, event } of log) {
@@ -35,7 +35,7 @@ export function retriesOfAVisitStayWithinMax(log: Log, definition: Definition): 
 /** Retries of a job and all other transitions of its scope; a new generation of an item starts from nothing. */
 export function loopBudgetIsKept(log: Log, definition: Definition): string | null {
   const book = new JobBook(log, definition);
-  const max = optionsOf(log).maxLoops ?? definition.maxLoops;
+  const max = optionsOf(log).max_loops ?? definition.maxLoops;
   const loops = new Map<string, number>();
   const retries = new Map<number, number>();
   const spend = (job: number): number => {

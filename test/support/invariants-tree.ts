@@ -14,7 +14,7 @@ export function theTreeBelongsToAFailureWhileItIsMended(log: Log, definition: De
   let failed: number | null = null as number | null;
   for (const { seq, event } of log) {
     const found = failed === null ? null : mending.whoMends(failed);
-    const mender = "keptBack" in event && event.keptBack === found ? null : found;
+    const mender = "kept_back" in event && event.kept_back === found ? null : found;
     if (event.type === "attempt.started" && usesTree(event.job)) {
       if (mender !== null && mender !== event.job)
         return `at ${seq} ${book.name(event.job)} starts in the tree of ${book.name(failed!)}, at which ${book.name(mender)} is`;

@@ -58,12 +58,12 @@ const TAMPERINGS: { readonly [invariant: string]: (events: Event[]) => Event[] }
   theRunEndsOnceAndLast: (events) => repeat(events, events.length - 1),
   aDeadlineCancelsNoSooner: (events) => [
     ...events.slice(0, -1),
-    { type: "time.counted", deadlineAt: Number.MAX_SAFE_INTEGER, warnAt: null },
+    { type: "time.counted", deadline_at: Number.MAX_SAFE_INTEGER, warn_at: null },
     { type: "run.cancel_requested", reason: "too long", key: null, code: "DEADLINE" },
   ],
   aHoldExpiresNoSooner: (events) => [
     ...events.slice(0, -1),
-    { type: "job.held", job: 1, code: "X", message: "", dueAt: Number.MAX_SAFE_INTEGER, dueAction: "skip" },
+    { type: "job.held", job: 1, code: "X", message: "", due_at: Number.MAX_SAFE_INTEGER, due_action: "skip" },
     {
       type: "hold.resolved",
       job: 1,
@@ -118,7 +118,7 @@ function failure(events: readonly Event[]): Event {
     code: "EXIT_1",
     message: "",
     handled: null,
-    partOf: null,
+    part_of: null,
     routed: false,
   };
 }

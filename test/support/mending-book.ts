@@ -32,7 +32,7 @@ export class MendingBook {
     if (this.asked !== null && !(event.type === "visit.entered" && event.by === this.asked))
       this.letGo = this.asked;
     this.asked = null;
-    if ("keptBack" in event && event.keptBack !== undefined) this.drop(event.keptBack);
+    if ("kept_back" in event && event.kept_back !== undefined) this.drop(event.kept_back);
     switch (event.type) {
       case "attempt.started":
       case "attempt.failed":

@@ -12,9 +12,9 @@ export const plainSandbox: Sandbox = {
 
 function render(rendering: Rendering): EvaluationResult {
   try {
-    return { ok: true, value: renderStep(rendering) as unknown as Json, durationMs: 0 };
+    return { ok: true, value: renderStep(rendering) as unknown as Json, duration_ms: 0 };
   } catch (error) {
-    return { ok: false, code: "TEMPLATE_ERROR", reason: (error as Error).message, durationMs: 0 };
+    return { ok: false, code: "TEMPLATE_ERROR", reason: (error as Error).message, duration_ms: 0 };
   }
 }
 
@@ -26,13 +26,13 @@ function evaluate(
   try {
     const body = code.includes("return") ? code : `return (${code})`;
     const value = new Function(...Object.keys(variables), body)(...Object.values(structuredClone(variables)));
-    return { ok: true, value: expects === "boolean" ? Boolean(value) : (value ?? null), durationMs: 0 };
+    return { ok: true, value: expects === "boolean" ? Boolean(value) : (value ?? null), duration_ms: 0 };
   } catch (error) {
     return {
       ok: false,
       code: "EXPRESSION_THREW",
       reason: error instanceof Error ? error.message : String(error),
-      durationMs: 0,
+      duration_ms: 0,
     };
   }
 }

@@ -153,14 +153,14 @@ function resultOf(outcome: Outcome): AttemptResult {
   }
   if ("facts" in outcome) return { kind: "failed", facts: outcome.facts };
   const { output, checkpoint = null, userData } = outcome;
-  return { ...succeeded(output), checkpoint, ...(userData === undefined ? {} : { userData }) };
+  return { ...succeeded(output), checkpoint, ...(userData === undefined ? {} : { user_data: userData }) };
 }
 
 /** What a step of the workspace leaves when it completes. */
 export function checkpointed(name: string, more: { takesMs?: number } = {}): Outcome {
   return {
     output: null,
-    checkpoint: { commit: `commit-${name}`, diffHash: `diff-${name}`, changedFiles: [name], patch: name },
+    checkpoint: { commit: `commit-${name}`, diff_hash: `diff-${name}`, changed_files: [name], patch: name },
     ...more,
   };
 }

@@ -50,7 +50,7 @@ function routeLine(event: Event, name: Names): string | null {
     case "ladder.climbed":
       return `climb ${name(event.job)} ${event.rung}`;
     case "retry.scheduled":
-      return `retry ${name(event.job)} ${event.retry}/${event.max} +${event.delayMs}`;
+      return `retry ${name(event.job)} ${event.retry}/${event.max} +${event.delay_ms}`;
     case "restart.granted":
       return `restart ${name(event.job)} ${event.recovery}/${event.limit}`;
     case "remediation.started":
@@ -58,13 +58,13 @@ function routeLine(event: Event, name: Names): string | null {
     case "remediation.finished":
       return event.ok
         ? `remediated ${name(event.job)}`
-        : `not remediated ${name(event.job)}: ${event.failedStep}`;
+        : `not remediated ${name(event.job)}: ${event.failed_step}`;
     case "follow_up.started":
       return `follow up ${name(event.job)} by ${event.steps.join(" ")}`;
     case "follow_up.finished":
       return event.ok
         ? `followed up ${name(event.job)}`
-        : `not followed up ${name(event.job)}: ${event.failedStep}`;
+        : `not followed up ${name(event.job)}: ${event.failed_step}`;
     case "goto.taken":
       return `goto ${name(event.job)} -> ${event.to} after ${event.trigger}${event.max == null ? "" : ` ${event.goto}/${event.max}`}, loop ${event.loop}`;
     case "barrier.closed":
@@ -87,7 +87,7 @@ function ladderLine(event: Event, name: Names): string | null {
     case "recovery.interrupted":
       return `script interrupted ${name(event.job)}`;
     case "recovery.finished":
-      return `script over ${name(event.job)} ${event.ok ? "ok" : `failed ${event.exitCode}`}`;
+      return `script over ${name(event.job)} ${event.ok ? "ok" : `failed ${event.exit_code}`}`;
     case "edge.taken": {
       const how =
         event.status === "already_scheduled" ? ", already scheduled" : event.counted ? ", again" : "";
@@ -119,9 +119,9 @@ function healLine(event: Event, name: Names): string | null {
     case "workspace.discarded":
       return `discarded ${event.rebuild}`;
     case "requeue.scheduled":
-      return `requeue ${name(event.job)} ${event.requeue}/${event.max} +${event.delayMs}`;
+      return `requeue ${name(event.job)} ${event.requeue}/${event.max} +${event.delay_ms}`;
     case "job.dead_lettered":
-      return `dead letter ${name(event.job)} after ${event.queueAttempts}`;
+      return `dead letter ${name(event.job)} after ${event.queue_attempts}`;
     default:
       return null;
   }

@@ -27,7 +27,15 @@ export function readExit(fact: Buffer): ProcessExit {
   const cpuMs = Math.round(readNumber(fact, STATUS_BYTES + 8) / US_PER_MS);
   const readBytes = readNumber(fact, STATUS_BYTES + 16) * BYTES_PER_BLOCK;
   const writtenBytes = readNumber(fact, STATUS_BYTES + 24) * BYTES_PER_BLOCK;
-  return { ...exit, usage: { peakMemoryBytes, cpuMs, readBytes, writtenBytes } };
+  return {
+    ...exit,
+    usage: {
+      peak_memory_bytes: peakMemoryBytes,
+      cpu_ms: cpuMs,
+      read_bytes: readBytes,
+      written_bytes: writtenBytes,
+    },
+  };
 }
 
 /** Up to 2^53; as a BigInt it would cost more. */

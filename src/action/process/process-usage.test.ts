@@ -12,22 +12,22 @@ describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process use
 
   it("is the peak of its largest process, whoever of the group that was", async () => {
     const small = await run("env true");
-    expect(small.usage!.peakMemoryBytes).toBeGreaterThan(MIB / 4);
-    expect(small.usage!.peakMemoryBytes).toBeLessThan(40 * MIB);
+    expect(small.usage!.peak_memory_bytes).toBeGreaterThan(MIB / 4);
+    expect(small.usage!.peak_memory_bytes).toBeLessThan(40 * MIB);
     const large = await run(
       `${take(20)}; sh -c "${take(100).replaceAll('"', '\\"').replaceAll("$", "\\$")}; :"; :`,
     );
     expect(large).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(large.usage!.peakMemoryBytes).toBeGreaterThan(100 * MIB);
-    expect(large.usage!.peakMemoryBytes).toBeLessThan(240 * MIB);
+    expect(large.usage!.peak_memory_bytes).toBeGreaterThan(100 * MIB);
+    expect(large.usage!.peak_memory_bytes).toBeLessThan(240 * MIB);
   });
 
   it("is the CPU time of all of its processes, and no other's", async () => {
     const { usage: idle } = await run("sleep 0.05; :");
     const { usage: once } = await run(`${COUNT_TO_A_MILLION}; :`);
     const { usage: often } = await run(`${`${COUNT_TO_A_MILLION}; `.repeat(8)}:`);
-    expect(once!.cpuMs).toBeGreaterThan(idle!.cpuMs);
-    expect(often!.cpuMs).toBeGreaterThan(3 * once!.cpuMs);
+    expect(once!.cpu_ms).toBeGreaterThan(idle!.cpu_ms);
+    expect(often!.cpu_ms).toBeGreaterThan(3 * once!.cpu_ms);
   });
 
   it("is what it wrote to disks, its children included", async () => {
@@ -35,9 +35,9 @@ describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process use
     const { usage: wrote } = await run(
       "sh -c 'dd if=/dev/zero of=written bs=1M count=8 conv=fsync 2>/dev/null; :'; rm written; :",
     );
-    expect(idle!.writtenBytes).toBeLessThan(MIB);
-    expect(wrote!.writtenBytes).toBeGreaterThanOrEqual(8 * MIB);
-    expect(wrote!.readBytes).toEqual(expect.any(Number));
+    expect(idle!.written_bytes).toBeLessThan(MIB);
+    expect(wrote!.written_bytes).toBeGreaterThanOrEqual(8 * MIB);
+    expect(wrote!.read_bytes).toEqual(expect.any(Number));
   });
 
   it("is told of one that fails or is killed", async () => {
@@ -56,7 +56,7 @@ describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process use
   it.runIf(name === "compiled launchers")("has what a process used that outlived the main one", async () => {
     const leftover = `perl -e '$taken = "x" x ${90 * MIB}; open(F, ">", "taken"); sleep 1000'`;
     const { usage } = await run(`${leftover} & while ! [ -e taken ]; do sleep 0.01; done`);
-    expect(usage!.peakMemoryBytes).toBeGreaterThan(90 * MIB);
+    expect(usage!.peak_memory_bytes).toBeGreaterThan(90 * MIB);
   });
 });
 

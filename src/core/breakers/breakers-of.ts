@@ -17,7 +17,7 @@ export function ownKey(workflow: string, name: string): string {
 
 /** What a run, or a workflow that could be run, says of the breakers that its steps use. */
 export interface BreakerUser extends Pick<Run, "definition" | "workflow"> {
-  readonly options: Pick<Run["options"], "only" | "failureRouting">;
+  readonly options: Pick<Run["options"], "only" | "failure_routing">;
 }
 
 /** None where the run does without. A name that is in neither is of settings that are no longer what they were: it stops nothing. */
@@ -27,7 +27,7 @@ export function breakersOf(
   shared: SharedBreakers,
 ): readonly UsedBreaker[] {
   const { uses } = step.definition;
-  if (uses === undefined || options.only !== null || !options.failureRouting) return [];
+  if (uses === undefined || options.only !== null || !options.failure_routing) return [];
   return uses.flatMap((name): UsedBreaker[] => {
     const own = ownBreaker(definition, name);
     if (own !== undefined) return [{ key: ownKey(workflow, name), policy: own }];

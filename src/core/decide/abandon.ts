@@ -54,7 +54,13 @@ export function endQuestions(decision: Decision, jobs: readonly Job[], because: 
   const asked = jobs.filter((job) => job.status === "waiting");
   for (const job of asked) {
     const durationMs = attemptDuration(job, decision.now);
-    decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, durationMs });
+    decision.emit({
+      type: "attempt.stopped",
+      job: job.id,
+      attempt: job.attempt,
+      because,
+      duration_ms: durationMs,
+    });
   }
   return asked;
 }

@@ -105,7 +105,7 @@ function apply(decision: Decision, command: Command): void {
     case "attempt.finish": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "running" || job.attempt !== command.attempt) return;
-      const cost = { durationMs: command.durationMs, ...command.used };
+      const cost = { duration_ms: command.duration_ms, ...command.used };
       return finishAttempt(decision, job, command.result, cost, command.breakers);
     }
     case "jobs.unpark":
@@ -173,7 +173,7 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
     const durationMs = attemptDuration(job, decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
     finishAttempt(decision, job, job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" }, {
-      durationMs,
+      duration_ms: durationMs,
     });
     drain(decision);
   }
@@ -191,7 +191,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
     if (kept.has(job.id)) continue;
     const durationMs = attemptDuration(job, decision.now);
     if (job.stopping !== null) {
-      endStopped(decision, job, { durationMs });
+      endStopped(decision, job, { duration_ms: durationMs });
       drain(decision);
       continue;
     }
@@ -200,7 +200,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
       job: job.id,
       attempt: job.attempt,
       because: "interrupted",
-      durationMs,
+      duration_ms: durationMs,
     });
     decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "restart" });
   }

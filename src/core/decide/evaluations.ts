@@ -46,7 +46,7 @@ function checkAnswer(run: Run, purpose: EvaluationPurpose, answer: EvaluationRes
   const unknown = stepsNamed(purpose, answer.value).find((id) => !run.graph.byId.has(id));
   if (unknown === undefined) return answer;
   const reason = `there is no step ${oneLine(unknown, MAX_SHOWN_ID_CHARS)}`;
-  return { ok: false, code: "EXPRESSION_RESULT", reason, durationMs: answer.durationMs };
+  return { ok: false, code: "EXPRESSION_RESULT", reason, duration_ms: answer.duration_ms };
 }
 
 function stepsNamed(purpose: EvaluationPurpose, value: Json): readonly string[] {

@@ -57,7 +57,7 @@ function judgeOutput(
       ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
       : refuseItems(decision.run, job, items.length);
   const { definition } = job.step;
-  const facts = definition.forEach ? refuse() : refuseUserData(definition, result.userData ?? {});
+  const facts = definition.forEach ? refuse() : refuseUserData(definition, result.user_data ?? {});
   if (facts !== null) failAttempt(decision, job, facts, cost, open);
   else succeedAttempt(decision, job, result, cost);
 }
@@ -106,10 +106,10 @@ function filesOnRecord(
 
 function userDataOnRecord(
   { step }: Job,
-  { userData }: Extract<AttemptResult, { kind: "succeeded" }>,
-): { readonly userData?: UserData } {
+  { user_data }: Extract<AttemptResult, { kind: "succeeded" }>,
+): { readonly user_data?: UserData } {
   const isWritten = (step.definition.userData?.outputs ?? []).length > 0;
-  return isWritten && userData !== undefined ? { userData } : {};
+  return isWritten && user_data !== undefined ? { user_data } : {};
 }
 
 function failAttempt(

@@ -37,7 +37,12 @@ export function followUp(decision: Decision, job: Job): void {
 
 /** A failing step stops the list and the goto, not the dependents. */
 export function followUpListFinished(decision: Decision, job: Job, failedStep: string | null): void {
-  decision.emit({ type: "follow_up.finished", job: job.id, ok: failedStep === null, failedStep });
+  decision.emit({
+    type: "follow_up.finished",
+    job: job.id,
+    ok: failedStep === null,
+    failed_step: failedStep,
+  });
   if (failedStep !== null) return followEdges(decision, job);
   followUpGoto(decision, job);
 }
@@ -46,7 +51,7 @@ export function followUpGoto(decision: Decision, job: Job): void {
   const { onSuccess } = job.step.definition;
   const { run } = decision;
   const wanted = onSuccess.goto !== null || onSuccess.gotoJs !== null;
-  if (!wanted || !run.options.failureRouting || job.visitFor !== null) return followEdges(decision, job);
+  if (!wanted || !run.options.failure_routing || job.visitFor !== null) return followEdges(decision, job);
   if (usedUpBound(job, "success") !== null) return followEdges(decision, job);
   if (onSuccess.gotoJs !== null && job.answers["on_success.goto_js"] === undefined)
     return ask(decision, job, "on_success.goto_js");

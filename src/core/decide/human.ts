@@ -29,7 +29,7 @@ export function askHuman(decision: Decision, command: Extract<Command, { type: "
     attempt,
     prompt,
     choices,
-    dueAt,
+    due_at: dueAt,
     ...(dueAt === null || choose === undefined ? {} : { choose }),
   });
 }
@@ -48,7 +48,7 @@ function endQuestion(decision: Decision, job: Job, choice: string, text: string)
   const result: AttemptResult = isRejection(job, choice)
     ? { kind: "failed", facts: { code: "REJECTED", message } }
     : { kind: "succeeded", output: { kind: "value", value: { choice, text } }, items: null };
-  finishAttempt(decision, job, result, { durationMs });
+  finishAttempt(decision, job, result, { duration_ms: durationMs });
 }
 
 function isRejection(job: Job, choice: string): boolean {
@@ -66,7 +66,7 @@ export function expireQuestion(decision: Decision, job: Job): void {
       decision,
       job,
       { kind: "failed", facts: { timeout: "wall", message: "nobody answered in time" } },
-      { durationMs },
+      { duration_ms: durationMs },
     );
   const { id, attempt, waitMs } = job;
   const reason = `nobody answered within ${durationAmount(waitMs)}`;

@@ -94,7 +94,7 @@ export function exceedLoops(
       code: "LOOP_BUDGET_EXCEEDED",
       message,
       handled: null,
-      partOf: null,
+      part_of: null,
       routed: false,
     });
   }

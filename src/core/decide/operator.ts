@@ -145,7 +145,7 @@ function retryJobs(decision: Decision, retried: Retried): void {
     reblocked: waiting.map(({ id }) => id),
     action,
     ...(raised.length === 0 ? {} : { raised }),
-    ...(maxAttempts === undefined ? {} : { maxAttempts }),
+    ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
     reason,
     key,
   });

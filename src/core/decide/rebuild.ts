@@ -87,9 +87,9 @@ export function finishRebuild(
 ): void {
   const { rebuild } = decision.run.workspace;
   if (rebuild === null || rebuild.id !== command.rebuild || rebuild.built) return;
-  const { ok, path, message, moved = [], partial = null, durationMs } = command;
+  const { ok, path, message, moved = [], partial = null, duration_ms } = command;
   const made = { ...(moved.length === 0 ? {} : { moved }), ...(partial === null ? {} : { partial }) };
-  endRebuild(decision, rebuild, { ok: ok && path !== null, path, message, ...made, durationMs });
+  endRebuild(decision, rebuild, { ok: ok && path !== null, path, message, ...made, duration_ms });
 }
 
 interface Ended {
@@ -98,7 +98,7 @@ interface Ended {
   readonly message: string;
   readonly moved?: readonly MovedCheckpoint[];
   readonly partial?: KeptLeftover;
-  readonly durationMs: number;
+  readonly duration_ms: number;
 }
 
 function endRebuild(decision: Decision, rebuild: Rebuild, ended: Ended): void {
@@ -140,7 +140,7 @@ export function repeatRebuild(decision: Decision, kept: ReadonlySet<number>): vo
       ok: false,
       path: null,
       message: "lost with its engine",
-      durationMs: 0,
+      duration_ms: 0,
     });
   }
   const barrier = rebuild.barrier === null ? null : (run.barriers.get(rebuild.barrier) ?? null);

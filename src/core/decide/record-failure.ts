@@ -15,15 +15,18 @@ export function recordAttemptFailure(
   job: Job,
   facts: FailureFacts,
   open: readonly OpenBreaker[],
-): { error: Failure; noProgress: NoProgress | null; breakers?: readonly string[] } {
+): { error: Failure; no_progress: NoProgress | null; breakers?: readonly string[] } {
   const { noProgressLimit } = job.step.definition;
   const error = recordFailure(decision, job, facts, job.attempt);
   const breakers = breakersFor(decision.run, job, error.class, open);
-  if (breakers.length > 0) return { error, noProgress: null, breakers };
+  if (breakers.length > 0) return { error, no_progress: null, breakers };
   const noProgress =
     typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
-  if (noProgress === null || error.class === "stuck_no_progress") return { error, noProgress };
-  return { error: { ...error, class: "stuck_no_progress", original_class: error.class }, noProgress };
+  if (noProgress === null || error.class === "stuck_no_progress") return { error, no_progress: noProgress };
+  return {
+    error: { ...error, class: "stuck_no_progress", original_class: error.class },
+    no_progress: noProgress,
+  };
 }
 
 /** The record of a failure as it goes into the log. `attempt` is null where there was none. */

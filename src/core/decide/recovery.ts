@@ -18,18 +18,18 @@ export function finishRecovery(
 function endRecovery(
   decision: Decision,
   job: Job,
-  how: { ok: boolean; exitCode: number | null; message: string; durationMs: number },
+  how: { ok: boolean; exit_code: number | null; message: string; duration_ms: number },
 ): void {
-  const { ok, exitCode, message, durationMs } = how;
+  const { ok, exit_code, message, duration_ms } = how;
   const { stopping } = job;
   decision.emit({
     type: "recovery.finished",
     job: job.id,
     attempt: job.attempt,
     ok,
-    exitCode,
+    exit_code,
     message,
-    durationMs,
+    duration_ms,
   });
   if (stopping === null) return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "rule" });
   if (stopping !== "superseded") {
@@ -49,7 +49,12 @@ export function interruptRecovery(decision: Decision, job: Job): void {
   if (!isInRecovery(job)) return;
   if (job.stopping === null)
     return decision.emit({ type: "recovery.interrupted", job: job.id, attempt: job.attempt });
-  endRecovery(decision, job, { ok: false, exitCode: null, message: "ended with its engine", durationMs: 0 });
+  endRecovery(decision, job, {
+    ok: false,
+    exit_code: null,
+    message: "ended with its engine",
+    duration_ms: 0,
+  });
 }
 
 /** Scripts that were reserved while the run was paused, or that an engine that stopped has ended. */
@@ -81,9 +86,9 @@ export function repeatRecovery(decision: Decision, job: Job): void {
   ) {
     return endRecovery(decision, job, {
       ok: false,
-      exitCode: null,
+      exit_code: null,
       message: "lost with its engine",
-      durationMs: 0,
+      duration_ms: 0,
     });
   }
   decision.emit({

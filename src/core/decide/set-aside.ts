@@ -6,7 +6,7 @@ import type { Decision } from "./decision.js";
 import { failJob } from "./ladder/fail.js";
 
 /** The job whose failure has the tree lets go of it, and of the one that was built for it: a breaker keeps it back. */
-export function letGoOfTree(decision: Decision, job: Job): { readonly keptBack?: number } {
+export function letGoOfTree(decision: Decision, job: Job): { readonly kept_back?: number } {
   const { run } = decision;
   if (!job.step.definition.usesWorkspace) return {};
   const { rebuild } = run.workspace;
@@ -19,14 +19,14 @@ export function letGoOfTree(decision: Decision, job: Job): { readonly keptBack?:
       reason: "a breaker keeps the step back",
     });
   const keeper = treeKeeper(run);
-  return keeper === null || keeper === job ? {} : { keptBack: keeper.id };
+  return keeper === null || keeper === job ? {} : { kept_back: keeper.id };
 }
 
 /** Before a job starts in the tree, what another attempt left there is set aside. True: that comes first. */
 export function clearTheWay(
   decision: Decision,
   job: Job,
-  letsGo: { readonly keptBack?: number } = {},
+  letsGo: { readonly kept_back?: number } = {},
 ): boolean {
   if (!job.step.definition.usesWorkspace) return false;
   const found = leftoverInTheWay(decision.run, job);
@@ -50,8 +50,8 @@ export function finishSetAside(
 ): void {
   const { aside } = decision.run.workspace;
   if (aside?.leftover.job.id !== command.job || aside.leftover.attempt !== command.attempt) return;
-  const { ok, patch, files, message, durationMs } = command;
-  endSetAside(decision, aside, { ok, patch, files, message, durationMs });
+  const { ok, patch, files, message, duration_ms } = command;
+  endSetAside(decision, aside, { ok, patch, files, message, duration_ms });
 }
 
 type Ended = Omit<Extract<Command, { type: "set_aside.finish" }>, "type" | "job" | "attempt">;
@@ -78,7 +78,7 @@ export function repeatSetAside(decision: Decision): void {
   const { leftover, rebuild, tries } = aside;
   if (tries > Math.max(1, definition.maxRecoveries)) {
     const message = "lost with its engine";
-    return endSetAside(decision, aside, { ok: false, patch: null, files: 0, message, durationMs: 0 });
+    return endSetAside(decision, aside, { ok: false, patch: null, files: 0, message, duration_ms: 0 });
   }
   decision.emit({
     type: "set_aside.started",

@@ -65,13 +65,13 @@ function reuse(decision: Decision, job: Job): boolean {
   if (!canStart(job) && !waitsToBeRouted(job)) return false;
   const reused = taken.get(reuseKey(job.scope.id, job.step.definition.id));
   if (reused === undefined) return false;
-  const { output, items, userData, origin } = reused;
+  const { output, items, user_data: userData, origin } = reused;
   decision.emit({
     type: "job.reused",
     job: job.id,
     output,
     items,
-    ...(userData === undefined ? {} : { userData }),
+    ...(userData === undefined ? {} : { user_data: userData }),
     ...(origin === undefined ? {} : { origin }),
   });
   decision.add({ kind: "fan_out", job });

@@ -19,14 +19,14 @@ export function keepTime(decision: Decision): void {
   const { counting, usedMs, warned } = run.timeUsed;
   if ((run.status === "running" && !isEnding) === (counting !== null)) return;
   if (counting !== null)
-    return decision.emit({ type: "time.stopped", usedMs: usedMs + Math.max(0, now - counting.since) });
+    return decision.emit({ type: "time.stopped", used_ms: usedMs + Math.max(0, now - counting.since) });
   const { deadlineMs, warnAfterMs } = timeLimits;
   const moment = (limitMs: number | null): number | null =>
     limitMs === null ? null : now + Math.max(0, limitMs - usedMs);
   decision.emit({
     type: "time.counted",
-    deadlineAt: moment(deadlineMs),
-    warnAt: warned ? null : moment(warnAfterMs),
+    deadline_at: moment(deadlineMs),
+    warn_at: warned ? null : moment(warnAfterMs),
   });
 }
 
@@ -36,7 +36,7 @@ export function reachMoment(decision: Decision, at: number): void {
   const { deadlineMs = null, warnAfterMs = null } = decision.run.definition.timeLimits ?? {};
   if (counting === null) return;
   if (counting.warnAt === at && warnAfterMs !== null)
-    decision.emit({ type: "time.warned", afterMs: warnAfterMs });
+    decision.emit({ type: "time.warned", after_ms: warnAfterMs });
   if (counting.deadlineAt === at && deadlineMs !== null)
     cancelRun(decision, {
       reason: `it took longer than its deadline of ${durationAmount(deadlineMs)}`,

@@ -29,7 +29,16 @@ export function checkpointRows(run: Run, event: Event): readonly CheckpointRow[]
 }
 
 export function checkpointRow(run: Run, checkpoint: RunCheckpoint): CheckpointRow {
-  const { ordinal, job, attempt, visit, commit, diffHash, changedFiles, patch } = checkpoint;
+  const {
+    ordinal,
+    job,
+    attempt,
+    visit,
+    commit,
+    diff_hash: diffHash,
+    changed_files: changedFiles,
+    patch,
+  } = checkpoint;
   return {
     run_id: run.id,
     ordinal,

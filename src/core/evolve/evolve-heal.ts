@@ -14,8 +14,8 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
     case "requeue.scheduled":
       return change(run, jobById(run, event.job), (job) => {
         job.status = "waiting";
-        job.dueAt = event.dueAt;
-        job.waitMs = event.delayMs;
+        job.dueAt = event.due_at;
+        job.waitMs = event.delay_ms;
         job.queue = { ...job.queue, requeues: event.requeue, waiting: true };
         // A round of the queue has the budgets of a visit anew.
         job.retriesInVisit = 0;

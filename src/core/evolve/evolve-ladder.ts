@@ -86,8 +86,8 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
         dropWork(job);
         job.status = "pending_failed";
         job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
-        job.dueAt = event.dueAt ?? null;
-        job.waitMs = event.dueAt === undefined ? 0 : event.dueAt - at;
+        job.dueAt = event.due_at ?? null;
+        job.waitMs = event.due_at === undefined ? 0 : event.due_at - at;
       });
     case "hold.resolved":
       return resolveHold(run, event);
@@ -106,8 +106,8 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
     case "human.asked":
       return change(run, jobById(run, event.job), (job) => {
         job.status = "waiting";
-        job.dueAt = event.dueAt;
-        job.waitMs = event.dueAt === null ? 0 : event.dueAt - at;
+        job.dueAt = event.due_at;
+        job.waitMs = event.due_at === null ? 0 : event.due_at - at;
         const { prompt, choices, choose } = event;
         job.question = { prompt, choices, ...(choose === undefined ? {} : { choose }) };
       });
@@ -191,7 +191,7 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     // Its dependents have had what they need since an earlier visit, and are left alone.
     if (settledAs === "met") job.settledAs = settledAs;
     job.charged = 0;
-    job.allowed = event.maxAttempts === undefined ? null : event.maxAttempts - job.attempt;
+    job.allowed = event.max_attempts === undefined ? null : event.max_attempts - job.attempt;
     job.queue = NEW_QUEUE_STATE;
     renewRouting(job);
     findAgain(run, job);
@@ -237,7 +237,7 @@ function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {
   const job = jobById(run, event.job);
   job.entered = true;
   job.items = event.items;
-  keepUserData(run, event.userData);
+  keepUserData(run, event.user_data);
   rememberOutput(job, event.output);
   settle(run, job, "completed", "met");
 }

@@ -53,9 +53,9 @@ export function passTime(
   const { timeUsed } = run;
   if (event.type === "time.warned") run.timeUsed = { ...timeUsed, warned: true };
   else if (event.type === "time.stopped")
-    run.timeUsed = { ...timeUsed, usedMs: event.usedMs, counting: null };
+    run.timeUsed = { ...timeUsed, usedMs: event.used_ms, counting: null };
   else {
-    const { deadlineAt, warnAt } = event;
+    const { deadline_at: deadlineAt, warn_at: warnAt } = event;
     run.timeUsed = { ...timeUsed, counting: { since: at, deadlineAt, warnAt } };
   }
 }

@@ -170,7 +170,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.error = readFailure(event.error);
         rememberBreakers(job, event.breakers);
         if (event.breakers === undefined)
-          job.heal = noteFailure(job.heal, job.error, event.noProgress ?? null);
+          job.heal = noteFailure(job.heal, job.error, event.no_progress ?? null);
         forgetAnswers(job);
         job.question = null;
       });
@@ -197,8 +197,8 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "retry.scheduled":
       return change(run, jobById(run, event.job), (job) => {
         job.status = "waiting";
-        job.dueAt = event.dueAt;
-        job.waitMs = event.delayMs;
+        job.dueAt = event.due_at;
+        job.waitMs = event.delay_ms;
         job.retriesInVisit += 1;
         job.retriesInRun += 1;
       });
@@ -276,7 +276,7 @@ function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
   const job = jobById(run, event.job);
   job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
   job.handled = event.handled;
-  job.partOf = event.partOf === null ? null : jobById(run, event.partOf);
+  job.partOf = event.part_of === null ? null : jobById(run, event.part_of);
   job.output = null;
   job.items = null;
   if (!event.routed) return settle(run, job, "failed", event.handled === null ? "lost" : "met");
@@ -313,7 +313,7 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
     run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
   job.error = null;
   job.items = event.items;
-  keepUserData(run, event.userData);
+  keepUserData(run, event.user_data);
   rememberOutput(job, event.output);
   noteCompletion(run, job);
   // What a run failed with can still be read when it is undone.

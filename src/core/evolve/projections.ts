@@ -30,7 +30,7 @@ export function runRow(run: Run): RunRow {
     folder: run.folder,
     file: run.file,
     error: run.error,
-    parent: run.parent === null ? null : { run_id: run.parent.runId, job_id: run.parent.jobId },
+    parent: run.parent === null ? null : { run_id: run.parent.run_id, job_id: run.parent.job_id },
     managed: run.managed,
     wanted: isWanted(run),
     wanted_at: wantedAt(run),
@@ -156,7 +156,7 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
 
 function endedAttempt(
   run: Run,
-  event: { job: number; attempt: number; durationMs: number },
+  event: { job: number; attempt: number; duration_ms: number },
   status: AttemptStatus,
   at: number,
   error: AttemptRow["error"],
@@ -210,7 +210,7 @@ export function routeRow(run: Run, event: Event, seq: number, at: number): Route
       return route(run, event, seq, at, {
         rung: "rule",
         to: null,
-        reason: `${event.handler}: rule ${event.rule}${event.exitCode === null ? "" : ` for exit code ${event.exitCode}`}, attempts in all ${event.maxAttempts}`,
+        reason: `${event.handler}: rule ${event.rule}${event.exit_code === null ? "" : ` for exit code ${event.exit_code}`}, attempts in all ${event.max_attempts}`,
       });
     case "edge.taken":
       return route(run, event, seq, at, {

@@ -30,7 +30,7 @@ export function selfHealRecord(run: Run, event: Event): SelfHealRecord | null {
     case "attempt.succeeded":
       return {
         ...record("task.step.attempt.finished", jobById(run, event.job), null, event.attempt),
-        diffHash: event.checkpoint?.diffHash ?? null,
+        diffHash: event.checkpoint?.diff_hash ?? null,
       };
     case "attempt.failed":
       return {

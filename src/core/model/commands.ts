@@ -44,9 +44,9 @@ export type Command =
       readonly ok: boolean;
       /** Its worker is gone, and nobody knows how far it came. */
       readonly lost?: boolean;
-      readonly exitCode: number | null;
+      readonly exit_code: number | null;
       readonly message: string;
-      readonly durationMs: number;
+      readonly duration_ms: number;
     }
   /** The run's workspace stands: at this commit, in this folder. */
   | ({
@@ -73,7 +73,7 @@ export type Command =
       readonly message: string;
       readonly moved?: readonly MovedCheckpoint[];
       readonly partial?: KeptLeftover | null;
-      readonly durationMs: number;
+      readonly duration_ms: number;
     }
   /** What an attempt left lies in a patch and the tree is as the last checkpoint, or that could not be done. */
   | {
@@ -84,7 +84,7 @@ export type Command =
       readonly patch: string | null;
       readonly files: number;
       readonly message: string;
-      readonly durationMs: number;
+      readonly duration_ms: number;
     }
   /** A human step's turn has come; nobody works on it, so it takes no worker's place. */
   | {
@@ -113,7 +113,7 @@ export type Command =
       readonly job: number;
       readonly attempt: number;
       readonly result: AttemptResult;
-      readonly durationMs: number;
+      readonly duration_ms: number;
       /** Missing where the worker cannot tell. */
       readonly used?: ProcessUsage;
       /** Of the breakers that the step uses, those that are open. */
@@ -249,7 +249,7 @@ export type AttemptResult =
       /** For a step that declares any. */
       readonly files?: readonly FileFacts[];
       /** For a job that writes any. */
-      readonly userData?: UserData;
+      readonly user_data?: UserData;
     }
   | { readonly kind: "failed"; readonly facts: FailureFacts }
   /** The attempt was ended because the engine asked for it. */

@@ -14,14 +14,14 @@ export type Event =
   | {
       readonly type: "run.created";
       readonly workflow: string;
-      readonly workflowId: number;
-      readonly definitionHash: string;
+      readonly workflow_id: number;
+      readonly definition_hash: string;
       readonly inputs: { readonly [name: string]: Json };
       readonly context: { readonly [name: string]: Json };
       readonly options: RunOptions;
       readonly folder: string;
       readonly file: string | null;
-      readonly parent: { readonly runId: number; readonly jobId: number } | null;
+      readonly parent: { readonly run_id: number; readonly job_id: number } | null;
       /** Servers go on with it by themselves. */
       readonly managed: boolean;
       readonly cause?: RunCause;
@@ -29,7 +29,7 @@ export type Event =
       /** Its group, with templates filled in. A child run has none: its top-level run has the place. */
       readonly concurrency?: RunConcurrency;
       readonly priority?: number;
-      readonly failureHandlers: readonly { readonly name: string; readonly id: number }[];
+      readonly failure_handlers: readonly { readonly name: string; readonly id: number }[];
     }
   | { readonly type: "run.started" }
   | {
@@ -68,10 +68,10 @@ export type Event =
   /** `code`: why, where it was not a person's wish. */
   | { readonly type: "run.canceled"; readonly reason: string; readonly code?: string }
   /** From now on the time of the run counts, until these moments. */
-  | { readonly type: "time.counted"; readonly deadlineAt: number | null; readonly warnAt: number | null }
+  | { readonly type: "time.counted"; readonly deadline_at: number | null; readonly warn_at: number | null }
   /** It is paused or held; so much of its time is used. */
-  | { readonly type: "time.stopped"; readonly usedMs: number }
-  | { readonly type: "time.warned"; readonly afterMs: number }
+  | { readonly type: "time.stopped"; readonly used_ms: number }
+  | { readonly type: "time.warned"; readonly after_ms: number }
   | {
       readonly type: "scopes.opened";
       readonly job: number;
@@ -124,7 +124,7 @@ export type Event =
       readonly code: string;
       readonly message: string;
       readonly handled: "continue_on_failure" | null;
-      readonly partOf: number | null;
+      readonly part_of: number | null;
       readonly routed: boolean;
     }
   | {
@@ -132,7 +132,7 @@ export type Event =
       readonly job: number;
       readonly output: Output;
       readonly items: readonly ScopeItem[] | null;
-      readonly userData?: UserData;
+      readonly user_data?: UserData;
       /** Missing in older logs. */
       readonly origin?: AttemptElsewhere;
     }
@@ -142,8 +142,8 @@ export type Event =
       readonly code: string;
       readonly message: string;
       /** When nobody has decided by then, this is done. Missing: it waits. */
-      readonly dueAt?: number;
-      readonly dueAction?: HoldAction;
+      readonly due_at?: number;
+      readonly due_action?: HoldAction;
     }
   | {
       readonly type: "routes.settled";
@@ -178,7 +178,7 @@ export type Event =
       /** Why there, where that is not the room alone. */
       readonly placed?: Placed;
       /** A job whose failure had the tree, and which a breaker keeps back: it has let go of it. */
-      readonly keptBack?: number;
+      readonly kept_back?: number;
     }
   | ({
       readonly type: "attempt.succeeded";
@@ -192,14 +192,14 @@ export type Event =
       /** Of a step that declares any: inputs as they were before it began, outputs as it left them. */
       readonly files?: readonly FileFacts[];
       /** Of a job that writes any. */
-      readonly userData?: UserData;
+      readonly user_data?: UserData;
     } & AttemptCost)
   | ({
       readonly type: "attempt.failed";
       readonly job: number;
       readonly attempt: number;
       readonly error: Failure;
-      readonly noProgress: NoProgress | null;
+      readonly no_progress: NoProgress | null;
       /** These were open for failures of its class: it is no sign of missing progress. */
       readonly breakers?: readonly string[];
     } & AttemptCost)
@@ -219,7 +219,7 @@ export type Event =
       readonly rung: RungName;
       readonly considered: readonly RungConsidered[];
       readonly recovery: HandlerOutcome | null;
-      readonly failureRoute: FailureRoute | null;
+      readonly failure_route: FailureRoute | null;
     }
   | {
       readonly type: "restart.granted";
@@ -249,8 +249,8 @@ export type Event =
       readonly next: number;
       readonly handler: string;
       readonly rule: number;
-      readonly exitCode: number | null;
-      readonly maxAttempts: number;
+      readonly exit_code: number | null;
+      readonly max_attempts: number;
       readonly script: string | null;
       /** What the failed attempt has passed: the job has more of it from now on. */
       readonly raised?: Raise;
@@ -269,9 +269,9 @@ export type Event =
       readonly job: number;
       readonly attempt: number;
       readonly ok: boolean;
-      readonly exitCode: number | null;
+      readonly exit_code: number | null;
       readonly message: string;
-      readonly durationMs: number;
+      readonly duration_ms: number;
     }
   | {
       readonly type: "human.asked";
@@ -279,7 +279,7 @@ export type Event =
       readonly attempt: number;
       readonly prompt: string;
       readonly choices: readonly string[];
-      readonly dueAt: number | null;
+      readonly due_at: number | null;
       /** What counts as the answer when there is none by then. Missing: the attempt fails. */
       readonly choose?: string;
     }
@@ -303,8 +303,8 @@ export type Event =
       readonly attempt: number;
       readonly retry: number;
       readonly max: number;
-      readonly delayMs: number;
-      readonly dueAt: number;
+      readonly delay_ms: number;
+      readonly due_at: number;
       readonly reason: string;
     }
   | HealEvent
@@ -322,7 +322,7 @@ export type Event =
       readonly type: "remediation.finished";
       readonly job: number;
       readonly ok: boolean;
-      readonly failedStep: string | null;
+      readonly failed_step: string | null;
       /** Which loop of the scope the re-attempt is; null without one. Missing in older logs. */
       readonly loop?: number | null;
     }
@@ -337,7 +337,7 @@ export type Event =
       readonly type: "follow_up.finished";
       readonly job: number;
       readonly ok: boolean;
-      readonly failedStep: string | null;
+      readonly failed_step: string | null;
     }
   | {
       readonly type: "evaluation.requested";
@@ -375,8 +375,8 @@ export type HealEvent =
       readonly attempt: number;
       readonly requeue: number;
       readonly max: number;
-      readonly delayMs: number;
-      readonly dueAt: number;
+      readonly delay_ms: number;
+      readonly due_at: number;
       readonly reason: string;
     }
   | {
@@ -384,7 +384,7 @@ export type HealEvent =
       readonly job: number;
       readonly attempt: number;
       readonly code: string;
-      readonly queueAttempts: number;
+      readonly queue_attempts: number;
     }
   | ({
       readonly type: "workspace.opened";
@@ -424,7 +424,7 @@ export type HealEvent =
       /** What replayed checkpoints are called in it; where none is named, as before. */
       readonly moved?: readonly MovedCheckpoint[];
       readonly partial?: KeptLeftover | null;
-      readonly durationMs: number;
+      readonly duration_ms: number;
     }
   | {
       /** What an attempt left goes into a patch, and the tree back to the last checkpoint. */
@@ -437,7 +437,7 @@ export type HealEvent =
       readonly rebuild: number | null;
       readonly try: number;
       /** A job whose failure had the tree, and which a breaker keeps back. */
-      readonly keptBack?: number;
+      readonly kept_back?: number;
     }
   | {
       readonly type: "set_aside.finished";
@@ -449,7 +449,7 @@ export type HealEvent =
       readonly patch: string | null;
       readonly files: number;
       readonly message: string;
-      readonly durationMs: number;
+      readonly duration_ms: number;
     }
   | {
       readonly type: "workspace.promoted";
@@ -573,7 +573,7 @@ type OperatorEvent =
       /** What some of them have more of from now on. */
       readonly raised?: readonly JobRaise[];
       /** Attempts in all that the job may have: whatever would begin another after that does not. */
-      readonly maxAttempts?: number;
+      readonly max_attempts?: number;
       readonly reason: string;
       readonly key: string | null;
       readonly by?: string;
@@ -616,9 +616,9 @@ export interface LoggedEvent {
 
 /** What `daruma run` overrides for one run; frozen with it. */
 export interface RunOptions {
-  readonly maxLoops: number | null;
-  readonly retryMax: number | null;
-  readonly failureRouting: boolean;
+  readonly max_loops: number | null;
+  readonly retry_max: number | null;
+  readonly failure_routing: boolean;
   /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
   readonly only: string | null;
   /** The run whose completed jobs it took over, and how many; null: it was to take over some, and there was no such run. */
@@ -733,8 +733,8 @@ export type HoldAction = "retry" | "fail" | "skip" | "complete";
 
 /** A result of the sandbox: a value of the right type, or the reason why there is none. */
 export type EvaluationResult =
-  | { readonly ok: true; readonly value: Json; readonly durationMs: number }
-  | { readonly ok: false; readonly code: string; readonly reason: string; readonly durationMs: number };
+  | { readonly ok: true; readonly value: Json; readonly duration_ms: number }
+  | { readonly ok: false; readonly code: string; readonly reason: string; readonly duration_ms: number };
 
 /** An output small enough for the log, or a pointer to the artifact that holds it with its first part. */
 export type Output =
@@ -778,9 +778,9 @@ export type VisitRole = "remediation" | "follow_up";
 /** The diagnostics of a failure's route. `selectedEdgeId` is the edge's place among the transitions. */
 export interface FailureRoute {
   readonly attempted: boolean;
-  readonly selectedEdgeId: number | null;
-  readonly targetNodeId: number | null;
-  readonly targetNodeKey: string | null;
+  readonly selected_edge_id: number | null;
+  readonly target_node_id: number | null;
+  readonly target_node_key: string | null;
   readonly status: "selected" | "already_scheduled" | "no_route" | "skipped_terminal";
   readonly considered: readonly EdgeConsidered[];
 }
@@ -791,7 +791,7 @@ export interface ReusedJob {
   readonly step: string;
   readonly output: Output;
   readonly items: readonly ScopeItem[] | null;
-  readonly userData?: UserData;
+  readonly user_data?: UserData;
   /** Where it was really executed: perhaps that run has taken it over, too. */
   readonly origin?: AttemptElsewhere;
   /** Of a step that declares any: as that attempt found and left them. */
@@ -833,7 +833,7 @@ export interface FileFacts {
   readonly path: string;
   /** Null for a folder. */
   readonly bytes: number | null;
-  readonly modifiedAt: number;
+  readonly modified_at: number;
   readonly sha256: string | null;
 }
 
@@ -841,8 +841,8 @@ export interface FileFacts {
 export interface CheckpointFacts {
   /** On the run's private ref. */
   readonly commit: string;
-  readonly diffHash: string | null;
-  readonly changedFiles: readonly string[];
+  readonly diff_hash: string | null;
+  readonly changed_files: readonly string[];
   /** Path of the patch file. */
   readonly patch: string;
   /** The store has the patch, too. */
@@ -885,18 +885,18 @@ export interface KeptLeftover extends AttemptName {
 
 /** What an attempt took. What its processes used is missing where nobody could tell, and in old logs. */
 export interface AttemptCost extends Partial<ProcessUsage> {
-  readonly durationMs: number;
+  readonly duration_ms: number;
 }
 
 /** Of all processes that an attempt's process group has had, as far as somebody waited for them. */
 export interface ProcessUsage {
   /** The most memory that one of them had at a time, or all of them together where that was looked at and is more. */
-  readonly peakMemoryBytes: number;
+  readonly peak_memory_bytes: number;
   /** User and system time of all of them. */
-  readonly cpuMs: number;
+  readonly cpu_ms: number;
   /** From disks and to disks, not what memory already had; missing in old logs. */
-  readonly readBytes?: number;
-  readonly writtenBytes?: number;
+  readonly read_bytes?: number;
+  readonly written_bytes?: number;
 }
 
 /** What a model call cost, as its provider counts it; null where it does not say. */

@@ -45,7 +45,7 @@ export interface Run {
   readonly context: { readonly [name: string]: Json };
   readonly folder: string;
   readonly file: string | null;
-  readonly parent: { readonly runId: number; readonly jobId: number } | null;
+  readonly parent: { readonly run_id: number; readonly job_id: number } | null;
   readonly managed: boolean;
   readonly cause: string | null;
   readonly labels: Labels;

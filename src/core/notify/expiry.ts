@@ -13,9 +13,9 @@ type Waits = Extract<Event, { type: "job.held" | "human.asked" }>;
 
 /** Null: it waits until somebody decides. */
 export function expiryOf(event: Waits): Expiry | null {
-  if (event.dueAt == null) return null;
-  const at = iso(event.dueAt);
-  if (event.type === "job.held") return { at, action: event.dueAction ?? "fail", choice: null };
+  if (event.due_at == null) return null;
+  const at = iso(event.due_at);
+  if (event.type === "job.held") return { at, action: event.due_action ?? "fail", choice: null };
   const choice = event.choose ?? null;
   return { at, action: choice === null ? "fail" : "choose", choice };
 }

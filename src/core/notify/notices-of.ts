@@ -75,7 +75,7 @@ function causeOf(run: Run, event: Event): NoticeCause | null {
       // A child's failure is its parent's.
       return run.parent === null ? ofFailedRun(run, event) : null;
     case "human.asked": {
-      const { prompt, choices, dueAt } = event;
+      const { prompt, choices, due_at: dueAt } = event;
       const asked = { prompt: cut(prompt), choices, due_at: dueAt };
       const job = jobById(run, event.job);
       const cause = ofRun(run, "question", ["question", job.id, event.attempt], {
@@ -85,7 +85,7 @@ function causeOf(run: Run, event: Event): NoticeCause | null {
       return withExpiry({ ...cause, step: job.step.definition.id }, event);
     }
     case "time.warned":
-      return ofRun(run, "deadline", ["run", run.id, "long"], { limit_ms: event.afterMs });
+      return ofRun(run, "deadline", ["run", run.id, "long"], { limit_ms: event.after_ms });
     case "run.canceled": {
       const limit = run.definition.timeLimits?.deadlineMs ?? null;
       const limits = limit === null ? {} : { limit_ms: limit };

@@ -51,7 +51,7 @@ export async function rowsOfLog(store: Store, runId: number): Promise<BookRow[]>
   try {
     const [first] = await store.readEvents(runId, { limit: 1 });
     if (first === undefined || first.event.type !== "run.created") return [];
-    const definition = await readDefinition(store, runId, first.event.definitionHash);
+    const definition = await readDefinition(store, runId, first.event.definition_hash);
     const run = newRun(runId, definition, first.event, first.at);
     for await (const page of readPages(store, runId, { afterSeq: 0 })) {
       replay(run, page);

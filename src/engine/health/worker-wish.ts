@@ -18,7 +18,7 @@ export function wishOf(run: Run, job: Job, isPatient: (job: Job) => boolean): Pl
 /** If its next attempt fails too, most failures of it are answered with another one in the same visit. */
 function isMadeAgain(run: Run, job: Job): boolean {
   const { definition, options } = run;
-  if (!options.failureRouting || options.only !== null) return false;
+  if (!options.failure_routing || options.only !== null) return false;
   const { definition: step } = job.step;
   if (job.retriesInVisit + job.heal.resets < retryMax(run, step)) return true;
   if (definition.queue && job.queue.requeues + 1 < definition.queue.maxAttempts) return true;

@@ -38,7 +38,7 @@ export class RebuildsUnderWay {
         if (controller.signal.reason === "stopped") return;
         const durationMs = this.clock.now() - startedAt;
         const made = built.ok ? { ...built, message: "" } : { ...built, path: null };
-        post({ type: "rebuild.finish", rebuild, ...made, durationMs });
+        post({ type: "rebuild.finish", rebuild, ...made, duration_ms: durationMs });
       });
     this.byRun.set(run.id, { id: rebuild, controller, done });
   }

@@ -26,7 +26,7 @@ export class SetAsidesUnderWay {
       if (this.released.delete(done)) return;
       const durationMs = this.clock.now() - startedAt;
       const ended = result.ok ? { ...result, message: "" } : { ...result, patch: null, files: 0 };
-      post({ type: "set_aside.finish", job, attempt, ...ended, durationMs });
+      post({ type: "set_aside.finish", job, attempt, ...ended, duration_ms: durationMs });
     });
     this.byRun.set(run.id, done);
   }

@@ -40,13 +40,13 @@ const edges = z.array(z.looseObject({ edge: id, to: text, matched: flag, why: te
 const moved = z.array(z.looseObject({ ordinal: count, commit: text })).optional();
 const attemptOf = { job: jobId, attempt: count };
 const cost = {
-  durationMs: number,
-  peakMemoryBytes: number.optional(),
-  cpuMs: number.optional(),
-  readBytes: number.optional(),
-  writtenBytes: number.optional(),
+  duration_ms: number,
+  peak_memory_bytes: number.optional(),
+  cpu_ms: number.optional(),
+  read_bytes: number.optional(),
+  written_bytes: number.optional(),
 };
-const outcome = { ok: flag, message: text, durationMs: number };
+const outcome = { ok: flag, message: text, duration_ms: number };
 const elsewhere = z.looseObject({ run: id, attempt: count }).optional();
 const raise = { resource: text, from: number.nullable(), to: number };
 const by = text.optional();
@@ -82,34 +82,34 @@ const failure = z.looseObject({ ...failureFields, cause: z.looseObject(failureFi
 const checkpoint = z.looseObject({
   ordinal: count,
   commit: text,
-  diffHash: text.nullable(),
-  changedFiles: texts,
+  diff_hash: text.nullable(),
+  changed_files: texts,
   patch: text,
   stored: flag.optional(),
 });
 
 const created = {
   workflow: text,
-  workflowId: id,
-  definitionHash: text,
+  workflow_id: id,
+  definition_hash: text,
   inputs: named,
   context: named,
   options: z.looseObject({
-    maxLoops: number.nullish(),
-    retryMax: number.nullish(),
-    failureRouting: flag.optional(),
+    max_loops: number.nullish(),
+    retry_max: number.nullish(),
+    failure_routing: flag.optional(),
     only: text.nullish(),
     imported: z.literal(true).optional(),
   }),
   folder: text,
   file: text.nullable(),
-  parent: z.looseObject({ runId: id, jobId: id }).nullish(),
+  parent: z.looseObject({ run_id: id, job_id: id }).nullish(),
   managed: flag.optional(),
   labels: labels.optional(),
   concurrency: z.looseObject({ group: text, limit: count, policy: text }).optional(),
   priority: number.optional(),
   cause: z.looseObject({ mark: text, request: text.nullable() }).optional(),
-  failureHandlers: z.array(z.looseObject({ name: text, id })).optional(),
+  failure_handlers: z.array(z.looseObject({ name: text, id })).optional(),
 };
 
 /** What the fields of each event hold. A new event or field must be entered here, and the compiler says so. */
@@ -132,7 +132,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
         step: text,
         output,
         items,
-        userData: named.optional(),
+        user_data: named.optional(),
         origin: elsewhere,
       }),
     ),
@@ -145,9 +145,9 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
   "run.completed": { handled: jobIds },
   "run.failed": { code: text, message: text, unhandled: jobIds },
   "run.canceled": { reason: text, code: text.optional() },
-  "time.counted": { deadlineAt: time.nullable(), warnAt: time.nullable() },
-  "time.stopped": { usedMs: time.min(0) },
-  "time.warned": { afterMs: count },
+  "time.counted": { deadline_at: time.nullable(), warn_at: time.nullable() },
+  "time.stopped": { used_ms: time.min(0) },
+  "time.warned": { after_ms: count },
   "scopes.opened": { job: jobId, generation: count, items: items.unwrap() },
   "scope.abandoned": {
     scope: text,
@@ -176,18 +176,18 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     code: text,
     message: text,
     handled: text.nullable(),
-    partOf: jobId.nullable(),
+    part_of: jobId.nullable(),
     routed: flag,
   },
-  "job.reused": { job: jobId, output, items, userData: named.optional(), origin: elsewhere },
-  "job.held": { job: jobId, code: text, message: text, dueAt: time.optional(), dueAction: text.optional() },
+  "job.reused": { job: jobId, output, items, user_data: named.optional(), origin: elsewhere },
+  "job.held": { job: jobId, code: text, message: text, due_at: time.optional(), due_action: text.optional() },
   "hold.resolved": { job: jobId, action: text, ...told, expired, output: output.nullable(), items },
   "jobs.retried": {
     jobs: jobIds,
     reblocked: jobIds,
     action: text,
     raised: z.array(z.looseObject({ job: jobId, ...raise })).optional(),
-    maxAttempts: count.optional(),
+    max_attempts: count.optional(),
     ...told,
   },
   "operator.goto": { target: jobId, to: text, jobs: jobIds.optional(), ...told },
@@ -204,7 +204,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     allocation: text.nullish(),
     restart: count.nullish(),
     placed: text.optional(),
-    keptBack: jobId.optional(),
+    kept_back: jobId.optional(),
   },
   "attempt.succeeded": {
     ...attemptOf,
@@ -215,13 +215,13 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     files: z
       .array(z.looseObject({ role: z.enum(["input", "output"]), path: text, sha256: text.nullable() }))
       .optional(),
-    userData: named.optional(),
+    user_data: named.optional(),
     ...cost,
   },
   "attempt.failed": {
     ...attemptOf,
     error: failure,
-    noProgress: z.looseObject({ streak: count, limit: count, oscillation: flag }).nullable(),
+    no_progress: z.looseObject({ streak: count, limit: count, oscillation: flag }).nullable(),
     breakers: texts.optional(),
     ...cost,
   },
@@ -232,12 +232,12 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     rung: text,
     considered: rungs,
     recovery: text.nullable(),
-    failureRoute: z
+    failure_route: z
       .looseObject({
         attempted: flag,
-        selectedEdgeId: id.nullable(),
-        targetNodeId: jobId.nullable(),
-        targetNodeKey: text.nullable(),
+        selected_edge_id: id.nullable(),
+        target_node_id: jobId.nullable(),
+        target_node_key: text.nullable(),
         status: text,
         considered: edges,
       })
@@ -252,14 +252,14 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     next: count,
     handler: text,
     rule: count,
-    exitCode: number.nullable(),
-    maxAttempts: number,
+    exit_code: number.nullable(),
+    max_attempts: number,
     script: text.nullable(),
     raised: z.looseObject(raise).optional(),
   },
   "recovery.started": { ...attemptOf, try: count, token: text },
   "recovery.interrupted": attemptOf,
-  "recovery.finished": { ...attemptOf, ...outcome, exitCode: number.nullable() },
+  "recovery.finished": { ...attemptOf, ...outcome, exit_code: number.nullable() },
   "reset.reserved": {
     ...attemptOf,
     trigger: text,
@@ -271,11 +271,11 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     ...attemptOf,
     requeue: count,
     max: number,
-    delayMs: number,
-    dueAt: time,
+    delay_ms: number,
+    due_at: time,
     reason: text,
   },
-  "job.dead_lettered": { ...attemptOf, code: text, queueAttempts: count },
+  "job.dead_lettered": { ...attemptOf, code: text, queue_attempts: count },
   "workspace.opened": {
     commit: text,
     base: text.optional(),
@@ -307,7 +307,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     for: jobId,
     rebuild: id.nullable(),
     try: count,
-    keptBack: jobId.optional(),
+    kept_back: jobId.optional(),
   },
   "set_aside.finished": { ...attemptOf, for: jobId, ...outcome, patch: text.nullable(), files: count },
   "workspace.promoted": { rebuild: id, job: jobId, path: text },
@@ -316,7 +316,7 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     ...attemptOf,
     prompt: text,
     choices: texts,
-    dueAt: time.nullable(),
+    due_at: time.nullable(),
     choose: text.optional(),
   },
   "human.answered": { ...attemptOf, choice: text, text, reason: text.optional(), key, by, expired },
@@ -335,14 +335,14 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     ...attemptOf,
     retry: count,
     max: number,
-    delayMs: number,
-    dueAt: time,
+    delay_ms: number,
+    due_at: time,
     reason: text,
   },
   "remediation.started": { ...attemptOf, steps: texts, jobs: jobIds, reason: text },
-  "remediation.finished": { job: jobId, ok: flag, failedStep: text.nullable(), loop: count.nullish() },
+  "remediation.finished": { job: jobId, ok: flag, failed_step: text.nullable(), loop: count.nullish() },
   "follow_up.started": { job: jobId, steps: texts, jobs: jobIds, reason: text },
-  "follow_up.finished": { job: jobId, ok: flag, failedStep: text.nullable() },
+  "follow_up.finished": { job: jobId, ok: flag, failed_step: text.nullable() },
   "goto.taken": {
     ...attemptOf,
     target: jobId,
@@ -377,8 +377,8 @@ export const SHAPES: { readonly [type in EventType]: ShapeOf<type> } = {
     job: jobId,
     purpose: text,
     result: z.discriminatedUnion("ok", [
-      z.looseObject({ ok: z.literal(true), value, durationMs: number }),
-      z.looseObject({ ok: z.literal(false), code: text, reason: text, durationMs: number }),
+      z.looseObject({ ok: z.literal(true), value, duration_ms: number }),
+      z.looseObject({ ok: z.literal(false), code: text, reason: text, duration_ms: number }),
     ]),
   },
 };

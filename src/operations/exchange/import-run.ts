@@ -68,7 +68,7 @@ type Created = Extract<Event, { type: "run.created" }>;
 /** What of the run is new here. */
 interface NewPlace {
   readonly runId: number;
-  readonly created: Pick<Created, "workflowId" | "definitionHash" | "failureHandlers">;
+  readonly created: Pick<Created, "workflow_id" | "definition_hash" | "failure_handlers">;
   readonly folder: string;
   readonly newJobId: (id: number) => number;
 }
@@ -92,7 +92,7 @@ async function takeIn(context: Context, given: unknown) {
   const runId = await store.reserveRunId();
   const place: NewPlace = {
     runId,
-    created: { workflowId, definitionHash: hash, failureHandlers },
+    created: { workflow_id: workflowId, definition_hash: hash, failure_handlers: failureHandlers },
     folder: runFolder(outputDir, runId),
     newJobId: (id) => runId * JOB_IDS_PER_RUN + (id - document.run.id * JOB_IDS_PER_RUN),
   };
@@ -176,7 +176,7 @@ function pathOf(outputDir: string, { runId, created, folder, newJobId }: NewPlac
   return logFile(
     outputDir,
     {
-      workflowId: created.workflowId,
+      workflowId: created.workflow_id,
       jobId: runId * JOB_IDS_PER_RUN + Number(ordinal),
       runId,
       attempt: Number(attempt),

@@ -211,7 +211,10 @@ function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, z.inpu
   const files = new Map<number, z.input<typeof declaredFile>[]>();
   for (const { event } of log) {
     if (event.type !== "attempt.succeeded" || event.files === undefined) continue;
-    const shown = event.files.map(({ modifiedAt, ...file }) => ({ ...file, modified_at: iso(modifiedAt) }));
+    const shown = event.files.map(({ modified_at: modifiedAt, ...file }) => ({
+      ...file,
+      modified_at: iso(modifiedAt),
+    }));
     files.set(event.attempt, shown);
   }
   return files;
@@ -220,8 +223,8 @@ function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, z.inpu
 function userDataByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, UserData> {
   return new Map(
     log.flatMap(({ event }): [number, UserData][] =>
-      event.type === "attempt.succeeded" && event.userData !== undefined
-        ? [[event.attempt, event.userData]]
+      event.type === "attempt.succeeded" && event.user_data !== undefined
+        ? [[event.attempt, event.user_data]]
         : [],
     ),
   );

@@ -74,5 +74,5 @@ function groupByRun(rows: readonly JobRow[]): Map<number, JobRow[]> {
 }
 
 function markOf(event: Event): { readonly queue_attempts: number } | undefined {
-  return event.type === "job.dead_lettered" ? { queue_attempts: event.queueAttempts } : undefined;
+  return event.type === "job.dead_lettered" ? { queue_attempts: event.queue_attempts } : undefined;
 }

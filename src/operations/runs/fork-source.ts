@@ -38,7 +38,7 @@ export async function forkSource(
       step,
       definition.steps.map(({ id }) => id),
     );
-  const { maxLoops, retryMax, failureRouting } = run.options;
+  const { max_loops: maxLoops, retry_max: retryMax, failure_routing: failureRouting } = run.options;
   return {
     run,
     workflow,

@@ -151,7 +151,7 @@ async function rulesAbout(
   const users: { readonly run: BreakerUser }[] = [];
   for (const row of await store.listWorkflows({ limit: MAX_WORKFLOWS })) {
     const { definition } = await storedDefinition(store, row);
-    users.push({ run: { definition, workflow: row.name, options: { only: null, failureRouting: true } } });
+    users.push({ run: { definition, workflow: row.name, options: { only: null, failure_routing: true } } });
   }
   return rulesFor(key, users, shared, notify);
 }

@@ -67,7 +67,7 @@ async function rowsOf(
   [first, ...others]: readonly LoggedEvent[],
 ): Promise<Append> {
   const created = first!.event as Extract<Event, { type: "run.created" }>;
-  const run = newRun(runId, await readDefinition(store, runId, created.definitionHash), created, first!.at);
+  const run = newRun(runId, await readDefinition(store, runId, created.definition_hash), created, first!.at);
   const host = new RunHost(run, 0, 1);
   evolve(run, created, first!.at);
   host.keep([created], first!.at);

@@ -29,7 +29,7 @@ export class ReplayedRun {
 
   fold({ event, at }: LoggedEvent): Run {
     if (event.type === "run.created")
-      this.run = newRun(this.runId, this.definitionOf(event.definitionHash), event, at);
+      this.run = newRun(this.runId, this.definitionOf(event.definition_hash), event, at);
     const { now } = this;
     evolve(now, event, at);
     now.dirty.clear();

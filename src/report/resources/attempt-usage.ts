@@ -57,7 +57,13 @@ export class UsageReader {
     at: number,
     hasSucceeded: boolean,
   ): AttemptUsage {
-    const { durationMs, peakMemoryBytes = null, cpuMs = null, readBytes = null, writtenBytes = null } = cost;
+    const {
+      duration_ms: durationMs,
+      peak_memory_bytes: peakMemoryBytes = null,
+      cpu_ms: cpuMs = null,
+      read_bytes: readBytes = null,
+      written_bytes: writtenBytes = null,
+    } = cost;
     const raised = this.raised.get(job) ?? null;
     const asked = resourcesOf({ raised }, { resources: this.askedBy(job) });
     const used = { peakMemoryBytes, cpuMs, readBytes, writtenBytes };

@@ -117,7 +117,7 @@ export class RunTimeline {
       case "human.answered":
         return this.rowOf(event.job)?.stopWaiting(event.job, when);
       case "ladder.climbed":
-        return this.look(event.job, event.failureRoute?.considered ?? [], seq);
+        return this.look(event.job, event.failure_route?.considered ?? [], seq);
       default:
         return this.jump(event, when);
     }

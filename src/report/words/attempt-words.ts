@@ -40,13 +40,13 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
       placed === undefined ? [] : told(job, why(`Attempt ${attempt} started on ${worker}${PLACED[placed]}.`)),
   },
   "attempt.succeeded": {
-    note({ job, attempt, durationMs }, run) {
+    note({ job, attempt, duration_ms: durationMs }, run) {
       const name = nameIn(run, job);
       return attempt === 1
         ? note("completed", `${name} ${endedText("completed", durationMs)}`)
         : note("recovered", `${name} completed on attempt ${attempt} in ${durationText(durationMs)}`);
     },
-    story: ({ job, attempt, durationMs, output }, run) =>
+    story: ({ job, attempt, duration_ms: durationMs, output }, run) =>
       told(
         job,
         fact(`Attempt ${attempt} ${endedText("completed", durationMs)}.`),
@@ -64,7 +64,7 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
   "attempt.stopped": {
     note: ({ job, attempt, because }, run) =>
       note("canceled", `${nameIn(run, job)} attempt ${attempt} was stopped: ${STOP_MEANS[because]}`),
-    story: ({ job, attempt, because, durationMs }) =>
+    story: ({ job, attempt, because, duration_ms: durationMs }) =>
       told(
         job,
         fact(`Attempt ${attempt} was stopped after ${durationText(durationMs)}: ${STOP_MEANS[because]}.`),
@@ -139,7 +139,7 @@ function childFacts({ step }: Job, output: Output): Sentence[] {
 
 /** The words of a failure are not said again where it is the same as the one before. */
 function attemptSentences(
-  { attempt, error, durationMs }: EventOf<"attempt.failed">,
+  { attempt, error, duration_ms: durationMs }: EventOf<"attempt.failed">,
   place: AttemptPlace,
   before: Failure | null,
 ): Sentence[] {
@@ -167,7 +167,7 @@ function classSentence(error: Failure): Sentence {
   return why(`Its class is ${error.class}: ${CLASS_MEANS[error.class]}.`);
 }
 
-function noProgressFacts({ error, noProgress }: EventOf<"attempt.failed">): Sentence[] {
+function noProgressFacts({ error, no_progress: noProgress }: EventOf<"attempt.failed">): Sentence[] {
   if (!noProgress) return [];
   const before =
     error.original_class === null ? "" : ` Its class would otherwise be ${error.original_class}.`;
@@ -190,7 +190,7 @@ const OUTCOME_MEANS: Readonly<Partial<Record<HandlerOutcome, string>>> = {
 /** Every rung with its reason, what the failure handler said, and every transition that was looked at. */
 function climbSentences(event: EventOf<"ladder.climbed">): Sentence[] {
   const outcome = event.recovery === null ? undefined : OUTCOME_MEANS[event.recovery];
-  const edges = event.failureRoute?.considered ?? [];
+  const edges = event.failure_route?.considered ?? [];
   return [
     ...rungSentences(event.considered),
     ...(outcome === undefined ? [] : [why(`In short: ${outcome}.`)]),
@@ -233,7 +233,7 @@ function edgeText({ edge, to, matched, why: reason }: EdgeConsidered): string {
 }
 
 function evaluationText({ purpose, result }: EventOf<"evaluation.finished">): string {
-  const took = `${result.durationMs.toFixed(1)} ms`;
+  const took = `${result.duration_ms.toFixed(1)} ms`;
   if (result.ok) return `${purpose} gave ${quote(JSON.stringify(result.value))} in ${took}`;
   return `${purpose} failed after ${took} (${result.code}): ${quote(result.reason)}`;
 }

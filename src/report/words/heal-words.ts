@@ -47,7 +47,7 @@ export const HEAL_WORDS: WordsOf<HealEvents> = {
   "requeue.scheduled": {
     answer: requeueText,
     note: (event, run) => note("route", `${nameIn(run, event.job)}: ${requeueText(event)}`),
-    story: ({ job, requeue, max, delayMs }) =>
+    story: ({ job, requeue, max, delay_ms: delayMs }) =>
       steered(
         job,
         cost(`requeue ${requeue} of ${max} and ${durationText(delayMs)} of waiting; no retry, no loop`),
@@ -56,7 +56,7 @@ export const HEAL_WORDS: WordsOf<HealEvents> = {
   },
   "job.dead_lettered": {
     // While the run goes on, the line of the failure says so.
-    story: ({ job, queueAttempts }, run) =>
+    story: ({ job, queue_attempts: queueAttempts }, run) =>
       told(
         job,
         fact(
@@ -103,13 +103,13 @@ export const HEAL_WORDS: WordsOf<HealEvents> = {
     debug: true,
   },
   "rebuild.finished": {
-    note({ job, ok, durationMs, message }, run) {
+    note({ job, ok, duration_ms: durationMs, message }, run) {
       const name = nameIn(run, job);
       return ok
         ? note("route", `${name}: the workspace was ready after ${durationText(durationMs)}`)
         : note("failed", `${name}: ${rebuildFailed(short(message))}`);
     },
-    story: ({ job, ok, durationMs, message }) =>
+    story: ({ job, ok, duration_ms: durationMs, message }) =>
       told(
         job,
         ok
@@ -141,7 +141,7 @@ function reservedStory(event: EventOf<"reset.reserved">): Told[] {
   }
 }
 
-function requeueText({ requeue, max, delayMs }: EventOf<"requeue.scheduled">): string {
+function requeueText({ requeue, max, delay_ms: delayMs }: EventOf<"requeue.scheduled">): string {
   return `requeue ${requeue} of ${max} in ${durationText(delayMs)}`;
 }
 

@@ -54,12 +54,12 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
     debug: true,
   },
   "rule.reserved": {
-    answer({ handler, rule, maxAttempts, script, raised }) {
+    answer({ handler, rule, max_attempts: maxAttempts, script, raised }) {
       const when = script === null ? "at once" : "after its recovery script";
       const more = raised === undefined ? "" : `, ${raiseText(raised)}`;
       return `rule ${rule} of ${handler}: run it again ${when}${more}, at most ${counted(maxAttempts, "attempt")}`;
     },
-    story: ({ job, maxAttempts, raised }, run) =>
+    story: ({ job, max_attempts: maxAttempts, raised }, run) =>
       told(
         job,
         ...(raised === undefined
@@ -94,14 +94,14 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
     debug: true,
   },
   "retry.scheduled": {
-    answer: ({ retry, max, delayMs }) =>
+    answer: ({ retry, max, delay_ms: delayMs }) =>
       `retry ${retry} of ${max} ${delayMs === 0 ? "at once" : `in ${durationText(delayMs)}`}`,
-    story({ job, retry, max, delayMs }, run) {
+    story({ job, retry, max, delay_ms: delayMs }, run) {
       const loops = retryLoopText(run, jobById(run, job));
       const waiting = `${durationText(delayMs)} of waiting`;
       return told(job, cost(`retry ${retry} of ${max} of this visit and ${waiting}; max_loops: ${loops}`));
     },
-    debug: ({ job, delayMs, dueAt }, run) => [
+    debug: ({ job, delay_ms: delayMs, due_at: dueAt }, run) => [
       `${nameIn(run, job)}: backoff ${delayMs} ms, due ${iso(dueAt)}; max_loops: ${retryLoopText(run, jobById(run, job))}`,
     ],
   },
@@ -115,7 +115,7 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
       const loops = loop == null ? "" : ` (${loopText(loop, run)})`;
       return note("route", `${nameIn(run, job)}: remediation completed, the step runs again${loops}`);
     },
-    story: ({ job, ok, failedStep }, run) =>
+    story: ({ job, ok, failed_step: failedStep }, run) =>
       ok
         ? told(
             job,
@@ -132,7 +132,7 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
     debug: true,
   },
   "follow_up.finished": {
-    story: ({ job, ok, failedStep }) =>
+    story: ({ job, ok, failed_step: failedStep }) =>
       ok ? [] : told(job, fact(`on_success stopped: ${failedStep} did not complete.`)),
     debug: true,
   },
@@ -232,7 +232,7 @@ function scriptStarted({ try: tries }: EventOf<"recovery.started">): string {
     : `recovery script started again (try ${tries}): its engine was lost`;
 }
 
-function scriptFinished({ ok, durationMs, message }: EventOf<"recovery.finished">): string {
+function scriptFinished({ ok, duration_ms: durationMs, message }: EventOf<"recovery.finished">): string {
   return ok
     ? `recovery script ${endedText("completed", durationMs)}`
     : `recovery script ${endedText("failed", durationMs)}: ${quote(message)}; the step runs again anyway`;

@@ -48,7 +48,7 @@ steps:
   it("says a reason that holds for several rungs once", async () => {
     const file =
       "steps: { fix: { type: noop }, build: { type: noop, on_fail: { retry: { max: 1 }, run: [fix] } } }";
-    expect(await notes(file, { build: ["fail"] }, { options: { failureRouting: false } })).toContain(
+    expect(await notes(file, { build: ["fail"] }, { options: { failure_routing: false } })).toContain(
       "failed: build attempt 1 failed: exit code 1 (EXIT_1, application) — failure routing is off; the step failed",
     );
   });

@@ -10,5 +10,5 @@ export function runSentences(run: Run, log: readonly LoggedEvent[]): string[] {
     return runStory === undefined ? [] : [runStory(event, `after ${durationText(at - run.createdAt)}`, run)];
   });
   if (run.parent === null) return sentences;
-  return [`It is a child run of job ${run.parent.jobId} of run ${run.parent.runId}.`, ...sentences];
+  return [`It is a child run of job ${run.parent.job_id} of run ${run.parent.run_id}.`, ...sentences];
 }

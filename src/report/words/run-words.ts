@@ -57,9 +57,9 @@ export const RUN_WORDS: WordsOf<RunEvents> = {
   "time.counted": {},
   "time.stopped": {},
   "time.warned": {
-    note: ({ afterMs }, run) =>
+    note: ({ after_ms: afterMs }, run) =>
       runNote("run", run, `has been running for ${durationAmount(afterMs)}${deadlineIn(run)}`),
-    runStory: ({ afterMs }, when) =>
+    runStory: ({ after_ms: afterMs }, when) =>
       `It had run for ${durationAmount(afterMs)} ${when}, which is longer than expected.`,
   },
   "scopes.opened": {

@@ -99,7 +99,7 @@ export class PoolReports {
       const isTaken = attempt.settle({
         result: judged,
         durationMs: duration_ms,
-        ...(used === undefined ? {} : { used: usageOf(used) }),
+        ...(used === undefined ? {} : { used: used as ProcessUsage }),
         settled: (outcome) => {
           if (outcome === "committed") resolve({ token, outcome: "accepted" });
           else if (outcome === "stale") resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
@@ -122,7 +122,7 @@ export class PoolReports {
   private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
     if (sent.kind === "stopped") return sent;
     if (sent.kind === "failed") return { kind: "failed", facts: withinBounds(sent.facts as FailureFacts) };
-    const { output, usage, files, userData } = sent;
+    const { output, usage, files, user_data } = sent;
     // Only for a forEach step are there any; the engine knows which steps those are.
     const withItems = sent.items !== null;
     try {
@@ -137,7 +137,7 @@ export class PoolReports {
         items,
         ...(usage === undefined ? {} : { usage }),
         ...(files === undefined ? {} : { files }),
-        ...(userData === undefined ? {} : { userData }),
+        ...(user_data === undefined ? {} : { user_data }),
       };
     } catch {
       return null;
@@ -185,16 +185,6 @@ export class PoolReports {
       ...(isOutputMissing ? { output_missing: true } : {}),
     };
   }
-}
-
-function usageOf(used: NonNullable<SentReport["used"]>): ProcessUsage {
-  const { peak_memory_bytes: peakMemoryBytes, cpu_ms: cpuMs, read_bytes, written_bytes } = used;
-  return {
-    peakMemoryBytes,
-    cpuMs,
-    ...(read_bytes === undefined ? {} : { readBytes: read_bytes }),
-    ...(written_bytes === undefined ? {} : { writtenBytes: written_bytes }),
-  };
 }
 
 function notHere(token: string): ReportAnswer {

@@ -12,12 +12,12 @@ describe("the times of a worker's lease", () => {
 });
 
 describe("user data in a report", () => {
-  const isTaken = (userData: unknown): boolean =>
+  const isTaken = (user_data: unknown): boolean =>
     reports.safeParse({
       reports: [
         {
           ...{ job: 1, attempt: 1, recovery: false, token: "t", duration_ms: 1, logs: [], summary: null },
-          result: { kind: "succeeded", output: { kind: "value", value: null }, items: null, userData },
+          result: { kind: "succeeded", output: { kind: "value", value: null }, items: null, user_data },
         },
       ],
     }).success;

@@ -223,7 +223,7 @@ const file = z.strictObject({
   role: z.enum(["input", "output"]),
   path: text,
   bytes: count.nullable(),
-  modifiedAt: z.number(),
+  modified_at: z.number(),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -244,7 +244,7 @@ const result = z.discriminatedUnion("kind", [
       .nullable(),
     usage: usage.optional(),
     files: z.array(file).max(MAX_DECLARED_FILES).optional(),
-    userData: z
+    user_data: z
       .record(z.string(), json)
       .refine(isUserData, "too much user data, or nested too deeply")
       .optional(),

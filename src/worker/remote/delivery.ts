@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { AttemptResult } from "../../core/model/commands.js";
-import type { ProcessUsage } from "../../core/model/events.js";
 import {
   MAX_LOG_CHUNK_BYTES,
   MAX_REPORTED_LOG_BYTES,
@@ -41,7 +40,7 @@ export async function prepareReport(session: Session, attempt: RemoteAttempt): P
   return {
     ...attempt.held,
     duration_ms: Math.max(0, durationMs),
-    ...(used === undefined ? {} : { used: sentUsage(used) }),
+    ...(used === undefined ? {} : { used }),
     result: sentResult(result),
     logs: attempt.logs.flatMap((log) =>
       log.exists
@@ -58,15 +57,6 @@ export async function prepareReport(session: Session, attempt: RemoteAttempt): P
       result.kind === "failed" && existsSync(attempt.summaryFile)
         ? readFileSync(attempt.summaryFile, "utf8")
         : null,
-  };
-}
-
-function sentUsage({ peakMemoryBytes, cpuMs, readBytes, writtenBytes }: ProcessUsage): SentReport["used"] {
-  return {
-    peak_memory_bytes: peakMemoryBytes,
-    cpu_ms: cpuMs,
-    ...(readBytes === undefined ? {} : { read_bytes: readBytes }),
-    ...(writtenBytes === undefined ? {} : { written_bytes: writtenBytes }),
   };
 }
 

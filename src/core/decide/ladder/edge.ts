@@ -46,7 +46,7 @@ function failRouted(decision: Decision, job: Job): void {
     code,
     message,
     handled,
-    partOf: null,
+    part_of: null,
     routed: handled === null,
   });
   if (first && handled !== null) openScopesOf(decision, job);

@@ -44,7 +44,7 @@ export function failJob(decision: Decision, job: Job, code: string, message: str
   const handled = job.step.definition.continueOnFailure ? "continue_on_failure" : null;
   const partOf = job.visitFor?.role === "remediation" ? job.visitFor.by.id : null;
   const first = job.settledAs === null;
-  decision.emit({ type: "job.failed", job: job.id, code, message, handled, partOf, routed: false });
+  decision.emit({ type: "job.failed", job: job.id, code, message, handled, part_of: partOf, routed: false });
   // A tolerated forEach step has no items: its reducers run with an empty array.
   if (first && handled !== null) openScopesOf(decision, job);
   decision.add({ kind: "settled", jobs: [job] });

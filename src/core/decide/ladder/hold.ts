@@ -52,7 +52,7 @@ export function holdExpiry(run: Run, job: Job): HoldExpiry | null {
   return expiry?.action === "retry" && job.retriedByExpiry ? { ...expiry, action: "fail" } : expiry;
 }
 
-function holdDue({ run, now }: Decision, job: Job): { dueAt?: number; dueAction?: HoldExpiry["action"] } {
+function holdDue({ run, now }: Decision, job: Job): { due_at?: number; due_action?: HoldExpiry["action"] } {
   const expiry = holdExpiry(run, job);
-  return expiry === null ? {} : { dueAt: now + expiry.expiresMs, dueAction: expiry.action };
+  return expiry === null ? {} : { due_at: now + expiry.expiresMs, due_action: expiry.action };
 }

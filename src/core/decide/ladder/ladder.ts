@@ -67,7 +67,7 @@ export function climb(decision: Decision, job: Job, considered: readonly RungCon
           rung: ends ? "fail" : rung.name,
           considered: passed,
           recovery: isBefore(rung, ruleRung) ? null : handlerOutcome(decision.run, job, failure),
-          failureRoute: failureRouteOf(decision.run, job, rung, ends),
+          failure_route: failureRouteOf(decision.run, job, rung, ends),
         });
         for (const mark of marks) mark();
         verdict.act();
@@ -108,9 +108,9 @@ function consider(decision: Decision, job: Job, rung: Rung, failure: Failure): R
 function failureRouteOf(run: Run, job: Job, rung: Rung, ends: boolean): FailureRoute | null {
   const none = {
     attempted: false,
-    selectedEdgeId: null,
-    targetNodeId: null,
-    targetNodeKey: null,
+    selected_edge_id: null,
+    target_node_id: null,
+    target_node_key: null,
     considered: [],
   };
   if (rung === stopRung) return { ...none, status: "skipped_terminal" };
@@ -132,9 +132,9 @@ function failureRouteOf(run: Run, job: Job, rung: Rung, ends: boolean): FailureR
   const target = job.scope.jobs.get(choice.edge.to) ?? null;
   return {
     attempted: true,
-    selectedEdgeId: choice.edge.definition.id,
-    targetNodeId: target?.id ?? nextJobId(run),
-    targetNodeKey: choice.edge.to.definition.id,
+    selected_edge_id: choice.edge.definition.id,
+    target_node_id: target?.id ?? nextJobId(run),
+    target_node_key: choice.edge.to.definition.id,
     status: choice.status,
     considered: choice.considered,
   };

@@ -63,7 +63,7 @@ export function remediationFinished(decision: Decision, job: Job, failedStep: st
     type: "remediation.finished",
     job: job.id,
     ok: failedStep === null,
-    failedStep,
+    failed_step: failedStep,
     loop: failedStep === null ? count.loops + 1 : null,
   });
   if (failedStep === null) return tryAgain(decision, job);

@@ -23,7 +23,7 @@ export const requeueRung: Rung = {
             job: job.id,
             attempt: job.attempt,
             code: failure.code,
-            queueAttempts: requeues + 1,
+            queue_attempts: requeues + 1,
           }),
       };
     }
@@ -45,8 +45,8 @@ export const requeueRung: Rung = {
           attempt: job.attempt,
           requeue,
           max,
-          delayMs,
-          dueAt: now + delayMs,
+          delay_ms: delayMs,
+          due_at: now + delayMs,
           reason,
         }),
     };

@@ -45,8 +45,8 @@ export const retryRung: Rung = {
           attempt: job.attempt,
           retry,
           max,
-          delayMs,
-          dueAt: now + delayMs,
+          delay_ms: delayMs,
+          due_at: now + delayMs,
           reason,
         });
         if (delayMs === 0) decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
@@ -57,7 +57,7 @@ export const retryRung: Rung = {
 
 /** `--retry-max` overrides every step's own number. */
 export function retryMax(run: Run, step: StepDefinition): number {
-  return run.options.retryMax ?? step.onFail.retry?.max ?? 0;
+  return run.options.retry_max ?? step.onFail.retry?.max ?? 0;
 }
 
 function notRetryable(code: string, failureClass: string, on: readonly string[]): string {

@@ -57,8 +57,8 @@ export const ruleRung: Rung = {
               next,
               handler: handler.name,
               rule: index + 1,
-              exitCode: failure.exit_code,
-              maxAttempts: rule.maxAttempts,
+              exit_code: failure.exit_code,
+              max_attempts: rule.maxAttempts,
               script: rule.recoveryScript,
               ...(raise === null ? {} : { raised: raise }),
             });

@@ -61,5 +61,5 @@ export const OF_REMEDIATION = pass(
 export function turnedOff({ turnedOffBy }: Rung, { options }: Run): Pass | null {
   if (turnedOffBy === "nothing") return null;
   if (options.only !== null) return SINGLE_ATTEMPT;
-  return turnedOffBy === "only" || options.failureRouting ? null : ROUTING_OFF;
+  return turnedOffBy === "only" || options.failure_routing ? null : ROUTING_OFF;
 }

@@ -55,11 +55,11 @@ export function refuseUserData(
 export function writtenUserData(
   run: Pick<Run, "userData">,
   { userData }: Pick<StepDefinition, "userData">,
-): { readonly userData?: UserData } {
+): { readonly user_data?: UserData } {
   const written = (userData?.outputs ?? []).flatMap((name): [string, Json][] =>
     run.userData.has(name) ? [[name, run.userData.get(name)!]] : [],
   );
-  return written.length === 0 ? {} : { userData: Object.fromEntries(written) };
+  return written.length === 0 ? {} : { user_data: Object.fromEntries(written) };
 }
 
 export function keepUserData(run: Pick<Run, "userData">, written: UserData | undefined): void {
