@@ -4,7 +4,6 @@ import type { Event } from "../core/model/events.js";
 import type { Failure } from "../core/model/failure.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
 import type { FailureKeeper } from "../engine/failure-keeper.js";
-import { withShownKeys } from "../report/words/shown-keys.js";
 import { type AttemptName, failureArtifact, logFile, outputFolder } from "../worker/attempt-paths.js";
 
 type Climbed = Extract<Event, { type: "ladder.climbed" }>;
@@ -32,7 +31,7 @@ export class FailureFiles implements FailureKeeper {
   }
 
   private writing(run: Run, event: Climbed, error: Failure | null): () => void {
-    const { job: jobId, attempt, rung, considered, recovery, failure_route: failureRoute } = event;
+    const { job: jobId, attempt, rung, considered, recovery, failure_route } = event;
     const { step, scope } = jobById(run, jobId);
     const name = { workflowId: run.workflowId, runId: run.id, jobId, attempt };
     const content = {
@@ -47,7 +46,7 @@ export class FailureFiles implements FailureKeeper {
       rung,
       considered,
       recovery,
-      failure_route: withShownKeys(failureRoute),
+      failure_route,
     };
     return () => this.write(failureArtifact(this.outputDir, name), content);
   }

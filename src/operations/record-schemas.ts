@@ -1,67 +1,19 @@
 import { z } from "zod";
-import type { ErrorRecord } from "../core/model/failure.js";
-import { FAILURE_CLASSES } from "../core/model/failure.js";
-import { jobStatus, owner } from "./schemas.js";
-
-const failureClass = z.enum(FAILURE_CLASSES);
-
-const errorFields = z
-  .object({
-    code: z.string().describe("Stable; programs match on it."),
-    class: failureClass,
-    message: z.string(),
-    retryable: z.boolean(),
-    final: z.boolean().describe("The step itself reported that a retry is useless."),
-    action: z.string().nullable(),
-    step_id: z.string().nullable().describe("Null: an error of the run, not of a step."),
-    job_id: z.number().nullable(),
-    attempt: z.number().nullable().describe("Null: no attempt in this visit."),
-    timestamp: z.string().describe("ISO 8601."),
-    exit_code: z.number().nullable(),
-    signal: z.string().nullable(),
-    retry_after_ms: z.number().nullable(),
-    signature: z.string().describe("Equal for equal failures, ignoring times, paths and ids."),
-    stdout_tail: z.string().describe("The last 8 KB, redacted."),
-    stderr_tail: z.string(),
-    stack_trace: z.string().nullable(),
-    diff_hash: z.string().nullable(),
-    changed_files: z.array(z.string()),
-    resource_limit: z
-      .object({ amount: z.number(), cluster: z.string().nullable() })
-      .optional()
-      .describe("After OOM or WALLTIME: the most that the cluster gives a job."),
-    original_class: failureClass.nullable(),
-    cause: z
-      .lazy((): z.ZodType => error.nullable())
-      .describe("The failure of the last attempt, if something else ended the job."),
-  })
-  .meta({ id: "ErrorRecord", description: "A failure. The record is the same wherever it is shown." });
+import { ERROR_RECORD, type ErrorRecord } from "../core/model/failure.js";
+import { JOB_RECORD } from "../report/job-record.js";
+import { objectOf, zodFields } from "../worker/zod-of.js";
+import { owner } from "./schemas.js";
 
 /** The record of a failure. */
-export const error = errorFields as unknown as z.ZodType<ErrorRecord, ErrorRecord>;
+export const error = (
+  objectOf(ERROR_RECORD, { others: "dropped" }) as unknown as z.ZodType<ErrorRecord, ErrorRecord>
+).meta({
+  id: "ErrorRecord",
+  description: "A failure. The record is the same wherever it is shown.",
+});
 
 /** A job, the same in every answer. */
-export const job = z.object({
-  id: z.number(),
-  run_id: z.number(),
-  workflow: z.string(),
-  workflow_id: z.number(),
-  step: z.string(),
-  name: z.string().describe("The step."),
-  scope: z.string(),
-  status: jobStatus,
-  attempts: z.number().describe("The number of attempts so far."),
-  attempt_id: z
-    .number()
-    .describe("The current attempt, from 1: the last one, or the next one while the job is ready."),
-  visits: z.number(),
-  handled: z.boolean(),
-  dead_letter: z.boolean(),
-  taken_over: z.boolean().describe("It completed in another run and did not run again."),
-  due_at: z.string().nullable(),
-  error: error.nullable().describe("Why the job, or its last attempt, failed."),
-  failure_handler_id: z.number().nullable(),
-});
+export const job = z.object({ ...zodFields(JOB_RECORD, { others: "dropped" }), error: error.nullable() });
 
 export const expiry = z
   .object({

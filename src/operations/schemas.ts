@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MAX_PRIORITY } from "../core/groups/concurrency.js";
+import { JOB_STATUSES } from "../core/model/rows.js";
 import { labelsProblem } from "../core/text/labels.js";
 import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
 import { parseMemorySize } from "../definition/read/memory-size.js";
@@ -113,18 +114,7 @@ export const endPhase = z
   .nullable()
   .describe("What a run that is about to end is at; null: it is not, or is over.");
 
-export const jobStatus = z.enum([
-  "blocked",
-  "ready",
-  "running",
-  "waiting",
-  "recovering",
-  "pending_failed",
-  "completed",
-  "failed",
-  "skipped",
-  "canceled",
-]);
+export const jobStatus = z.enum(JOB_STATUSES);
 
 /** What an interface of ours has beside these fields is handed on as it is. */
 function open<T>(shape: z.ZodType<unknown>): z.ZodType<T, T> {

@@ -6,7 +6,6 @@ import type {
   RungName,
 } from "../core/model/events.js";
 import type { JobRow } from "../core/model/rows.js";
-import { type Shown, withShownKeys } from "./words/shown-keys.js";
 
 /** What the ladder made of one failed attempt. */
 export interface AttemptDiagnostics {
@@ -20,7 +19,7 @@ export interface AttemptDiagnostics {
   /** What the failure handlers had to say; null where they were not asked. */
   readonly recovery: HandlerOutcome | null;
   /** Null: something gentler than a transition answered the failure. */
-  readonly failure_route: Shown<FailureRoute> | null;
+  readonly failure_route: FailureRoute | null;
 }
 
 /** Of these jobs. */
@@ -32,8 +31,7 @@ export function diagnosticsOf(
   return log.flatMap(({ event }) => {
     const job = event.type === "ladder.climbed" ? byId.get(event.job) : undefined;
     if (event.type !== "ladder.climbed" || job === undefined) return [];
-    const { attempt, rung, considered, recovery } = event;
-    const failure_route = withShownKeys(event.failure_route);
+    const { attempt, rung, considered, recovery, failure_route } = event;
     const { id: job_id, step, scope } = job;
     return [{ job_id, step, scope, attempt, rung, considered, recovery, failure_route }];
   });

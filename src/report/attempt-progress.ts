@@ -1,4 +1,3 @@
-import { readFailure } from "../core/failure/error-record.js";
 import { noteFailure } from "../core/failure/no-progress.js";
 import type { LoggedEvent } from "../core/model/events.js";
 import { type HealState, NEW_HEAL_STATE } from "../core/model/heal-state.js";
@@ -32,8 +31,7 @@ export function progressByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<numb
     if (event.type === "requeue.scheduled") beginRound();
     if (event.type !== "attempt.failed") continue;
     // While a breaker is open, a failure says nothing about progress.
-    if (event.breakers === undefined)
-      heal = noteFailure(heal, readFailure(event.error), event.no_progress ?? null);
+    if (event.breakers === undefined) heal = noteFailure(heal, event.error, event.no_progress ?? null);
     const { streak } = heal;
     const { no_progress: noProgress } = event;
     found.set(event.attempt, {

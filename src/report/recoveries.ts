@@ -1,28 +1,26 @@
 import type { RouteRow } from "../core/model/rows.js";
 import { goesOn, isRecovering, kindOfRecovery } from "../core/tally/run-tally.js";
 import { iso } from "../core/text/iso-time.js";
+import { noted, number, type OfFields, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
 
 /** One rung that brought a step back. Its number is the same wherever it is shown, and stays as the log grows. */
-export interface Recovery {
-  readonly number: number;
-  readonly step: string;
+export const RECOVERY = {
+  number,
+  step: text,
   /** Of the first job; the others are in other branches of the same fan-out. */
-  readonly scope: string;
-  readonly rung: RecoveringRung;
-  readonly to: string;
-  /** How many jobs: more than one in a fan-out only. */
-  readonly jobs: number;
-  /** How often the rung acted, over all of them. */
-  readonly times: number;
-  /** Of the first and the last time. */
-  readonly first_seq: number;
-  readonly last_seq: number;
-  readonly first_at: string;
-  /** The attempt that failed first, and the reason of the rung then. */
-  readonly attempt: number;
-  readonly reason: string;
-}
+  scope: text,
+  rung: word<RecoveringRung>(),
+  to: text,
+  jobs: noted(number, "More than one: branches of a fan-out that recovered alike."),
+  times: noted(number, "How often the rung acted."),
+  first_seq: number,
+  last_seq: number,
+  first_at: text,
+  attempt: noted(number, "The one that failed first."),
+  reason: text,
+} as const;
+export type Recovery = OfFields<typeof RECOVERY>;
 
 type RecoveringRung = Exclude<
   RouteRow["rung"],

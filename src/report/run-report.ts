@@ -7,8 +7,9 @@ import { seenLastError } from "../core/model/seen-error.js";
 import { iso } from "../core/text/iso-time.js";
 import type { Json } from "../core/text/json.js";
 import type { Labels } from "../core/text/labels.js";
+import { number, type OfFields, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
-import { type JobRecord, jobRecord, runErrorOf } from "./job-record.js";
+import { type JobRecord, jobRecord } from "./job-record.js";
 import { isImported } from "./lookup/own-runs.js";
 import { interruptedRuns } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
@@ -52,24 +53,19 @@ export interface JobReport extends JobRecord {
   readonly output: Json;
 }
 
-export interface RouteReport {
-  readonly seq: number;
-  readonly at: string;
-  readonly step: string;
-  readonly scope: string;
-  readonly attempt: number;
-  readonly rung: RouteRow["rung"];
-  readonly to: string;
-  readonly reason: string;
-}
-
-export interface HandledFailure {
-  readonly job_id: number;
-  readonly step: string;
-  readonly scope: string;
-  readonly code: string;
-  readonly message: string;
-}
+const AT_STEP = { step: text, scope: text } as const;
+export const ROUTE_REPORT = {
+  seq: number,
+  at: text,
+  ...AT_STEP,
+  attempt: number,
+  rung: word<RouteRow["rung"]>(),
+  to: text,
+  reason: text,
+} as const;
+export type RouteReport = OfFields<typeof ROUTE_REPORT>;
+export const HANDLED_FAILURE = { job_id: number, ...AT_STEP, code: text, message: text } as const;
+export type HandledFailure = OfFields<typeof HANDLED_FAILURE>;
 
 /** A run of very many jobs has them read one page after the other. */
 const JOBS_PER_PAGE = 1_000;
@@ -146,7 +142,7 @@ export function buildReport(
         code: job.error?.code ?? "",
         message: job.error?.message ?? "",
       })),
-    error: runErrorOf(run),
+    error: run.error,
     phase: run.tally?.ending?.phase ?? null,
     undone: null,
     ...timesOf(run),

@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { evolve } from "../../src/core/evolve/evolve.js";
-import type { Definition, Routing } from "../../src/core/model/definition.js";
-import type { Event } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
-import type { Run } from "../../src/core/model/run.js";
-import { type Trial, trial, workflow } from "../support/harness.js";
+import type { Trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 
@@ -101,51 +96,3 @@ describe("gotos that are counted", () => {
     expect(run.job("test").status).toBe("failed");
   });
 });
-
-describe("a log from before gotos had bounds", () => {
-  const withoutBound = ({ gotoMax: _, ...routing }: Routing): object => routing;
-
-  it("replays, and its gotos have none", async () => {
-    const file = `routing: { max_loops: 3 }\n${BOUNDED}`;
-    const run = await trial(file.replace(", max: 1", ""), { test: ["fail"] });
-    const { definition } = workflow(file.replace(", max: 1", ""));
-    const old = {
-      ...definition,
-      steps: definition.steps.map((step) => ({
-        ...step,
-        onFail: withoutBound(step.onFail),
-        onSuccess: withoutBound(step.onSuccess),
-      })),
-    } as unknown as Definition;
-    const replayed = replay(
-      old,
-      run.log.map(({ event }) => withoutCounters(event)),
-    );
-    expect(replayed.status).toBe("failed");
-    const { timestamp: _, ...error } = run.run.error!;
-    expect(replayed.error).toMatchObject(error);
-    expect(replayed.root.loops).toBe(3);
-    expect(replayed.jobs[1]!.gotos).toEqual({ failure: 3, success: 0 });
-  });
-});
-
-/** As the events were written before gotos were counted. */
-function withoutCounters(event: Event): Event {
-  if (event.type === "goto.taken") {
-    const { goto: _, max: __, ...old } = event;
-    return old;
-  }
-  if (event.type === "loop.exceeded") {
-    const { retries: _, ...old } = event;
-    return old;
-  }
-  return event;
-}
-
-function replay(definition: Definition, events: readonly Event[]): Run {
-  const [created] = events;
-  if (created?.type !== "run.created") throw new Error("the log does not begin with run.created");
-  const run = newRun(1, definition, created, 0);
-  for (const event of events) evolve(run, event, 0);
-  return run;
-}

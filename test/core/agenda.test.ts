@@ -73,6 +73,7 @@ describe("the agenda of a decision", () => {
       step: `s${index}`,
       output: { kind: "value" as const, value: index },
       items: null,
+      origin: { run: 7, attempt: 1 },
     }));
     decide(run, { type: "run.fork", from: 7, step: `s${count - 1}`, reason: "", reuse }, NOW);
     const events = decide(run, { type: "run.start" }, NOW);

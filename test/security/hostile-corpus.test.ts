@@ -102,6 +102,11 @@ const NAMES = ["a\nb", "a\u001b[31m", "", "a\u0000", "x".repeat(201), "a\u0085b"
 
 const TIMES = [1e300, -1e300, 9e15, -9e15, 8.64e15, -1, 0.5, Number.NaN, Infinity, null, "0", [0], undefined];
 const CREATED = { workflow: "w", workflow_id: 1, definition_hash: "", folder: "/", file: null };
+/** What else the first event of a log has. */
+const BLANK_RUN = {
+  ...{ inputs: {}, context: {}, parent: null, managed: false, failure_handlers: [] },
+  options: { max_loops: null, retry_max: null, failure_routing: true, only: null },
+};
 
 /** A document with one event. */
 const imported = (event: object, at: unknown, files: readonly object[]): object => ({
@@ -112,7 +117,7 @@ const imported = (event: object, at: unknown, files: readonly object[]): object 
     {
       seq: 1,
       at,
-      event: { type: "run.created", inputs: {}, context: {}, options: {}, ...CREATED, ...event },
+      event: { type: "run.created", ...BLANK_RUN, ...CREATED, ...event },
     },
   ],
 });

@@ -1,7 +1,6 @@
-import type { Event } from "../../core/model/events.js";
+import type { EventOf } from "../../core/model/events.js";
 import type { Client } from "../../operations/client.js";
 import type { EventItem } from "../../operations/runs/event-item.js";
-import type { Shown } from "../../report/words/shown-keys.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 
 /** A child of a child and so on: more are not started inside each other. */
@@ -17,9 +16,7 @@ export async function isServersRun(
   let id = runId;
   for (let depth = 0; depth < MAX_PARENTS; depth += 1) {
     const { items } = await client.call("list_run_events", { run_id: id, limit: 1 });
-    const created = items[0] as
-      | (EventItem & Partial<Shown<Extract<Event, { type: "run.created" }>>>)
-      | undefined;
+    const created = items[0] as (EventItem & Partial<EventOf<"run.created">>) | undefined;
     if (created?.managed === true) return true;
     // Whoever goes on with the parent goes on with its children.
     if (created?.parent === null || created?.parent === undefined) return false;

@@ -72,7 +72,7 @@ function reuse(decision: Decision, job: Job): boolean {
     output,
     items,
     ...(userData === undefined ? {} : { user_data: userData }),
-    ...(origin === undefined ? {} : { origin }),
+    origin,
   });
   decision.add({ kind: "fan_out", job });
   decision.add({ kind: "settled", jobs: [job] });

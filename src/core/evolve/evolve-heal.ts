@@ -1,10 +1,8 @@
-import type { HealEvent, MovedCheckpoint, WorkspaceHome } from "../model/events.js";
+import type { EventOf, HealEvent, MovedCheckpoint, WorkspaceHome } from "../model/events.js";
 import { NEW_HEAL_STATE } from "../model/heal-state.js";
 import { change, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";
 import { finishSetAside, startSetAside } from "./evolve-tree.js";
-
-type Payload<T extends HealEvent["type"]> = Extract<HealEvent, { type: T }>;
 
 export function evolveHeal(run: Run, event: HealEvent, at: number): void {
   const { workspace } = run;
@@ -56,7 +54,7 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
 }
 
 /** A running attempt is ended first; the job is recovering from then on. */
-function reserveReset(run: Run, event: Payload<"reset.reserved">): void {
+function reserveReset(run: Run, event: EventOf<"reset.reserved">): void {
   if (event.key !== null) run.operatorKeys.add(event.key);
   if (event.trigger === "no_progress") run.workspace.resets += 1;
   change(run, jobById(run, event.job), (job) => {
@@ -69,7 +67,7 @@ function reserveReset(run: Run, event: Payload<"reset.reserved">): void {
   });
 }
 
-function startRebuild(run: Run, event: Payload<"rebuild.started">): void {
+function startRebuild(run: Run, event: EventOf<"rebuild.started">): void {
   const { workspace } = run;
   const job = jobById(run, event.job);
   if (workspace.rebuild?.id === event.rebuild) {
@@ -92,7 +90,7 @@ function startRebuild(run: Run, event: Payload<"rebuild.started">): void {
   if (barrier !== undefined) barrier.rebuild = event.rebuild;
 }
 
-function finishRebuild(run: Run, event: Payload<"rebuild.finished">): void {
+function finishRebuild(run: Run, event: EventOf<"rebuild.finished">): void {
   const { workspace } = run;
   const { rebuild } = workspace;
   if (rebuild === null) return;
@@ -121,7 +119,7 @@ function promote({ workspace }: Run, path: string): void {
  * What was tried out beside the old workspace is gone with it, and what attempts left stays behind: the new one holds the
  * checkpoints and nothing else. A failure that is being mended has the new one as it had the old one.
  */
-function move({ workspace }: Run, event: Payload<"workspace.moved">): void {
+function move({ workspace }: Run, event: EventOf<"workspace.moved">): void {
   renameCheckpoints(workspace, event.moved ?? []);
   workspace.path = event.path;
   workspace.home = homeOf(event);

@@ -1,9 +1,7 @@
-import type { HealEvent } from "../model/events.js";
+import type { EventOf } from "../model/events.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import type { Leftover, MendedVisit, WorkspaceState } from "../model/workspace-state.js";
 import { treeKeeper } from "../model/workspace-turn.js";
-
-type Payload<T extends HealEvent["type"]> = Extract<HealEvent, { type: T }>;
 
 /** An attempt begins in the tree. A failure that it does not mend has let go of it. */
 export function enterTree(run: Run, job: Job): void {
@@ -49,7 +47,7 @@ function othersIn({ mending }: WorkspaceState, job: Job): MendedVisit[] {
   return mending.filter((failed) => failed.job !== job);
 }
 
-export function startSetAside(run: Run, event: Payload<"set_aside.started">): void {
+export function startSetAside(run: Run, event: EventOf<"set_aside.started">): void {
   const { workspace } = run;
   if (workspace.aside !== null) {
     workspace.aside.tries = event.try;
@@ -69,7 +67,7 @@ export function startSetAside(run: Run, event: Payload<"set_aside.started">): vo
   };
 }
 
-export function finishSetAside(run: Run, event: Payload<"set_aside.finished">, at: number): void {
+export function finishSetAside(run: Run, event: EventOf<"set_aside.finished">, at: number): void {
   const { workspace } = run;
   const rebuild = workspace.aside?.rebuild ?? null;
   workspace.aside = null;

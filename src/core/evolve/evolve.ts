@@ -1,4 +1,4 @@
-import { jobFailure, judgeEnding, readFailure, runError } from "../failure/error-record.js";
+import { jobFailure, judgeEnding, runError } from "../failure/error-record.js";
 import { noteFailure } from "../failure/no-progress.js";
 import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
@@ -167,7 +167,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       leaveInTree(run, jobById(run, event.job), traitsOf(event.error.class).lost);
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
-        job.error = readFailure(event.error);
+        job.error = event.error;
         rememberBreakers(job, event.breakers);
         if (event.breakers === undefined)
           job.heal = noteFailure(job.heal, job.error, event.no_progress ?? null);
@@ -178,7 +178,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.entered = true;
-        job.error = readFailure(event.error);
+        job.error = event.error;
         rememberBreakers(job, undefined);
         forgetAnswers(job);
       });

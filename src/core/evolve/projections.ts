@@ -1,4 +1,3 @@
-import { readFailure } from "../failure/error-record.js";
 import { DEFAULT_PRIORITY } from "../groups/concurrency.js";
 import type { Definition, Scale } from "../model/definition.js";
 import type { Event } from "../model/events.js";
@@ -146,7 +145,7 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
     case "attempt.succeeded":
       return endedAttempt(run, event, "succeeded", at, null);
     case "attempt.failed":
-      return endedAttempt(run, event, "failed", at, readFailure(event.error));
+      return endedAttempt(run, event, "failed", at, event.error);
     case "attempt.stopped":
       return endedAttempt(run, event, "stopped", at, null);
     default:

@@ -1,13 +1,16 @@
+import { count, type Of, object, text, word } from "../text/shape.js";
+
 export const CONCURRENCY_POLICIES = ["queue", "cancel_running", "reject"] as const;
 export type ConcurrencyPolicy = (typeof CONCURRENCY_POLICIES)[number];
 
 /** The group of a run, and under what conditions the run has a place in it. */
-export interface RunConcurrency {
-  readonly group: string;
+export const RUN_CONCURRENCY = object({
+  group: text,
   /** So many runs of the group may be under way at a time. */
-  readonly limit: number;
-  readonly policy: ConcurrencyPolicy;
-}
+  limit: count,
+  policy: word<ConcurrencyPolicy>(),
+});
+export type RunConcurrency = Of<typeof RUN_CONCURRENCY>;
 
 export const MAX_GROUP_CHARS = 200;
 export const DEFAULT_PRIORITY = 0;

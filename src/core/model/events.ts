@@ -1,914 +1,801 @@
-import type { RunConcurrency } from "../groups/concurrency.js";
-import type { Json } from "../text/json.js";
-import type { Labels } from "../text/labels.js";
-import type { UserData } from "./batch/user-data.js";
-import type { Failure } from "./failure.js";
-import type { Raise } from "./resources.js";
+import { RUN_CONCURRENCY } from "../groups/concurrency.js";
+import {
+  count,
+  flag,
+  id,
+  jobId,
+  json,
+  just,
+  list,
+  naming,
+  nullable,
+  number,
+  type Of,
+  type OfFields,
+  object,
+  one,
+  optional,
+  perhaps,
+  pick,
+  record,
+  text,
+  time,
+  word,
+} from "../text/shape.js";
+import { FAILURE } from "./failure.js";
+import { RAISE, RAISE_FIELDS } from "./resources.js";
 import type { Placed } from "./worker-names.js";
+
+/** What an operator asked for that lets jobs run again. */
+export const RETRIED_BY = word(["retry_step", "hard_reset_step", "redrive", "reset", "recover", "resolve"]);
+export type RetriedBy = Of<typeof RETRIED_BY>;
+
+export const RUNG_NAME = word([
+  "stop",
+  "restart",
+  "park",
+  "rule",
+  "retry",
+  "reset",
+  "remediate",
+  "goto",
+  "edge",
+  "requeue",
+  "hold",
+  "fail",
+]);
+export type RungName = Of<typeof RUNG_NAME>;
+
+/** Why a rung did not act, or that it did. */
+export const REASON_KIND = word([
+  "applies",
+  /** It would apply, but max_loops is used up: the scope ends. */
+  "max_loops_used",
+  /** Nothing in the file asks for this rung. */
+  "not_configured",
+  /** The rung is not for this kind of failure or step. */
+  "does_not_concern",
+  "single_attempt",
+  "routing_off",
+  "remediation_step",
+  "run_list_step",
+  "no_rule_matches",
+  "rule_matched",
+  /** A rule is to raise what the attempt has passed, and the job has no such requirement. */
+  "nothing_to_raise",
+  /** The same, and it has as much as the rule allows. */
+  "at_resource_limit",
+  "retry_is_useless",
+  "not_retryable",
+  "no_progress",
+  "no_restarts_left",
+  "breaker_not_open",
+  /** It was parked until then. */
+  "breaker_spent",
+  "no_attempts_left",
+  "no_retries_left",
+  "no_resets_left",
+  "no_remediation_left",
+  "no_gotos_left",
+  "no_rounds_left",
+  "no_target",
+  "no_transition_matches",
+  "class_not_queued",
+  "rebuild_failed",
+  /** An undo or finally step is not routed. */
+  "ends_run",
+  "continue_on_failure",
+]);
+export type ReasonKind = Of<typeof REASON_KIND>;
+
+/** `probe`: this one is to find out whether what it uses works again. */
+export const UNPARK_REASON = word(["closed", "spent", "probe"]);
+export type UnparkReason = Of<typeof UNPARK_REASON>;
+
+/** Why jobs are skipped. */
+export const SKIP_CAUSE = word(["if", "dependency", "join", "not_routed", "only"]);
+export type SkipCause = Of<typeof SKIP_CAUSE>;
+
+export const EVALUATION_PURPOSE = word([
+  "if",
+  "on_fail.run_js",
+  "on_fail.goto_js",
+  "on_success.run_js",
+  "on_success.goto_js",
+  "transition",
+]);
+export type EvaluationPurpose = Of<typeof EVALUATION_PURPOSE>;
+
+/** What became of a failure that met the failure handlers. */
+export const HANDLER_OUTCOME = word([
+  "Retried",
+  "NoHandler",
+  "NoMatchingRule",
+  "MaxRetriesExceeded",
+  "LimitReached",
+  "Error",
+]);
+export type HandlerOutcome = Of<typeof HANDLER_OUTCOME>;
+
+/** How a person or an agent decides a hold. */
+export const HOLD_ACTION = word(["retry", "fail", "skip", "complete"]);
+export type HoldAction = Of<typeof HOLD_ACTION>;
+
+export const READY_REASON = word([
+  "start",
+  "dependencies",
+  "restart",
+  "breaker",
+  "rule",
+  "edge",
+  "operator",
+  "retry",
+  "reset",
+  "remediation",
+  "goto",
+  "requeue",
+  "routed",
+  "undo",
+  "finally",
+]);
+export type ReadyReason = Of<typeof READY_REASON>;
+
+/**
+ * `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. `reset`:
+ * an operator wants the step to begin anew in a fresh workspace.
+ */
+export const STOP_REASON = word([
+  "superseded",
+  "canceled",
+  "fail_fast",
+  "loop_budget",
+  "interrupted",
+  "reset",
+]);
+export type StopReason = Of<typeof STOP_REASON>;
+
+/** Why a run list entered a job: to repair the job that asked, or to follow its success. */
+export const VISIT_ROLE = word(["remediation", "follow_up"]);
+export type VisitRole = Of<typeof VISIT_ROLE>;
+
+/** Why a step is to go on in a fresh workspace. */
+export const RESET_TRIGGER = word(["no_progress", "requeue", "operator"]);
+export type ResetTrigger = Of<typeof RESET_TRIGGER>;
+
+/** How a failed step is brought back. */
+export const HEAL_STRATEGY = word(["soft_reset", "hard_reset", "requeue"]);
+export type HealStrategy = Of<typeof HEAL_STRATEGY>;
+
+/** What max_loops bounds. */
+export const LOOP_TRANSITION = word([
+  "retry",
+  "remediate",
+  "goto",
+  "edge",
+  "on_success.goto",
+  "on_success.edge",
+]);
+export type LoopTransition = Of<typeof LOOP_TRANSITION>;
+
+/** A result of the sandbox: a value of the right type, or the reason why there is none. */
+export const EVALUATION_RESULT = one(
+  "ok",
+  object({ ok: just(true), value: json, duration_ms: number }),
+  object({ ok: just(false), code: text, reason: text, duration_ms: number }),
+);
+export type EvaluationResult = Of<typeof EVALUATION_RESULT>;
+
+export const JOB_RAISE_FIELDS = { ...RAISE_FIELDS, job: jobId } as const;
+export const JOB_RAISE = object(JOB_RAISE_FIELDS);
+export type JobRaise = Of<typeof JOB_RAISE>;
+
+export const ATTEMPT_NAME_FIELDS = { job: jobId, attempt: count } as const;
+export const ATTEMPT_NAME = object(ATTEMPT_NAME_FIELDS);
+export type AttemptName = Of<typeof ATTEMPT_NAME>;
+
+/** What an attempt left behind and did not complete, as a patch. */
+export const KEPT_LEFTOVER_FIELDS = {
+  ...ATTEMPT_NAME_FIELDS,
+  /** Relative to the run's folder. */
+  patch: text,
+  files: number,
+} as const;
+export const KEPT_LEFTOVER = object(KEPT_LEFTOVER_FIELDS);
+export type KeptLeftover = Of<typeof KEPT_LEFTOVER>;
+
+/** What a completed step has left in the workspace. The worker makes it before the completion is on record. */
+export const CHECKPOINT_FACTS_FIELDS = {
+  /** On the run's private ref. */
+  commit: text,
+  diff_hash: nullable(text),
+  changed_files: list(text),
+  /** Path of the patch file. */
+  patch: text,
+  /** The store has the patch, too. */
+  stored: optional(flag),
+} as const;
+export const CHECKPOINT_FACTS = object(CHECKPOINT_FACTS_FIELDS);
+export type CheckpointFacts = Of<typeof CHECKPOINT_FACTS>;
+
+/** `ordinal` counts the checkpoints of a run from 1. */
+export const CHECKPOINT_FIELDS = { ...CHECKPOINT_FACTS_FIELDS, ordinal: count } as const;
+export const CHECKPOINT = object(CHECKPOINT_FIELDS);
+export type Checkpoint = Of<typeof CHECKPOINT>;
+
+/** A checkpoint that has another commit, because one that it stood on was taken back. */
+export const MOVED_CHECKPOINT = object(pick(CHECKPOINT_FIELDS, "ordinal", "commit"));
+export type MovedCheckpoint = Of<typeof MOVED_CHECKPOINT>;
+
+/** What a user could miss in a new workspace. */
+export const WORKSPACE_NOTE = one(
+  "kind",
+  object({ kind: just("empty_submodules"), paths: list(text) }),
+  object({ kind: just("lfs_pointers") }),
+);
+export type WorkspaceNote = Of<typeof WORKSPACE_NOTE>;
+
+/** Where a workspace lies: which of all output folders that may have one of this run. */
+export const WORKSPACE_HOME_FIELDS = {
+  /** Unique; the folder itself says it, too. */
+  home: text,
+  host: text,
+} as const;
+export const WORKSPACE_HOME = object(WORKSPACE_HOME_FIELDS);
+export type WorkspaceHome = Of<typeof WORKSPACE_HOME>;
+
+/** One transition looked at, and why it did or did not match. */
+export const EDGE_CONSIDERED_FIELDS = { edge: id, to: text, matched: flag, why: text } as const;
+export const EDGE_CONSIDERED = object(EDGE_CONSIDERED_FIELDS);
+export type EdgeConsidered = Of<typeof EDGE_CONSIDERED>;
+
+/** The diagnostics of a failure's route. `selected_edge_id` is the edge's place among the transitions. */
+export const FAILURE_ROUTE_FIELDS = {
+  attempted: flag,
+  selected_edge_id: nullable(id),
+  target_node_id: nullable(jobId),
+  target_node_key: nullable(text),
+  status: word(["selected", "already_scheduled", "no_route", "skipped_terminal"]),
+  considered: list(EDGE_CONSIDERED),
+} as const;
+export const FAILURE_ROUTE = object(FAILURE_ROUTE_FIELDS);
+export type FailureRoute = Of<typeof FAILURE_ROUTE>;
+
+export const RUNG_CONSIDERED_FIELDS = {
+  rung: RUNG_NAME,
+  applied: flag,
+  /** For programs; `reason` says it to people. */
+  kind: REASON_KIND,
+  reason: text,
+} as const;
+export const RUNG_CONSIDERED = object(RUNG_CONSIDERED_FIELDS);
+export type RungConsidered = Of<typeof RUNG_CONSIDERED>;
+
+/** The no-progress limit is reached: by so many failures in a row that say and leave the same, or by going to and fro. */
+export const NO_PROGRESS_FIELDS = { streak: number, limit: number, oscillation: flag } as const;
+export const NO_PROGRESS = object(NO_PROGRESS_FIELDS);
+export type NoProgress = Of<typeof NO_PROGRESS>;
+
+/** A declared file as an attempt found or left it. */
+export const FILE_FACTS_FIELDS = {
+  role: word(["input", "output"]),
+  /** As the workflow has it. */
+  path: text,
+  /** Null for a folder. */
+  bytes: nullable(number),
+  modified_at: number,
+  sha256: nullable(text),
+} as const;
+export const FILE_FACTS = object(FILE_FACTS_FIELDS);
+export type FileFacts = Of<typeof FILE_FACTS>;
+
+/** What a model call cost, as its provider counts it; null where it does not say. */
+export const TOKEN_USAGE_FIELDS = {
+  provider: text,
+  model: text,
+  input_tokens: nullable(number),
+  output_tokens: nullable(number),
+  total_tokens: nullable(number),
+  reasoning_tokens: nullable(number),
+  cached_input_tokens: nullable(number),
+} as const;
+export const TOKEN_USAGE = object(TOKEN_USAGE_FIELDS);
+export type TokenUsage = Of<typeof TOKEN_USAGE>;
+
+/** Of all processes that an attempt's process group has had, as far as somebody waited for them. */
+export const PROCESS_USAGE_FIELDS = {
+  /** The most memory that one of them had at a time, or all of them together where that was looked at and is more. */
+  peak_memory_bytes: number,
+  /** User and system time of all of them. */
+  cpu_ms: number,
+  /** From disks and to disks, not what memory already had; missing where the system does not count it. */
+  read_bytes: optional(number),
+  written_bytes: optional(number),
+} as const;
+export const PROCESS_USAGE = object(PROCESS_USAGE_FIELDS);
+export type ProcessUsage = Of<typeof PROCESS_USAGE>;
+
+/** What an attempt took. What its processes used is missing where nobody could tell. */
+export const ATTEMPT_COST_FIELDS = { ...perhaps(PROCESS_USAGE_FIELDS), duration_ms: number } as const;
+export const ATTEMPT_COST = object(ATTEMPT_COST_FIELDS);
+export type AttemptCost = Of<typeof ATTEMPT_COST>;
+
+/** An attempt of another run; 0: the job was completed without one. */
+export const ATTEMPT_ELSEWHERE_FIELDS = { run: id, attempt: count } as const;
+export const ATTEMPT_ELSEWHERE = object(ATTEMPT_ELSEWHERE_FIELDS);
+export type AttemptElsewhere = Of<typeof ATTEMPT_ELSEWHERE>;
+
+/** An output small enough for the log, or a pointer to the artifact that holds it with its first part. */
+export const OUTPUT = naming(
+  "output",
+  one(
+    "kind",
+    object({ kind: just("value"), value: json }),
+    object({ kind: just("artifact"), path: text, bytes: number, sha256: text, preview: text }),
+  ),
+);
+export type Output = Of<typeof OUTPUT>;
+
+export const SCOPE_ITEM_FIELDS = { key: text } as const;
+export const SCOPE_ITEM = object(SCOPE_ITEM_FIELDS);
+export type ScopeItem = Of<typeof SCOPE_ITEM>;
+
+/** A job that was visited after the success of another, or because it had failed. */
+export const LEAD_FIELDS = { scope: text, step: text, on: word(["success", "failure"]) } as const;
+export const LEAD = object(LEAD_FIELDS);
+export type Lead = Of<typeof LEAD>;
+
+/** A completed job of the run that this one was forked from. */
+export const REUSED_JOB_FIELDS = {
+  scope: text,
+  step: text,
+  output: OUTPUT,
+  items: nullable(list(SCOPE_ITEM)),
+  user_data: optional(record(json)),
+  /** Where it was really executed: perhaps that run has taken it over, too. */
+  origin: ATTEMPT_ELSEWHERE,
+  /** Of a step that declares any: as that attempt found and left them. */
+  files: optional(list(FILE_FACTS)),
+  /** Where its routing led; nothing leads there again. Missing: nowhere. */
+  leads: optional(list(LEAD)),
+} as const;
+export const REUSED_JOB = object(REUSED_JOB_FIELDS);
+export type ReusedJob = Of<typeof REUSED_JOB>;
+
+/** What made a run, where that may ask more than once: a second creation is the first run. */
+export const RUN_CAUSE_FIELDS = {
+  /** `key/...` of whoever gave a key; of a machine what it acts on, such as `schedule/NAME/ID/TICK`. */
+  mark: text,
+  /** A hash of what was asked for under a key, which must be the same the next time; null: the mark says it all. */
+  request: nullable(text),
+} as const;
+export const RUN_CAUSE = object(RUN_CAUSE_FIELDS);
+export type RunCause = Of<typeof RUN_CAUSE>;
+
+/** What `daruma run` overrides for one run; frozen with it. */
+export const RUN_OPTIONS_FIELDS = {
+  max_loops: nullable(number),
+  retry_max: nullable(number),
+  failure_routing: flag,
+  /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
+  only: nullable(text),
+  /** The run whose completed jobs it took over, and how many; null: it was to take over some, and there was no such run. */
+  reused: optional(object({ from: nullable(id), jobs: count })),
+  /** It was exported elsewhere and can only be read here: nothing of it is ever executed. */
+  imported: optional(just(true)),
+} as const;
+export const RUN_OPTIONS = object(RUN_OPTIONS_FIELDS);
+export type RunOptions = Of<typeof RUN_OPTIONS>;
+
+/**
+ * What the first event of an operator's request carries: the key by which the same request is known again, and who
+ * asked (the name of a token, `command line`, an agent).
+ */
+const ASKED = { reason: text, key: nullable(text), by: optional(text) } as const;
+
+/** The events of workspaces, hard resets and the queue. */
+const HEAL_EVENTS = {
+  "reset.reserved": {
+    ...ATTEMPT_NAME_FIELDS,
+    trigger: RESET_TRIGGER,
+    /** Of the run's hard resets; null where it costs none. */
+    reset: nullable(count),
+    max: nullable(number),
+    ...ASKED,
+  },
+  "requeue.scheduled": {
+    ...ATTEMPT_NAME_FIELDS,
+    requeue: count,
+    max: number,
+    delay_ms: number,
+    due_at: time,
+    reason: text,
+  },
+  "job.dead_lettered": { ...ATTEMPT_NAME_FIELDS, code: text, queue_attempts: count },
+  "workspace.opened": {
+    commit: text,
+    /** Where the commit has submodules: the one that holds their files, and that changes are counted from. */
+    base: optional(text),
+    path: text,
+    notes: optional(list(WORKSPACE_NOTE)),
+    ...perhaps(WORKSPACE_HOME_FIELDS),
+  },
+  /** Another server has built it from the checkpoints in an output folder of its own, where steps work from now on. */
+  "workspace.moved": { path: text, moved: optional(list(MOVED_CHECKPOINT)), ...WORKSPACE_HOME_FIELDS },
+  /** A server could not have the workspace, and leaves the run to one that can. */
+  "workspace.left": { host: text, message: text },
+  "rebuild.started": {
+    rebuild: id,
+    /** The job that is to go on in it; for a goto, its target. */
+    job: jobId,
+    barrier: nullable(id),
+    try: count,
+    /** Ordinals of the checkpoints to replay, in order. */
+    replay: list(count),
+    /** What lies in the workspace that a goto is about to replace; it is kept as a patch where that is possible. */
+    leftover: optional(nullable(ATTEMPT_NAME)),
+  },
+  "rebuild.finished": {
+    rebuild: id,
+    job: jobId,
+    ok: flag,
+    path: nullable(text),
+    message: text,
+    /** What replayed checkpoints are called in it; where none is named, as before. */
+    moved: optional(list(MOVED_CHECKPOINT)),
+    partial: optional(nullable(KEPT_LEFTOVER)),
+    duration_ms: number,
+  },
+  "set_aside.started": {
+    ...ATTEMPT_NAME_FIELDS,
+    /** The job that is to start there. */
+    for: jobId,
+    /** The fresh workspace in which it lies; null: the run's own. */
+    rebuild: nullable(id),
+    try: count,
+    /** A job whose failure had the tree, and which a breaker keeps back. */
+    kept_back: optional(jobId),
+  },
+  "set_aside.finished": {
+    ...ATTEMPT_NAME_FIELDS,
+    for: jobId,
+    ok: flag,
+    /** Relative to the run's folder; null where nothing was left. */
+    patch: nullable(text),
+    files: count,
+    message: text,
+    duration_ms: number,
+  },
+  "workspace.promoted": { rebuild: id, job: jobId, path: text },
+  "workspace.discarded": { rebuild: id, job: jobId, path: nullable(text), reason: text },
+} as const;
 
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
  * projections of it. `job` and `jobs` are job ids; `attempt` counts from 1 in its job.
  */
-export type Event =
-  | {
-      readonly type: "run.created";
-      readonly workflow: string;
-      readonly workflow_id: number;
-      readonly definition_hash: string;
-      readonly inputs: { readonly [name: string]: Json };
-      readonly context: { readonly [name: string]: Json };
-      readonly options: RunOptions;
-      readonly folder: string;
-      readonly file: string | null;
-      readonly parent: { readonly run_id: number; readonly job_id: number } | null;
-      /** Servers go on with it by themselves. */
-      readonly managed: boolean;
-      readonly cause?: RunCause;
-      readonly labels?: Labels;
-      /** Its group, with templates filled in. A child run has none: its top-level run has the place. */
-      readonly concurrency?: RunConcurrency;
-      readonly priority?: number;
-      readonly failure_handlers: readonly { readonly name: string; readonly id: number }[];
-    }
-  | { readonly type: "run.started" }
-  | {
-      readonly type: "run.resumed";
-      readonly lost: readonly { readonly job: number; readonly attempt: number }[];
-    }
-  | { readonly type: "run.held"; readonly jobs: readonly number[] }
-  | {
-      readonly type: "run.forked";
-      readonly from: number;
-      /** Where it begins to do things again; missing: wherever something has changed since. */
-      readonly step?: string;
-      readonly reason: string;
-      readonly reuse: readonly ReusedJob[];
-    }
+export const EVENTS = {
+  "run.created": {
+    workflow: text,
+    workflow_id: id,
+    definition_hash: text,
+    inputs: record(json),
+    context: record(json),
+    options: RUN_OPTIONS,
+    folder: text,
+    file: nullable(text),
+    parent: nullable(object({ run_id: id, job_id: id })),
+    /** Servers go on with it by themselves. */
+    managed: flag,
+    cause: optional(RUN_CAUSE),
+    labels: optional(record(text)),
+    /** Its group, with templates filled in. A child run has none: its top-level run has the place. */
+    concurrency: optional(RUN_CONCURRENCY),
+    priority: optional(number),
+    failure_handlers: list(object({ name: text, id })),
+  },
+  "run.started": {},
+  "run.resumed": { lost: list(ATTEMPT_NAME) },
+  "run.held": { jobs: list(jobId) },
+  "run.forked": {
+    from: id,
+    /** Where it begins to do things again; missing: wherever something has changed since. */
+    step: optional(text),
+    reason: text,
+    reuse: list(REUSED_JOB),
+  },
   /** It would end like this: what it has done is undone and its `finally` steps run before. */
-  | {
-      readonly type: "run.ending";
-      readonly status: "completed" | "failed" | "canceled";
-      readonly code: string | null;
-      readonly message: string;
-    }
+  "run.ending": { status: word(["completed", "failed", "canceled"]), code: nullable(text), message: text },
   /** These have completed and are to be undone, in this order. */
-  | { readonly type: "undo.started"; readonly jobs: readonly number[] }
+  "undo.started": { jobs: list(jobId) },
   /** `job` has a visit to undo `of`. */
-  | { readonly type: "undo.entered"; readonly job: number; readonly visit: number; readonly of: number }
-  | { readonly type: "undo.left"; readonly job: number; readonly of: number; readonly undone: boolean }
-  | { readonly type: "finally.entered"; readonly job: number; readonly visit: number }
-  | { readonly type: "run.completed"; readonly handled: readonly number[] }
-  | {
-      readonly type: "run.failed";
-      readonly code: string;
-      readonly message: string;
-      readonly unhandled: readonly number[];
-    }
+  "undo.entered": { job: jobId, visit: count, of: jobId },
+  "undo.left": { job: jobId, of: jobId, undone: flag },
+  "finally.entered": { job: jobId, visit: count },
+  "run.completed": { handled: list(jobId) },
+  "run.failed": { code: text, message: text, unhandled: list(jobId) },
   /** `code`: why, where it was not a person's wish. */
-  | { readonly type: "run.canceled"; readonly reason: string; readonly code?: string }
+  "run.canceled": { reason: text, code: optional(text) },
   /** From now on the time of the run counts, until these moments. */
-  | { readonly type: "time.counted"; readonly deadline_at: number | null; readonly warn_at: number | null }
+  "time.counted": { deadline_at: nullable(time), warn_at: nullable(time) },
   /** It is paused or held; so much of its time is used. */
-  | { readonly type: "time.stopped"; readonly used_ms: number }
-  | { readonly type: "time.warned"; readonly after_ms: number }
-  | {
-      readonly type: "scopes.opened";
-      readonly job: number;
-      readonly generation: number;
-      readonly items: readonly ScopeItem[];
-    }
-  | {
-      readonly type: "scope.abandoned";
-      readonly scope: string;
-      readonly because: StopReason;
-      readonly code: string;
-      readonly reason: string;
-      readonly canceled: readonly number[];
-      readonly stopping: readonly number[];
-    }
-  | {
-      readonly type: "join.decided";
-      readonly job: number;
-      readonly satisfied: boolean;
-      readonly completed: number;
-      readonly failed: number;
-      readonly skipped: number;
-      readonly handled: readonly number[];
-    }
-  | { readonly type: "jobs.ready"; readonly jobs: readonly number[]; readonly reason: ReadyReason }
-  | {
-      readonly type: "jobs.skipped";
-      readonly jobs: readonly number[];
-      /** Older logs have none. */
-      readonly because?: SkipCause;
-      readonly reason: string;
-    }
-  | {
-      readonly type: "jobs.canceled";
-      readonly jobs: readonly number[];
-      readonly code: string;
-      readonly reason: string;
-    }
-  | {
-      readonly type: "jobs.stopping";
-      readonly jobs: readonly number[];
-      readonly because: StopReason;
-      readonly reason: string;
-    }
-  | { readonly type: "job.created"; readonly job: number; readonly step: string; readonly scope: string }
-  | { readonly type: "job.released"; readonly job: number }
-  | {
-      readonly type: "job.failed";
-      readonly job: number;
-      readonly code: string;
-      readonly message: string;
-      readonly handled: "continue_on_failure" | null;
-      readonly part_of: number | null;
-      readonly routed: boolean;
-    }
-  | {
-      readonly type: "job.reused";
-      readonly job: number;
-      readonly output: Output;
-      readonly items: readonly ScopeItem[] | null;
-      readonly user_data?: UserData;
-      /** Missing in older logs. */
-      readonly origin?: AttemptElsewhere;
-    }
-  | {
-      readonly type: "job.held";
-      readonly job: number;
-      readonly code: string;
-      readonly message: string;
-      /** When nobody has decided by then, this is done. Missing: it waits. */
-      readonly due_at?: number;
-      readonly due_action?: HoldAction;
-    }
-  | {
-      readonly type: "routes.settled";
-      readonly handled: readonly number[];
-      readonly unhandled: readonly number[];
-    }
-  | { readonly type: "visit.requested"; readonly job: number; readonly by: number; readonly role: VisitRole }
-  | {
-      readonly type: "visit.entered";
-      readonly job: number;
-      readonly visit: number;
-      readonly by: number;
-      readonly role: VisitRole;
-    }
-  | {
-      readonly type: "visit.left";
-      readonly job: number;
-      readonly by: number;
-      readonly role: VisitRole;
-      readonly ok: boolean;
-    }
-  | {
-      readonly type: "attempt.started";
-      readonly job: number;
-      readonly attempt: number;
-      readonly visit: number;
-      readonly worker: string;
-      readonly token: string;
-      readonly node?: string | null;
-      readonly allocation?: string | null;
-      readonly restart?: number | null;
-      /** Why there, where that is not the room alone. */
-      readonly placed?: Placed;
-      /** A job whose failure had the tree, and which a breaker keeps back: it has let go of it. */
-      readonly kept_back?: number;
-    }
-  | ({
-      readonly type: "attempt.succeeded";
-      readonly job: number;
-      readonly attempt: number;
-      readonly output: Output;
-      readonly items: readonly ScopeItem[] | null;
-      readonly checkpoint: Checkpoint | null;
-      /** Of a model call. */
-      readonly usage?: TokenUsage;
-      /** Of a step that declares any: inputs as they were before it began, outputs as it left them. */
-      readonly files?: readonly FileFacts[];
-      /** Of a job that writes any. */
-      readonly user_data?: UserData;
-    } & AttemptCost)
-  | ({
-      readonly type: "attempt.failed";
-      readonly job: number;
-      readonly attempt: number;
-      readonly error: Failure;
-      readonly no_progress: NoProgress | null;
-      /** These were open for failures of its class: it is no sign of missing progress. */
-      readonly breakers?: readonly string[];
-    } & AttemptCost)
-  | ({
-      readonly type: "attempt.stopped";
-      readonly job: number;
-      readonly attempt: number;
-      readonly because: StopReason;
-    } & AttemptCost)
+  "time.stopped": { used_ms: time },
+  "time.warned": { after_ms: count },
+  "scopes.opened": { job: jobId, generation: count, items: list(SCOPE_ITEM) },
+  "scope.abandoned": {
+    scope: text,
+    because: STOP_REASON,
+    code: text,
+    reason: text,
+    canceled: list(jobId),
+    stopping: list(jobId),
+  },
+  "join.decided": {
+    job: jobId,
+    satisfied: flag,
+    completed: count,
+    failed: count,
+    skipped: count,
+    handled: list(jobId),
+  },
+  "jobs.ready": { jobs: list(jobId), reason: READY_REASON },
+  "jobs.skipped": {
+    jobs: list(jobId),
+    because: SKIP_CAUSE,
+    reason: text,
+  },
+  "jobs.canceled": { jobs: list(jobId), code: text, reason: text },
+  "jobs.stopping": { jobs: list(jobId), because: STOP_REASON, reason: text },
+  "job.created": { job: jobId, step: text, scope: text },
+  "job.released": { job: jobId },
+  "job.failed": {
+    job: jobId,
+    code: text,
+    message: text,
+    handled: nullable(just("continue_on_failure")),
+    part_of: nullable(jobId),
+    routed: flag,
+  },
+  "job.reused": {
+    job: jobId,
+    output: OUTPUT,
+    items: nullable(list(SCOPE_ITEM)),
+    user_data: optional(record(json)),
+    origin: ATTEMPT_ELSEWHERE,
+  },
+  "job.held": {
+    job: jobId,
+    code: text,
+    message: text,
+    /** When nobody has decided by then, this is done. Missing: it waits. */
+    due_at: optional(time),
+    due_action: optional(HOLD_ACTION),
+  },
+  "routes.settled": { handled: list(jobId), unhandled: list(jobId) },
+  "visit.requested": { job: jobId, by: jobId, role: VISIT_ROLE },
+  "visit.entered": { job: jobId, visit: count, by: jobId, role: VISIT_ROLE },
+  "visit.left": { job: jobId, by: jobId, role: VISIT_ROLE, ok: flag },
+  "attempt.started": {
+    ...ATTEMPT_NAME_FIELDS,
+    visit: count,
+    worker: text,
+    token: text,
+    node: optional(nullable(text)),
+    allocation: optional(nullable(text)),
+    restart: optional(nullable(count)),
+    /** Why there, where that is not the room alone. */
+    placed: optional(word<Placed>()),
+    /** A job whose failure had the tree, and which a breaker keeps back: it has let go of it. */
+    kept_back: optional(jobId),
+  },
+  "attempt.succeeded": {
+    ...ATTEMPT_NAME_FIELDS,
+    output: OUTPUT,
+    items: nullable(list(SCOPE_ITEM)),
+    checkpoint: nullable(CHECKPOINT),
+    /** Of a model call. */
+    usage: optional(TOKEN_USAGE),
+    /** Of a step that declares any: inputs as they were before it began, outputs as it left them. */
+    files: optional(list(FILE_FACTS)),
+    /** Of a job that writes any. */
+    user_data: optional(record(json)),
+    ...ATTEMPT_COST_FIELDS,
+  },
+  "attempt.failed": {
+    ...ATTEMPT_NAME_FIELDS,
+    error: FAILURE,
+    no_progress: nullable(NO_PROGRESS),
+    /** These were open for failures of its class: it is no sign of missing progress. */
+    breakers: optional(list(text)),
+    ...ATTEMPT_COST_FIELDS,
+  },
+  "attempt.stopped": { ...ATTEMPT_NAME_FIELDS, because: STOP_REASON, ...ATTEMPT_COST_FIELDS },
   /** The step's `if` could not be evaluated: a failure without an attempt, which climbs as any other. */
-  | { readonly type: "if.failed"; readonly job: number; readonly error: Failure }
+  "if.failed": { job: jobId, error: FAILURE },
   /** `attempt` is 0, here and in what follows from it, where the step's `if` failed before there was one. */
-  | {
-      readonly type: "ladder.climbed";
-      readonly job: number;
-      readonly attempt: number;
-      readonly rung: RungName;
-      readonly considered: readonly RungConsidered[];
-      readonly recovery: HandlerOutcome | null;
-      readonly failure_route: FailureRoute | null;
-    }
-  | {
-      readonly type: "restart.granted";
-      readonly job: number;
-      readonly attempt: number;
-      readonly recovery: number;
-      readonly limit: number;
-    }
+  "ladder.climbed": {
+    ...ATTEMPT_NAME_FIELDS,
+    rung: RUNG_NAME,
+    considered: list(RUNG_CONSIDERED),
+    recovery: nullable(HANDLER_OUTCOME),
+    failure_route: nullable(FAILURE_ROUTE),
+  },
+  "restart.granted": { ...ATTEMPT_NAME_FIELDS, recovery: count, limit: count },
   /** The job waits for these breakers, and its attempt counts for nothing. */
-  | {
-      readonly type: "job.parked";
-      readonly job: number;
-      readonly attempt: number;
-      readonly breakers: readonly string[];
-    }
+  "job.parked": { ...ATTEMPT_NAME_FIELDS, breakers: list(text) },
   /** They go on; with `spent` their failures climb on and count as any other. */
-  | {
-      readonly type: "jobs.unparked";
-      readonly jobs: readonly number[];
-      readonly breaker: string;
-      readonly because: UnparkReason;
-    }
-  | {
-      readonly type: "rule.reserved";
-      readonly job: number;
-      readonly attempt: number;
-      readonly next: number;
-      readonly handler: string;
-      readonly rule: number;
-      readonly exit_code: number | null;
-      readonly max_attempts: number;
-      readonly script: string | null;
-      /** What the failed attempt has passed: the job has more of it from now on. */
-      readonly raised?: Raise;
-    }
-  | {
-      readonly type: "recovery.started";
-      readonly job: number;
-      readonly attempt: number;
-      readonly try: number;
-      readonly token: string;
-    }
+  "jobs.unparked": { jobs: list(jobId), breaker: text, because: UNPARK_REASON },
+  "rule.reserved": {
+    ...ATTEMPT_NAME_FIELDS,
+    next: count,
+    handler: text,
+    rule: count,
+    exit_code: nullable(number),
+    max_attempts: number,
+    script: nullable(text),
+    /** What the failed attempt has passed: the job has more of it from now on. */
+    raised: optional(RAISE),
+  },
+  "recovery.started": { ...ATTEMPT_NAME_FIELDS, try: count, token: text },
   /** Its engine stopped in good order and has ended it: it begins again, and this start counts for nothing. */
-  | { readonly type: "recovery.interrupted"; readonly job: number; readonly attempt: number }
-  | {
-      readonly type: "recovery.finished";
-      readonly job: number;
-      readonly attempt: number;
-      readonly ok: boolean;
-      readonly exit_code: number | null;
-      readonly message: string;
-      readonly duration_ms: number;
-    }
-  | {
-      readonly type: "human.asked";
-      readonly job: number;
-      readonly attempt: number;
-      readonly prompt: string;
-      readonly choices: readonly string[];
-      readonly due_at: number | null;
-      /** What counts as the answer when there is none by then. Missing: the attempt fails. */
-      readonly choose?: string;
-    }
-  | {
-      readonly type: "edge.taken";
-      readonly job: number;
-      readonly attempt: number;
-      readonly edge: number;
-      readonly target: number;
-      readonly to: string;
-      readonly on: "success" | "failure";
-      readonly status: "selected" | "already_scheduled";
-      readonly counted: boolean;
-      /** Which loop of the scope it is, if it counts as one. Missing in older logs. */
-      readonly loop?: number | null;
-      readonly considered: readonly EdgeConsidered[];
-    }
-  | {
-      readonly type: "retry.scheduled";
-      readonly job: number;
-      readonly attempt: number;
-      readonly retry: number;
-      readonly max: number;
-      readonly delay_ms: number;
-      readonly due_at: number;
-      readonly reason: string;
-    }
-  | HealEvent
-  | GotoEvent
-  | OperatorEvent
-  | {
-      readonly type: "remediation.started";
-      readonly job: number;
-      readonly attempt: number;
-      readonly steps: readonly string[];
-      readonly jobs: readonly number[];
-      readonly reason: string;
-    }
-  | {
-      readonly type: "remediation.finished";
-      readonly job: number;
-      readonly ok: boolean;
-      readonly failed_step: string | null;
-      /** Which loop of the scope the re-attempt is; null without one. Missing in older logs. */
-      readonly loop?: number | null;
-    }
-  | {
-      readonly type: "follow_up.started";
-      readonly job: number;
-      readonly steps: readonly string[];
-      readonly jobs: readonly number[];
-      readonly reason: string;
-    }
-  | {
-      readonly type: "follow_up.finished";
-      readonly job: number;
-      readonly ok: boolean;
-      readonly failed_step: string | null;
-    }
-  | {
-      readonly type: "evaluation.requested";
-      readonly id: number;
-      readonly job: number;
-      readonly purpose: EvaluationPurpose;
-      readonly considered: readonly RungConsidered[];
-      readonly code: string | null;
-    }
-  | {
-      readonly type: "evaluation.finished";
-      readonly id: number;
-      readonly job: number;
-      readonly purpose: EvaluationPurpose;
-      readonly result: EvaluationResult;
-    };
+  "recovery.interrupted": ATTEMPT_NAME_FIELDS,
+  "recovery.finished": {
+    ...ATTEMPT_NAME_FIELDS,
+    ok: flag,
+    exit_code: nullable(number),
+    message: text,
+    duration_ms: number,
+  },
+  "human.asked": {
+    ...ATTEMPT_NAME_FIELDS,
+    prompt: text,
+    choices: list(text),
+    due_at: nullable(time),
+    /** What counts as the answer when there is none by then. Missing: the attempt fails. */
+    choose: optional(text),
+  },
+  "edge.taken": {
+    ...ATTEMPT_NAME_FIELDS,
+    edge: id,
+    target: jobId,
+    to: text,
+    on: word(["success", "failure"]),
+    status: word(["selected", "already_scheduled"]),
+    counted: flag,
+    /** Which loop of the scope it is, if it counts as one. */
+    loop: nullable(count),
+    considered: list(EDGE_CONSIDERED),
+  },
+  "retry.scheduled": {
+    ...ATTEMPT_NAME_FIELDS,
+    retry: count,
+    max: number,
+    delay_ms: number,
+    due_at: time,
+    reason: text,
+  },
 
-/** The events of workspaces, hard resets and the queue. */
-export type HealEvent =
-  | {
-      readonly type: "reset.reserved";
-      readonly job: number;
-      readonly attempt: number;
-      readonly trigger: ResetTrigger;
-      /** Of the run's hard resets; null where it costs none. */
-      readonly reset: number | null;
-      readonly max: number | null;
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-    }
-  | {
-      readonly type: "requeue.scheduled";
-      readonly job: number;
-      readonly attempt: number;
-      readonly requeue: number;
-      readonly max: number;
-      readonly delay_ms: number;
-      readonly due_at: number;
-      readonly reason: string;
-    }
-  | {
-      readonly type: "job.dead_lettered";
-      readonly job: number;
-      readonly attempt: number;
-      readonly code: string;
-      readonly queue_attempts: number;
-    }
-  | ({
-      readonly type: "workspace.opened";
-      readonly commit: string;
-      /** Where the commit has submodules: the one that holds their files, and that changes are counted from. */
-      readonly base?: string;
-      readonly path: string;
-      readonly notes?: readonly WorkspaceNote[];
-    } & Partial<WorkspaceHome>)
-  /** Another server has built it from the checkpoints in an output folder of its own, where steps work from now on. */
-  | ({
-      readonly type: "workspace.moved";
-      readonly path: string;
-      readonly moved?: readonly MovedCheckpoint[];
-    } & WorkspaceHome)
-  /** A server could not have the workspace, and leaves the run to one that can. */
-  | { readonly type: "workspace.left"; readonly host: string; readonly message: string }
-  | {
-      readonly type: "rebuild.started";
-      readonly rebuild: number;
-      /** The job that is to go on in it; for a goto, its target. */
-      readonly job: number;
-      readonly barrier: number | null;
-      readonly try: number;
-      /** Ordinals of the checkpoints to replay, in order. */
-      readonly replay: readonly number[];
-      /** What lies in the workspace that a goto is about to replace; it is kept as a patch where that is possible. */
-      readonly leftover?: AttemptName | null;
-    }
-  | {
-      readonly type: "rebuild.finished";
-      readonly rebuild: number;
-      readonly job: number;
-      readonly ok: boolean;
-      readonly path: string | null;
-      readonly message: string;
-      /** What replayed checkpoints are called in it; where none is named, as before. */
-      readonly moved?: readonly MovedCheckpoint[];
-      readonly partial?: KeptLeftover | null;
-      readonly duration_ms: number;
-    }
-  | {
-      /** What an attempt left goes into a patch, and the tree back to the last checkpoint. */
-      readonly type: "set_aside.started";
-      readonly job: number;
-      readonly attempt: number;
-      /** The job that is to start there. */
-      readonly for: number;
-      /** The fresh workspace in which it lies; null: the run's own. */
-      readonly rebuild: number | null;
-      readonly try: number;
-      /** A job whose failure had the tree, and which a breaker keeps back. */
-      readonly kept_back?: number;
-    }
-  | {
-      readonly type: "set_aside.finished";
-      readonly job: number;
-      readonly attempt: number;
-      readonly for: number;
-      readonly ok: boolean;
-      /** Relative to the run's folder; null where nothing was left. */
-      readonly patch: string | null;
-      readonly files: number;
-      readonly message: string;
-      readonly duration_ms: number;
-    }
-  | {
-      readonly type: "workspace.promoted";
-      readonly rebuild: number;
-      readonly job: number;
-      readonly path: string;
-    }
-  | {
-      readonly type: "workspace.discarded";
-      readonly rebuild: number;
-      readonly job: number;
-      readonly path: string | null;
-      readonly reason: string;
-    };
+  ...HEAL_EVENTS,
 
-/** Going back, by a failure, a success or an operator, and the end of going back. */
-type GotoEvent =
-  | {
-      readonly type: "goto.taken";
-      readonly job: number;
-      readonly attempt: number;
-      readonly target: number;
-      readonly to: string;
-      readonly trigger: "failure" | "success";
-      /** Which goto of the job after this outcome it is, and how many it may take; older logs do not say. */
-      readonly goto?: number;
-      readonly max?: number | null;
-      /** Which loop of the scope it is. */
-      readonly loop: number;
-      readonly reason: string;
-    }
-  | {
-      readonly type: "operator.goto";
-      readonly target: number;
-      readonly to: string;
-      /** The target and all that depends on it: they begin again, with their gotos. Missing in older logs. */
-      readonly jobs?: readonly number[];
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-    }
-  | {
-      readonly type: "barrier.opened";
-      readonly barrier: number;
-      readonly target: number;
-      readonly forced: boolean;
-      readonly from: number | null;
-      readonly edge: number | null;
-      readonly members: readonly number[];
-      readonly merged: readonly number[];
-    }
-  | {
-      readonly type: "barrier.closed";
-      readonly barrier: number;
-      readonly invalidated: readonly number[];
-      readonly retired: readonly number[];
-    }
-  | {
-      readonly type: "loop.exceeded";
-      readonly job: number;
-      readonly scope: string;
-      readonly transition: LoopTransition;
-      /** What was compared with `max`: loops of the scope, and for a retry the retries of this job in this run too. */
-      readonly count: number;
-      /** The retries among `count`; missing in older logs. */
-      readonly retries?: number;
-      readonly max: number;
-    };
+  // Going back, by a failure, a success or an operator, and the end of going back.
+  "goto.taken": {
+    ...ATTEMPT_NAME_FIELDS,
+    target: jobId,
+    to: text,
+    trigger: word(["failure", "success"]),
+    /** Which goto of the job after this outcome it is, and how many it may take. */
+    goto: count,
+    max: nullable(number),
+    /** Which loop of the scope it is. */
+    loop: count,
+    reason: text,
+  },
+  "operator.goto": {
+    target: jobId,
+    to: text,
+    /** The target and all that depends on it: they begin again, with their gotos. */
+    jobs: list(jobId),
+    ...ASKED,
+  },
+  "barrier.opened": {
+    barrier: id,
+    target: jobId,
+    forced: flag,
+    from: nullable(jobId),
+    edge: nullable(id),
+    members: list(jobId),
+    merged: list(id),
+  },
+  "barrier.closed": { barrier: id, invalidated: list(jobId), retired: list(jobId) },
+  "loop.exceeded": {
+    job: jobId,
+    scope: text,
+    transition: LOOP_TRANSITION,
+    /** What was compared with `max`: loops of the scope, and for a retry the retries of this job in this run too. */
+    count: count,
+    /** The retries among `count`. */
+    retries: count,
+    max: number,
+  },
 
-/**
- * The first event of what an operator asked for has its key, by which the same command is known again. `by` is who asked:
- * the name of a token, `command line`, an agent. Older logs do not say.
- */
-type OperatorEvent =
-  | {
-      readonly type: "run.cancel_requested";
-      readonly reason: string;
-      readonly key: string | null;
-      /** Missing: somebody wished it. */
-      readonly code?: string;
-      /** Nothing is undone, and no `finally` step runs. */
-      readonly now?: true;
-      readonly by?: string;
-    }
-  | {
-      readonly type: "run.paused";
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-      readonly takeover: boolean;
-    }
-  | {
-      readonly type: "run.unpaused";
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-    }
-  | {
-      readonly type: "run.reopened";
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-    }
-  | {
-      readonly type: "hold.resolved";
-      readonly job: number;
-      readonly action: HoldAction;
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-      /** Nobody decided in time. */
-      readonly expired?: true;
-      readonly output: Output | null;
-      readonly items: readonly ScopeItem[] | null;
-    }
-  | {
-      readonly type: "jobs.retried";
-      readonly jobs: readonly number[];
-      readonly reblocked: readonly number[];
-      readonly action: RetriedBy;
-      /** What some of them have more of from now on. */
-      readonly raised?: readonly JobRaise[];
-      /** Attempts in all that the job may have: whatever would begin another after that does not. */
-      readonly max_attempts?: number;
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-    }
+  // What operators ask for.
+  "run.cancel_requested": {
+    /** Missing: somebody wished it. */
+    code: optional(text),
+    /** Nothing is undone, and no `finally` step runs. */
+    now: optional(just(true)),
+    ...ASKED,
+  },
+  "run.paused": { takeover: flag, ...ASKED },
+  "run.unpaused": ASKED,
+  "run.reopened": ASKED,
+  "hold.resolved": {
+    job: jobId,
+    action: HOLD_ACTION,
+    /** Nobody decided in time. */
+    expired: optional(just(true)),
+    output: nullable(OUTPUT),
+    items: nullable(list(SCOPE_ITEM)),
+    ...ASKED,
+  },
+  "jobs.retried": {
+    jobs: list(jobId),
+    reblocked: list(jobId),
+    action: RETRIED_BY,
+    /** What some of them have more of from now on. */
+    raised: optional(list(JOB_RAISE)),
+    /** Attempts in all that the job may have: whatever would begin another after that does not. */
+    max_attempts: optional(count),
+    ...ASKED,
+  },
   /** Its next attempt starts whatever its breakers say. */
-  | {
-      readonly type: "job.let_through";
-      readonly job: number;
-      readonly reason: string;
-      readonly key: string | null;
-      readonly by?: string;
-    }
-  | {
-      readonly type: "human.answered";
-      readonly job: number;
-      readonly attempt: number;
-      readonly choice: string;
-      readonly text: string;
-      readonly reason?: string;
-      readonly key: string | null;
-      readonly by?: string;
-      /** Nobody answered in time. */
-      readonly expired?: true;
-    };
+  "job.let_through": { job: jobId, ...ASKED },
+  "human.answered": {
+    ...ATTEMPT_NAME_FIELDS,
+    choice: text,
+    text: text,
+    reason: optional(text),
+    key: nullable(text),
+    by: optional(text),
+    /** Nobody answered in time. */
+    expired: optional(just(true)),
+  },
 
-/** What an operator asked for that lets jobs run again. */
-export type RetriedBy = "retry_step" | "hard_reset_step" | "redrive" | "reset" | "recover" | "resolve";
+  "remediation.started": { ...ATTEMPT_NAME_FIELDS, steps: list(text), jobs: list(jobId), reason: text },
+  "remediation.finished": {
+    job: jobId,
+    ok: flag,
+    failed_step: nullable(text),
+    /** Which loop of the scope the re-attempt is; null without one. */
+    loop: nullable(count),
+  },
+  "follow_up.started": { job: jobId, steps: list(text), jobs: list(jobId), reason: text },
+  "follow_up.finished": { job: jobId, ok: flag, failed_step: nullable(text) },
+  "evaluation.requested": {
+    id: id,
+    job: jobId,
+    purpose: EVALUATION_PURPOSE,
+    considered: list(RUNG_CONSIDERED),
+    code: nullable(text),
+  },
+  "evaluation.finished": {
+    id: id,
+    job: jobId,
+    purpose: EVALUATION_PURPOSE,
+    result: EVALUATION_RESULT,
+  },
+} as const;
 
-export interface JobRaise extends Raise {
-  readonly job: number;
-}
+export type EventType = keyof typeof EVENTS;
+/** Of several types: any of these. */
+export type EventOf<type extends EventType> = type extends EventType
+  ? { readonly type: type } & OfFields<(typeof EVENTS)[type]>
+  : never;
+export type HealEvent = EventOf<keyof typeof HEAL_EVENTS>;
+export type Event = EventOf<EventType>;
 
-export type EventType = Event["type"];
 /** An event as it stands in the log. `at` is milliseconds since the epoch. */
 export interface LoggedEvent {
   readonly seq: number;
   readonly at: number;
   readonly event: Event;
 }
-
-/** What `daruma run` overrides for one run; frozen with it. */
-export interface RunOptions {
-  readonly max_loops: number | null;
-  readonly retry_max: number | null;
-  readonly failure_routing: boolean;
-  /** Single-step mode: exactly one attempt of this step, nothing else is scheduled. */
-  readonly only: string | null;
-  /** The run whose completed jobs it took over, and how many; null: it was to take over some, and there was no such run. */
-  readonly reused?: { readonly from: number | null; readonly jobs: number };
-  /** It was exported elsewhere and can only be read here: nothing of it is ever executed. */
-  readonly imported?: true;
-}
-
-/** What made a run, where that may ask more than once: a second creation is the first run. */
-export interface RunCause {
-  /** `key/...` of whoever gave a key; of a machine what it acts on, such as `schedule/NAME/ID/TICK`. */
-  readonly mark: string;
-  /** A hash of what was asked for under a key, which must be the same the next time; null: the mark says it all. */
-  readonly request: string | null;
-}
-
-export type RungName =
-  | "stop"
-  | "restart"
-  | "park"
-  | "rule"
-  | "retry"
-  | "reset"
-  | "remediate"
-  | "goto"
-  | "edge"
-  | "requeue"
-  | "hold"
-  | "fail";
-
-export interface RungConsidered {
-  readonly rung: RungName;
-  readonly applied: boolean;
-  /** For programs; `reason` says it to people. Older logs have none. */
-  readonly kind?: ReasonKind;
-  readonly reason: string;
-}
-
-/** Why a rung did not act, or that it did. */
-export type ReasonKind =
-  | "applies"
-  /** It would apply, but max_loops is used up: the scope ends. */
-  | "max_loops_used"
-  /** Nothing in the file asks for this rung. */
-  | "not_configured"
-  /** The rung is not for this kind of failure or step. */
-  | "does_not_concern"
-  | "single_attempt"
-  | "routing_off"
-  | "remediation_step"
-  | "run_list_step"
-  | "no_rule_matches"
-  | "rule_matched"
-  /** A rule is to raise what the attempt has passed, and the job has no such requirement. */
-  | "nothing_to_raise"
-  /** The same, and it has as much as the rule allows. */
-  | "at_resource_limit"
-  | "retry_is_useless"
-  | "not_retryable"
-  | "no_progress"
-  | "no_restarts_left"
-  | "breaker_not_open"
-  /** It was parked until then. */
-  | "breaker_spent"
-  | "no_attempts_left"
-  | "no_retries_left"
-  | "no_resets_left"
-  | "no_remediation_left"
-  | "no_gotos_left"
-  | "no_rounds_left"
-  | "no_target"
-  | "no_transition_matches"
-  | "class_not_queued"
-  | "rebuild_failed"
-  /** An undo or finally step is not routed. */
-  | "ends_run"
-  | "continue_on_failure";
-
-/** `probe`: this one is to find out whether what it uses works again. */
-export type UnparkReason = "closed" | "spent" | "probe";
-
-/** Why jobs are skipped. */
-export type SkipCause = "if" | "dependency" | "join" | "not_routed" | "only";
-
-export type EvaluationPurpose =
-  | "if"
-  | "on_fail.run_js"
-  | "on_fail.goto_js"
-  | "on_success.run_js"
-  | "on_success.goto_js"
-  | "transition";
-
-/** What became of a failure that met the failure handlers. */
-export type HandlerOutcome =
-  | "Retried"
-  | "NoHandler"
-  | "NoMatchingRule"
-  | "MaxRetriesExceeded"
-  | "LimitReached"
-  | "Error";
-
-/** One transition looked at, and why it did or did not match. */
-export interface EdgeConsidered {
-  readonly edge: number;
-  readonly to: string;
-  readonly matched: boolean;
-  readonly why: string;
-}
-
-/** How a person or an agent decides a hold. */
-export type HoldAction = "retry" | "fail" | "skip" | "complete";
-
-/** A result of the sandbox: a value of the right type, or the reason why there is none. */
-export type EvaluationResult =
-  | { readonly ok: true; readonly value: Json; readonly duration_ms: number }
-  | { readonly ok: false; readonly code: string; readonly reason: string; readonly duration_ms: number };
-
-/** An output small enough for the log, or a pointer to the artifact that holds it with its first part. */
-export type Output =
-  | { readonly kind: "value"; readonly value: Json }
-  | {
-      readonly kind: "artifact";
-      readonly path: string;
-      readonly bytes: number;
-      readonly sha256: string;
-      readonly preview: string;
-    };
-
-export interface ScopeItem {
-  readonly key: string;
-}
-
-export type ReadyReason =
-  | "start"
-  | "dependencies"
-  | "restart"
-  | "breaker"
-  | "rule"
-  | "edge"
-  | "operator"
-  | "retry"
-  | "reset"
-  | "remediation"
-  | "goto"
-  | "requeue"
-  | "routed"
-  | "undo"
-  | "finally";
-/**
- * `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. `reset`:
- * an operator wants the step to begin anew in a fresh workspace.
- */
-export type StopReason = "superseded" | "canceled" | "fail_fast" | "loop_budget" | "interrupted" | "reset";
-/** Why a run list entered a job: to repair the job that asked, or to follow its success. */
-export type VisitRole = "remediation" | "follow_up";
-
-/** The diagnostics of a failure's route. `selectedEdgeId` is the edge's place among the transitions. */
-export interface FailureRoute {
-  readonly attempted: boolean;
-  readonly selected_edge_id: number | null;
-  readonly target_node_id: number | null;
-  readonly target_node_key: string | null;
-  readonly status: "selected" | "already_scheduled" | "no_route" | "skipped_terminal";
-  readonly considered: readonly EdgeConsidered[];
-}
-
-/** A completed job of the run that this one was forked from. What is optional older logs do not have. */
-export interface ReusedJob {
-  readonly scope: string;
-  readonly step: string;
-  readonly output: Output;
-  readonly items: readonly ScopeItem[] | null;
-  readonly user_data?: UserData;
-  /** Where it was really executed: perhaps that run has taken it over, too. */
-  readonly origin?: AttemptElsewhere;
-  /** Of a step that declares any: as that attempt found and left them. */
-  readonly files?: readonly FileFacts[];
-  /** Where its routing led; nothing leads there again. */
-  readonly leads?: readonly Lead[];
-}
-
-/** An attempt of another run; 0: the job was completed without one. */
-export interface AttemptElsewhere {
-  readonly run: number;
-  readonly attempt: number;
-}
-
-/** A job that was visited after the success of another, or because it had failed. */
-export interface Lead {
-  readonly scope: string;
-  readonly step: string;
-  readonly on: "success" | "failure";
-}
-
-/** Why a step is to go on in a fresh workspace. */
-export type ResetTrigger = "no_progress" | "requeue" | "operator";
-
-/** How a failed step is brought back. */
-export type HealStrategy = "soft_reset" | "hard_reset" | "requeue";
-
-/** The no-progress limit is reached: by so many failures in a row that say and leave the same, or by going to and fro. */
-export interface NoProgress {
-  readonly streak: number;
-  readonly limit: number;
-  readonly oscillation: boolean;
-}
-
-/** A declared file as an attempt found or left it. */
-export interface FileFacts {
-  readonly role: "input" | "output";
-  /** As the workflow has it. */
-  readonly path: string;
-  /** Null for a folder. */
-  readonly bytes: number | null;
-  readonly modified_at: number;
-  readonly sha256: string | null;
-}
-
-/** What a completed step has left in the workspace. The worker makes it before the completion is on record. */
-export interface CheckpointFacts {
-  /** On the run's private ref. */
-  readonly commit: string;
-  readonly diff_hash: string | null;
-  readonly changed_files: readonly string[];
-  /** Path of the patch file. */
-  readonly patch: string;
-  /** The store has the patch, too. */
-  readonly stored?: boolean;
-}
-
-/** Where a workspace lies: which of all output folders that may have one of this run. */
-export interface WorkspaceHome {
-  /** Unique; the folder itself says it, too. */
-  readonly home: string;
-  readonly host: string;
-}
-
-/** What a user could miss in a new workspace. */
-export type WorkspaceNote =
-  /** They are not checked out in the repository: their folders begin empty. */
-  | { readonly kind: "empty_submodules"; readonly paths: readonly string[] }
-  /** Files that git LFS keeps elsewhere are there as pointers. */
-  | { readonly kind: "lfs_pointers" };
-
-/** `ordinal` counts the checkpoints of a run from 1. */
-export interface Checkpoint extends CheckpointFacts {
-  readonly ordinal: number;
-}
-
-/** A checkpoint that has another commit, because one that it stood on was taken back. */
-export type MovedCheckpoint = Pick<Checkpoint, "ordinal" | "commit">;
-
-export interface AttemptName {
-  readonly job: number;
-  readonly attempt: number;
-}
-
-/** What an attempt left behind and did not complete, as a patch. */
-export interface KeptLeftover extends AttemptName {
-  /** Relative to the run's folder. */
-  readonly patch: string;
-  readonly files: number;
-}
-
-/** What an attempt took. What its processes used is missing where nobody could tell, and in old logs. */
-export interface AttemptCost extends Partial<ProcessUsage> {
-  readonly duration_ms: number;
-}
-
-/** Of all processes that an attempt's process group has had, as far as somebody waited for them. */
-export interface ProcessUsage {
-  /** The most memory that one of them had at a time, or all of them together where that was looked at and is more. */
-  readonly peak_memory_bytes: number;
-  /** User and system time of all of them. */
-  readonly cpu_ms: number;
-  /** From disks and to disks, not what memory already had; missing in old logs. */
-  readonly read_bytes?: number;
-  readonly written_bytes?: number;
-}
-
-/** What a model call cost, as its provider counts it; null where it does not say. */
-export interface TokenUsage {
-  readonly provider: string;
-  readonly model: string;
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-  readonly total_tokens: number | null;
-  readonly reasoning_tokens: number | null;
-  readonly cached_input_tokens: number | null;
-}
-
-/** What max_loops bounds. */
-export type LoopTransition = "retry" | "remediate" | "goto" | "edge" | "on_success.goto" | "on_success.edge";

@@ -1,4 +1,23 @@
-import type { Limit } from "./resources.js";
+import {
+  count,
+  flag,
+  id,
+  jobId,
+  lazy,
+  list,
+  noted,
+  nullable,
+  number,
+  type OfFields,
+  object,
+  optional,
+  type Shape,
+  text,
+  word,
+} from "../text/shape.js";
+import { LIMIT, type Limit } from "./resources.js";
+
+const atLeast0: Shape<number> = { kind: "number", whole: false, min: 0, max: Infinity };
 
 interface ClassTraits {
   /** Retried where `retry.on` does not say otherwise. */
@@ -43,77 +62,79 @@ export function classesWith(trait: keyof ClassTraits): readonly FailureClass[] {
 }
 
 /** What an action observed of its own failure: typed facts, not yet judged. Texts are redacted already. */
-export interface FailureFacts {
-  readonly message: string;
-  readonly exitCode?: number;
-  /** A signal that ended the process and that Daruma did not send. */
-  readonly signal?: string;
-  readonly errno?: string;
-  readonly httpStatus?: number;
-  readonly timeout?: "wall" | "idle";
-  /** A code from the catalogue that the action itself gives, such as TEMPLATE_ERROR. */
-  readonly code?: string;
+export const FAILURE_FACTS = {
+  message: text,
+  exitCode: optional(id),
+  signal: optional(noted(text, "A signal that ended the process and that Daruma did not send.")),
+  errno: optional(text),
+  httpStatus: optional(id),
+  timeout: optional(word(["wall", "idle"])),
+  code: optional(
+    noted(text, "From the catalogue, where the action itself gives one, such as TEMPLATE_ERROR."),
+  ),
   /** The file $DARUMA_FAILURE. */
-  readonly declared?: {
-    readonly code?: string;
-    readonly message?: string;
-    readonly retryable?: boolean;
-    readonly retryAfterMs?: number;
-  };
+  declared: optional(
+    object({
+      code: optional(text),
+      message: optional(text),
+      retryable: optional(flag),
+      retryAfterMs: optional(atLeast0),
+    }),
+  ),
+  /** What it ran on was taken away, by a signal that was meant for its worker or for a neighbour's memory. */
+  evicted: optional(flag),
+  retryAfterMs: optional(atLeast0),
+  stdoutTail: optional(text),
+  stderrTail: optional(text),
+  stack: optional(text),
+} as const;
+
+export interface FailureFacts extends OfFields<typeof FAILURE_FACTS> {
   /** The worker or the engine was lost; nothing is known of the attempt. */
   readonly lost?: boolean;
-  /** What it ran on was taken away, by a signal that was meant for its worker or for a neighbour's memory. */
-  readonly evicted?: boolean;
   /** The most that the job can be given of what it has passed, where it runs on a cluster that has a limit. */
   readonly resourceLimit?: Limit;
   /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
   readonly diffHash?: string | null;
   /** The first of the files that it has changed there. */
   readonly changedFiles?: readonly string[];
-  readonly retryAfterMs?: number;
-  readonly stdoutTail?: string;
-  readonly stderrTail?: string;
-  readonly stack?: string;
 }
+
+const failureClass = word(FAILURE_CLASSES);
 
 /**
  * The error record: what is known of a failure, under the same names wherever one is shown. That of a run has no step
  * where none is to blame.
  */
-export interface ErrorRecord {
-  readonly code: string;
-  readonly class: FailureClass;
-  readonly message: string;
-  readonly retryable: boolean;
-  /** The step itself said that trying again is useless: no rule, retry or reset. */
-  readonly final: boolean;
-  /** The kind of action. */
-  readonly action: string | null;
-  readonly step_id: string | null;
-  readonly job_id: number | null;
-  /** Null: no attempt in this visit. */
-  readonly attempt: number | null;
-  /** ISO 8601. */
-  readonly timestamp: string;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  readonly retry_after_ms: number | null;
-  /** The same for the same failure, whatever its times, paths and process ids. */
-  readonly signature: string;
-  readonly stdout_tail: string;
-  readonly stderr_tail: string;
-  readonly stack_trace: string | null;
-  /** What the attempt has left in the workspace since the last checkpoint; null: nothing, or there is no workspace. */
-  readonly diff_hash: string | null;
-  /** Of a workspace step: the first of the files that the attempt has changed. */
-  readonly changed_files: readonly string[];
-  /** Of a job that was over its memory or runtime: the most of it that its cluster can give. Missing: no limit is known. */
-  readonly resource_limit?: Limit;
-  /** What the failure was before it became `stuck_no_progress` for want of progress. */
-  readonly original_class: FailureClass | null;
-  /** Where something else than that ended the job, such as its loop budget: the failure of its last attempt. */
-  readonly cause: Failure | null;
-}
+export const ERROR_RECORD = {
+  code: noted(text, "Stable; programs match on it."),
+  class: failureClass,
+  message: text,
+  retryable: flag,
+  final: noted(flag, "The step itself reported that a retry is useless."),
+  action: nullable(text),
+  step_id: noted(nullable(text), "Null: an error of the run, not of a step."),
+  job_id: nullable(jobId),
+  attempt: noted(nullable(count), "Null: no attempt in this visit."),
+  timestamp: noted(text, "ISO 8601."),
+  exit_code: nullable(id),
+  signal: nullable(text),
+  retry_after_ms: nullable(number),
+  signature: noted(text, "Equal for equal failures, ignoring times, paths and ids."),
+  stdout_tail: noted(text, "The last 8 KB, redacted."),
+  stderr_tail: text,
+  stack_trace: nullable(text),
+  diff_hash: noted(nullable(text), "What the attempt left in the workspace since the last checkpoint."),
+  changed_files: list(text),
+  resource_limit: optional(noted(LIMIT, "After OOM or WALLTIME: the most that the cluster gives a job.")),
+  original_class: noted(nullable(failureClass), "Before it became `stuck_no_progress`."),
+  cause: noted(
+    lazy((): Shape<Failure | null> => nullable(object(ERROR_RECORD) as Shape<never>)),
+    "The failure of the last attempt, if something else ended the job.",
+  ),
+} as const;
+
+export interface ErrorRecord extends OfFields<typeof ERROR_RECORD> {}
 
 /** The error record of an attempt or a job. */
 export interface Failure extends ErrorRecord {
@@ -122,18 +143,11 @@ export interface Failure extends ErrorRecord {
   readonly job_id: number;
 }
 
+export const FAILURE = object(ERROR_RECORD) as Shape as Shape<Failure>;
+
 /** What the facts alone say of a failure. */
 export type ClassifiedFailure = Pick<
   ErrorRecord,
-  | "code"
-  | "class"
-  | "message"
-  | "retryable"
-  | "final"
-  | "exit_code"
-  | "signal"
-  | "retry_after_ms"
-  | "stdout_tail"
-  | "stderr_tail"
-  | "stack_trace"
+  | ("code" | "class" | "message" | "retryable" | "final" | "exit_code" | "signal")
+  | ("retry_after_ms" | "stdout_tail" | "stderr_tail" | "stack_trace")
 >;

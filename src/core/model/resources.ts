@@ -1,4 +1,5 @@
 import { durationAmount, sizeText } from "../text/amount-text.js";
+import { nullable, number, type Of, object, text, word } from "../text/shape.js";
 import type { ResourceRequirements, ScaleFactor, StepDefinition } from "./definition.js";
 import type { Job } from "./run.js";
 
@@ -6,10 +7,8 @@ import type { Job } from "./run.js";
 export type Resource = "memory" | "runtime";
 
 /** The most that a job may be given. `cluster`: the one whose limit it is; null: whoever raises it has set it. */
-export interface Limit {
-  readonly amount: number;
-  readonly cluster: string | null;
-}
+export const LIMIT = object({ amount: number, cluster: nullable(text) });
+export type Limit = Of<typeof LIMIT>;
 
 /** The lower of two limits: whoever raises an amount may set less than the cluster has, and no more. */
 export function lowestLimit(set: number | null, onCluster: Limit | null): Limit | null {
@@ -23,11 +22,9 @@ export function limitOwner(limit: Limit | null, before: string): string {
 }
 
 /** More of one resource than the job had. Memory in bytes, runtime in milliseconds; `from` null: it had no limit. */
-export interface Raise {
-  readonly resource: Resource;
-  readonly from: number | null;
-  readonly to: number;
-}
+export const RAISE_FIELDS = { resource: word<Resource>(), from: nullable(number), to: number } as const;
+export const RAISE = object(RAISE_FIELDS);
+export type Raise = Of<typeof RAISE>;
 
 /** What a job has instead of what its step asks for; null: as the step says. */
 export interface RaisedResources {

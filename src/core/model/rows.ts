@@ -5,17 +5,19 @@ import type { Labels } from "../text/labels.js";
 import type { Output, RungName, RunOptions } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
 
-export type JobStatus =
-  | "blocked"
-  | "ready"
-  | "running"
-  | "waiting"
-  | "recovering"
-  | "pending_failed"
-  | "completed"
-  | "failed"
-  | "skipped"
-  | "canceled";
+export const JOB_STATUSES = [
+  "blocked",
+  "ready",
+  "running",
+  "waiting",
+  "recovering",
+  "pending_failed",
+  "completed",
+  "failed",
+  "skipped",
+  "canceled",
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
 export type RunStatus = "pending" | "running" | "paused" | "held" | "completed" | "failed" | "canceled";
 export type AttemptStatus = "running" | "succeeded" | "failed" | "stopped";
 

@@ -1,23 +1,6 @@
 import { DarumaError } from "../errors/errors.js";
-import {
-  DEFAULT_MAX_ITEMS,
-  DEFAULT_MAX_LOG_BYTES,
-  type Definition,
-  type StepDefinition,
-} from "./definition.js";
+import type { Definition } from "./definition.js";
 import { sharingDefaults, usualStep, withoutUsual } from "./step-defaults.js";
-
-/** What definitions stored by an older Daruma lack, with the value that means what they did then. */
-const LATER_FIELDS = {
-  maxItems: DEFAULT_MAX_ITEMS,
-  maxLogBytes: DEFAULT_MAX_LOG_BYTES,
-  unhandled: "fail",
-  failureHandlers: [],
-  workspace: null,
-  selfHeal: null,
-  queue: null,
-  transitions: [],
-} as const satisfies Partial<Definition>;
 
 /**
  * The text under which a definition is stored and hashed. A step has only what is unusual in it: of 100,000 plain steps
@@ -33,11 +16,10 @@ function stepsText({ steps }: Definition): string {
   return `[${steps.map((step) => JSON.stringify(withoutUsual(step))).join(",")}]`;
 }
 
-/** Read a definition back from the text under which it was stored, whichever Daruma wrote it. */
+/** Read a definition back from the text under which it was stored. */
 export function parseStoredDefinition(text: string, hash: string): Definition {
   const stored = parse(text, hash);
-  // What was stored comes first, so that keys keep their order: an exported definition keeps its hash.
-  return { ...stored, ...LATER_FIELDS, ...stored, steps: stored.steps.map(completeStep) };
+  return { ...stored, steps: stored.steps.map((step) => sharingDefaults(usualStep(step))) };
 }
 
 function parse(text: string, hash: string): Definition {
@@ -47,9 +29,4 @@ function parse(text: string, hash: string): Definition {
     const place = `the definition ${hash} in the table definition`;
     throw new DarumaError("STORE_DAMAGED", `the database is damaged: ${place} is not valid JSON`);
   }
-}
-
-/** An older Daruma wrote all that it knew of a step, usual or not. */
-function completeStep(step: StepDefinition): StepDefinition {
-  return sharingDefaults(usualStep(step));
 }

@@ -68,13 +68,14 @@ describe("the log of any run under another number", () => {
 
 describe("outputs that are kept as files", () => {
   const kept = (path: string) => ({ kind: "artifact", path, bytes: 9, sha256: "0", preview: "" }) as const;
+  const origin = { run: 1, attempt: 1 };
   const moved = (event: Event) => withOutputPaths(event, ({ path }) => `new/${path}`);
   const resolved = { type: "hold.resolved", job: 1, action: "complete", reason: "", key: null } as const;
 
   it.each<[Event, Event]>([
     [
-      { type: "job.reused", job: 1, output: kept("a"), items: null },
-      { type: "job.reused", job: 1, output: kept("new/a"), items: null },
+      { type: "job.reused", job: 1, output: kept("a"), items: null, origin },
+      { type: "job.reused", job: 1, output: kept("new/a"), items: null, origin },
     ],
     [
       { ...resolved, output: kept("a"), items: null },
@@ -87,11 +88,11 @@ describe("outputs that are kept as files", () => {
     [
       {
         ...{ type: "run.forked", from: 1, step: "s", reason: "" },
-        reuse: [{ scope: "root", step: "t", output: kept("a"), items: null }],
+        reuse: [{ scope: "root", step: "t", output: kept("a"), items: null, origin }],
       },
       {
         ...{ type: "run.forked", from: 1, step: "s", reason: "" },
-        reuse: [{ scope: "root", step: "t", output: kept("new/a"), items: null }],
+        reuse: [{ scope: "root", step: "t", output: kept("new/a"), items: null, origin }],
       },
     ],
   ])("move wherever an event has one: %o", (event, expected) => {

@@ -1,55 +1,64 @@
-import { z } from "zod";
-import type { Event, EventType, Output } from "../../core/model/events.js";
-import { jobId, output, SHAPES } from "./event-shapes.js";
+import { EVENTS, type Event, type EventType, type Output } from "../../core/model/events.js";
+import type { Fields, Shape } from "../../core/text/shape.js";
 
 type ArtifactOutput = Extract<Output, { kind: "artifact" }>;
 /** The way to a value from the event down; null: every entry of the list there. */
 type Way = readonly (string | null)[];
 
 export function isEventType(text: unknown): text is EventType {
-  return typeof text === "string" && Object.hasOwn(SHAPES, text);
+  return typeof text === "string" && Object.hasOwn(EVENTS, text);
 }
 
 /** The same event with other job ids. The event itself stays as it is. */
 export function withJobIds(event: Event, newId: (id: number) => number): Event {
-  return changed(event, jobId, (id) => (typeof id === "number" ? newId(id) : id));
+  return changed(event, isJobId, (id) => (typeof id === "number" ? newId(id) : id));
 }
 
 /** The same event with other places for the outputs that are kept as files. */
 export function withOutputPaths(event: Event, newPath: (output: ArtifactOutput) => string): Event {
-  return changed(event, output, (given) => {
+  return changed(event, isOutput, (given) => {
     const found = given as Output | null;
     return found?.kind === "artifact" ? { ...found, path: newPath(found) } : found;
   });
 }
 
-function changed(event: Event, wanted: z.ZodType, change: (value: unknown) => unknown): Event {
+type Wanted = (shape: Shape) => boolean;
+const isJobId: Wanted = ({ names }) => names === "job";
+const isOutput: Wanted = ({ names }) => names === "output";
+
+function changed(event: Event, wanted: Wanted, change: (value: unknown) => unknown): Event {
   return waysIn(event.type, wanted).reduce<unknown>((at, way) => changedAt(at, way, change), event) as Event;
 }
 
-const known = new Map<z.ZodType, Map<EventType, readonly Way[]>>();
+const known = new Map<Wanted, Map<EventType, readonly Way[]>>();
 
-/** Wherever an event of this type has what that very schema describes. */
-function waysIn(type: EventType, wanted: z.ZodType): readonly Way[] {
-  const ofSchema = known.get(wanted) ?? new Map<EventType, readonly Way[]>();
-  known.set(wanted, ofSchema);
-  const ways = ofSchema.get(type) ?? [...findWays(z.looseObject(SHAPES[type]), wanted)];
-  ofSchema.set(type, ways);
+/** Wherever an event of this type has such a thing. */
+function waysIn(type: EventType, wanted: Wanted): readonly Way[] {
+  const ofWanted = known.get(wanted) ?? new Map<EventType, readonly Way[]>();
+  known.set(wanted, ofWanted);
+  const ways = ofWanted.get(type) ?? [...waysOf(EVENTS[type], wanted, 0)];
+  ofWanted.set(type, ways);
   return ways;
 }
 
-function* findWays(schema: z.core.$ZodType, wanted: z.ZodType): Generator<Way> {
-  if (schema === wanted) yield [];
-  else if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    yield* findWays(schema.unwrap(), wanted);
-  else if (schema instanceof z.ZodArray)
-    for (const way of findWays(schema.element, wanted)) yield [null, ...way];
-  else if (schema instanceof z.ZodObject)
-    for (const [field, part] of Object.entries(schema.shape))
-      for (const way of findWays(part, wanted)) yield [field, ...way];
+/** A failure's cause has none of its own. */
+const MOST_CAUSES = 1;
+
+function* findWays(shape: Shape, wanted: Wanted, causes: number): Generator<Way> {
+  if (wanted(shape)) yield [];
+  else if (shape.kind === "nullable") yield* findWays(shape.of, wanted, causes);
+  else if (shape.kind === "lazy" && causes < MOST_CAUSES) yield* findWays(shape.of(), wanted, causes + 1);
+  else if (shape.kind === "list") for (const way of findWays(shape.of, wanted, causes)) yield [null, ...way];
+  else if (shape.kind === "object") yield* waysOf(shape.fields, wanted, causes);
 }
 
-/** A copy along the way; older logs lack some fields. */
+function* waysOf(fields: Fields, wanted: Wanted, causes: number): Generator<Way> {
+  for (const [name, field] of Object.entries(fields))
+    for (const way of findWays("optional" in field ? field.optional : field, wanted, causes))
+      yield [name, ...way];
+}
+
+/** A copy along the way; optional fields may be missing. */
 function changedAt(at: unknown, [first, ...rest]: Way, change: (value: unknown) => unknown): unknown {
   if (first === undefined) return change(at);
   if (first === null) return Array.isArray(at) ? at.map((entry) => changedAt(entry, rest, change)) : at;

@@ -5,7 +5,6 @@ import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { iso } from "../../report/run-report.js";
-import { withShownKeys } from "../../report/words/shown-keys.js";
 import { logFilesOf, runFolder } from "../../worker/attempt-paths.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
@@ -19,10 +18,10 @@ import {
   DOCUMENT_VERSION,
   type DocumentFile,
   document,
-  type ExportedRun,
   isSafeName,
   LOGS,
   MAX_FILE_BYTES,
+  type RunDocument,
 } from "./run-document.js";
 
 export const exportRun = operation({
@@ -54,14 +53,14 @@ const LOG_OF_RUN = /^job_wf\d+_j(\d+)_r\d+_(a\d+\.(?:recovery\.)?(?:[oe]|usage\.
 async function documentOf(
   { store, outputDir, now }: Context,
   { run_id, files }: { readonly run_id: RunReference; readonly files: boolean },
-): Promise<ExportedRun> {
+): Promise<RunDocument> {
   const run = await requireRun(store, await resolveRun(store, run_id));
   const { text } = await storedDefinition(store, { ...run, name: run.workflow });
   const wanted = new Map<string, string>();
   const events = (await store.readEvents(run.id)).map(({ seq, at, event }) => ({
     seq,
     at,
-    event: withShownKeys(portable(event, outputDir, run.id, wanted)),
+    event: portable(event, outputDir, run.id, wanted),
   }));
   if (files) {
     for (const { name } of artifactsOf(outputDir, run.id))

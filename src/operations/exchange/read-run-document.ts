@@ -3,7 +3,6 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Event } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { LAST_TIME } from "../../core/text/iso-time.js";
-import { shownKey, withStoredKeys } from "../../report/words/shown-keys.js";
 import { WORKSPACE_FOLDER } from "../../workspace/workspace-paths.js";
 import { runStatus } from "../schemas.js";
 import { isEventType, withOutputPaths } from "./event-places.js";
@@ -80,10 +79,9 @@ export function readRunDocument(given: unknown): RunDocument {
 }
 
 function asStored(document: RunDocument): RunDocument {
-  const stored = document.version === 1 ? (event: Event) => event : withStoredKeys;
   const events = document.events.map(({ event, ...logged }) => ({
     ...logged,
-    event: inOrder(stored(event) as Event),
+    event: inOrder(event),
   }));
   return { ...document, events };
 }
@@ -108,9 +106,7 @@ function checkFields({ events }: RunDocument): void {
   for (const [index, { event }] of events.entries()) {
     const wrong = wrongFieldOf(event);
     if (wrong !== null)
-      throw refusal(
-        `events.${index}.event.${wrong.path.map(shownKey).join(".")} (${event.type}): ${wrong.message}`,
-      );
+      throw refusal(`events.${index}.event.${wrong.path.join(".")} (${event.type}): ${wrong.message}`);
   }
 }
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { RunStatus } from "../../core/model/rows.js";
-import type { Shown } from "../../report/words/shown-keys.js";
 
 /** What `export_run` writes and `import_run` reads. */
 export const document = z.looseObject({ format: z.string(), version: z.number() });
@@ -37,11 +36,6 @@ export const DOCUMENT_FORMAT = "daruma-run";
 export const DOCUMENT_VERSION = 3;
 export const READABLE_VERSIONS = [1, 2, DOCUMENT_VERSION] as const;
 export type DocumentVersion = (typeof READABLE_VERSIONS)[number];
-
-/** The same as it is written. */
-export interface ExportedRun extends Omit<RunDocument, "events"> {
-  readonly events: readonly Shown<LoggedEvent>[];
-}
 
 /** Of all files together; the document must fit into memory where it is read. */
 export const MAX_FILE_BYTES = 32 * 1_024 * 1_024;

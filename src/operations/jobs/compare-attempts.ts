@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { readFailure } from "../../core/failure/error-record.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { attemptFacts, compareErrors, type NamedText } from "../../report/attempt-facts.js";
 import { compareTexts } from "../../report/compare-texts.js";
@@ -127,7 +126,7 @@ function choose(attempts: readonly AttemptRow[], wanted: number | undefined, ste
 }
 
 function errorOf({ error }: AttemptRow) {
-  return error === null ? null : readFailure(error);
+  return error;
 }
 
 async function compareFiles(

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { readFailure } from "../../core/failure/error-record.js";
 import type { UserData } from "../../core/model/batch/user-data.js";
 import type { EventType, LoggedEvent } from "../../core/model/events.js";
 import type { AttemptRow, RunRow } from "../../core/model/rows.js";
@@ -187,10 +186,9 @@ function isoOrNull(at: number | undefined): string | null {
   return at === undefined ? null : iso(at);
 }
 
-/** Older logs do not say from where. */
 function takenFrom(log: readonly LoggedEvent[]): { run_id: number; attempt: number } | null {
   const { event } = log.findLast(({ event: { type } }) => LAST_RESULT.has(type)) ?? {};
-  if (event?.type !== "job.reused" || event.origin === undefined) return null;
+  if (event?.type !== "job.reused") return null;
   return { run_id: event.origin.run, attempt: event.origin.attempt };
 }
 
@@ -243,7 +241,7 @@ function reportAttempt(row: AttemptRow) {
     status,
     started_at: iso(started_at),
     finished_at: finished_at === null ? null : iso(finished_at),
-    error: error === null ? null : readFailure(error),
+    error,
   };
 }
 

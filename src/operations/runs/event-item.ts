@@ -1,7 +1,6 @@
 import type { Event, EventType, LoggedEvent } from "../../core/model/events.js";
 import type { EventNames } from "../../report/lookup/event-names.js";
 import { iso } from "../../report/run-report.js";
-import { type Shown, withShownKeys, withStoredKeys } from "../../report/words/shown-keys.js";
 
 /** An event as it is printed: `{seq, at, type, ...}`, with the step and scope of the job that it is about. */
 export interface EventItem extends EventNames {
@@ -12,7 +11,7 @@ export interface EventItem extends EventNames {
 }
 
 /** The same with its type, for programs: `type` tells which other fields there are. docs/events.md has them all. */
-export type RunEvent = Shown<Event> &
+export type RunEvent = Event &
   EventNames & {
     readonly run_id: number;
     readonly workflow: string;
@@ -21,7 +20,7 @@ export type RunEvent = Shown<Event> &
   };
 
 export function eventItem({ seq, at, event }: LoggedEvent, names: EventNames): EventItem {
-  return { seq, at: isoAgain(at), ...names, ...withShownKeys(publicEvent(event)) };
+  return { seq, at: isoAgain(at), ...names, ...publicEvent(event) };
 }
 
 let last = { at: 0, text: iso(0) };
@@ -39,7 +38,7 @@ function publicEvent(event: LoggedEvent["event"]): LoggedEvent["event"] {
 
 /** The event that an item stands for. */
 export function loggedEvent({ seq, at, ...event }: EventItem): LoggedEvent {
-  return { seq, at: Date.parse(at), event: withStoredKeys(event) as LoggedEvent["event"] };
+  return { seq, at: Date.parse(at), event: event as unknown as Event };
 }
 
 export type RunEventItem = EventItem & { readonly run_id: number; readonly workflow: string };

@@ -5,11 +5,12 @@ import type { LoggedEvent } from "../../core/model/events.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { type AttemptUsage, USAGE_EVENTS, UsageReader } from "../../report/resources/attempt-usage.js";
-import { ResourceGroups } from "../../report/resources/resource-groups.js";
+import { RESOURCE_GROUP, ResourceGroups } from "../../report/resources/resource-groups.js";
 import { timelineOf } from "../../report/resources/resource-timeline.js";
 import { parseSamples } from "../../report/resources/usage-samples.js";
 import type { Store } from "../../store/store.js";
 import { findLogFile } from "../../worker/attempt-paths.js";
+import { zodFields } from "../../worker/zod-of.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
@@ -18,32 +19,7 @@ import { runReference } from "../schemas.js";
 const MAX_GROUPS = 10_000;
 const MAX_SERIES = 100;
 
-const amount = z.number().nullable();
-const spread = z.object({ p50: z.number(), p95: z.number(), max: z.number() }).nullable();
-const group = z.object({
-  name: z.string(),
-  jobs: z.number(),
-  attempts: z.number(),
-  asked: z.object({ cpus: amount, memory_bytes: amount, runtime_ms: amount }),
-  used: z.object({
-    cpus: spread,
-    memory_bytes: spread,
-    runtime_ms: spread,
-    cpu_ms: z.number(),
-    read_bytes: z.number(),
-    written_bytes: z.number(),
-  }),
-  findings: z.array(
-    z.object({
-      kind: z.enum(["asked_too_much", "near_limit"]),
-      resource: z.enum(["cpus", "memory", "runtime"]),
-      asked: z.number(),
-      used: z.number(),
-      job: z.string().nullable(),
-    }),
-  ),
-  suggestion: z.string().nullable(),
-});
+const group = z.object(zodFields(RESOURCE_GROUP, { others: "dropped" }));
 const sample = z.object({
   ms: z.number(),
   processes: z.number(),

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import { withShownKeys } from "../../report/words/shown-keys.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { json, runReference } from "../schemas.js";
@@ -39,7 +38,7 @@ async function runDefinition({ store }: Context, reference: RunReference) {
     workflow_id,
     definition_hash,
     inputs,
-    options: withShownKeys(options),
+    options,
     definition: { ...definition },
     text: await textOfRun(store, run),
   };

@@ -9,9 +9,17 @@ import { pastRun } from "../../report/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { type AttemptUsage, usagesOf } from "../../report/model-usage.js";
 import { readRecoveries } from "../../report/recoveries.js";
-import { type JobReport, NOTHING_FAILED, reportRun, reportState } from "../../report/run-report.js";
+import {
+  HANDLED_FAILURE,
+  type JobReport,
+  NOTHING_FAILED,
+  ROUTE_REPORT,
+  reportRun,
+  reportState,
+} from "../../report/run-report.js";
 import { summariseRun } from "../../report/run-summary.js";
 import type { Store } from "../../store/store.js";
+import { zodFields } from "../../worker/zod-of.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { operation } from "../operation.js";
@@ -36,24 +44,8 @@ const JOB_CHOICES = ["all", "failed", "none"] as const;
 
 type JobChoice = (typeof JOB_CHOICES)[number];
 
-const routeReport = z.object({
-  seq: z.number(),
-  at: z.string(),
-  step: z.string(),
-  scope: z.string(),
-  attempt: z.number(),
-  rung: z.string(),
-  to: z.string(),
-  reason: z.string(),
-});
-
-const failureShape = z.object({
-  job_id: z.number(),
-  step: z.string(),
-  scope: z.string(),
-  code: z.string(),
-  message: z.string(),
-});
+const routeReport = z.object(zodFields(ROUTE_REPORT, { others: "dropped" }));
+const failureShape = z.object(zodFields(HANDLED_FAILURE, { others: "dropped" }));
 
 const undoneJob = z.object({
   job_id: z.number(),

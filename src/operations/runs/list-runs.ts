@@ -1,13 +1,10 @@
 import { z } from "zod";
-import { DEFAULT_PRIORITY, type RunConcurrency } from "../../core/groups/concurrency.js";
-import type { ErrorRecord } from "../../core/model/failure.js";
+import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
-import type { Labels } from "../../core/text/labels.js";
-import { runErrorOf } from "../../report/job-record.js";
 import { isImported } from "../../report/lookup/own-runs.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
 import { OUTCOMES, outcomeOf, type RunOutcome } from "../../report/run-outcome.js";
-import { type RunTimes, timesOf } from "../../report/run-report.js";
+import { timesOf } from "../../report/run-report.js";
 import { type ToldRun, toldOf } from "../../report/run-tally.js";
 import { happenedText } from "../../report/words/run-happened.js";
 import type { RunFilter } from "../../store/filters.js";
@@ -107,28 +104,7 @@ export const listRuns = operation({
 const INTERRUPTED_PAGE = 1_000;
 
 /** One line of `daruma list`. Times are ISO 8601. */
-interface RunItem extends RunTimes {
-  readonly run_id: number;
-  readonly workflow: string;
-  readonly workflow_id: number;
-  readonly version: number;
-  readonly status: RunStatus;
-  readonly interrupted: boolean;
-  readonly imported: boolean;
-  readonly labels: Labels;
-  readonly concurrency: RunConcurrency | null;
-  readonly priority: number;
-  readonly waits_for: WaitsForPlace | null;
-  readonly file: string | null;
-  readonly parent: { readonly run_id: number; readonly job_id: number } | null;
-  readonly error: ErrorRecord | null;
-  readonly jobs: { readonly [status: string]: number };
-  readonly handled: number;
-  readonly recoveries: number;
-  readonly waiting: number;
-  readonly asks: "hold" | "dead_letter" | "question" | null;
-  readonly happened: string;
-}
+type RunItem = z.output<typeof runItemShape>;
 
 /** The newest first; `next` is the `before` of the next page. */
 export async function listRunReports(
@@ -197,7 +173,7 @@ function itemOf(
   told: ToldRun,
 ): RunItem {
   const { recoveries, waiting, tally } = told;
-  const error = runErrorOf(run);
+  const { error } = run;
   return {
     run_id: run.id,
     workflow: run.workflow,

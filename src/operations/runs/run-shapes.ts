@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { CONCURRENCY_POLICIES } from "../../core/groups/concurrency.js";
+import { RECOVERY } from "../../report/recoveries.js";
+import { zodFields } from "../../worker/zod-of.js";
 
 export const interrupted = z
   .boolean()
@@ -45,17 +47,4 @@ export const pastAt = z
   .nullable()
   .describe("The event after which the run is shown; null: as it is now.");
 
-export const recovery = z.object({
-  number: z.number(),
-  step: z.string(),
-  scope: z.string(),
-  rung: z.string(),
-  to: z.string(),
-  jobs: z.number().describe("More than one: branches of a fan-out that recovered alike."),
-  times: z.number().describe("How often the rung acted."),
-  first_seq: z.number(),
-  last_seq: z.number(),
-  first_at: z.string(),
-  attempt: z.number().describe("The one that failed first."),
-  reason: z.string(),
-});
+export const recovery = z.object(zodFields(RECOVERY, { others: "dropped" }));

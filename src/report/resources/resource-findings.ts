@@ -1,19 +1,21 @@
 import type { ResourceRequirements } from "../../core/model/definition.js";
+import { nullable, number, type Of, object, text, word } from "../../core/text/shape.js";
 import type { GroupUsage } from "./resource-groups.js";
 
 export type AskedResource = "cpus" | "memory" | "runtime";
 
 /** What somebody may want to change in the workflow file. */
-export interface ResourceFinding {
-  readonly kind: "asked_too_much" | "near_limit";
-  readonly resource: AskedResource;
+export const RESOURCE_FINDING = object({
+  kind: word(["asked_too_much", "near_limit"]),
+  resource: word<AskedResource>(["cpus", "memory", "runtime"]),
   /** In processors, bytes or milliseconds. */
-  readonly asked: number;
+  asked: number,
   /** The most that an attempt used. */
-  readonly used: number;
+  used: number,
   /** The job of the group that came nearest to its limit. */
-  readonly job: string | null;
-}
+  job: nullable(text),
+});
+export type ResourceFinding = Of<typeof RESOURCE_FINDING>;
 
 /** Who asks for so many times what was used asks for too much. */
 const TOO_MANY_TIMES = 10;

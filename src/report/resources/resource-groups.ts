@@ -1,37 +1,42 @@
 import type { ResourceRequirements } from "../../core/model/definition.js";
+import {
+  list,
+  noted,
+  nullable,
+  number,
+  type Of,
+  type OfFields,
+  object,
+  type Shape,
+  text,
+} from "../../core/text/shape.js";
 import type { AttemptUsage } from "./attempt-usage.js";
-import { findingsOf, type ResourceFinding, suggestionFor } from "./resource-findings.js";
+import { findingsOf, RESOURCE_FINDING, suggestionFor } from "./resource-findings.js";
 
 /** Of the attempts of a group: the usual, nearly the most, and the most. */
-export interface Spread {
-  readonly p50: number;
-  readonly p95: number;
-  readonly max: number;
-}
+const SPREAD = object({ p50: number, p95: number, max: number });
+export type Spread = Of<typeof SPREAD>;
+const each = <T>(of: Shape<T>) => ({
+  cpus: nullable(of),
+  memory_bytes: nullable(of),
+  runtime_ms: nullable(of),
+});
 
 /** Jobs that ask for the same and are called alike: `train_01` and `train_02` are `train_*`. */
-export interface ResourceGroup {
-  readonly name: string;
-  readonly jobs: number;
-  readonly attempts: number;
-  readonly asked: {
-    readonly cpus: number | null;
-    readonly memory_bytes: number | null;
-    readonly runtime_ms: number | null;
-  };
-  readonly used: {
-    /** Processors at work, on average over an attempt. */
-    readonly cpus: Spread | null;
-    readonly memory_bytes: Spread | null;
-    readonly runtime_ms: Spread | null;
-    readonly cpu_ms: number;
-    readonly read_bytes: number;
-    readonly written_bytes: number;
-  };
-  readonly findings: readonly ResourceFinding[];
-  /** To be pasted into the workflow file; null: what is asked for is right, or nothing is. */
-  readonly suggestion: string | null;
-}
+export const RESOURCE_GROUP = {
+  name: text,
+  jobs: number,
+  attempts: number,
+  asked: object(each(number)),
+  /** `cpus`: processors at work, on average over an attempt. */
+  used: object({ ...each(SPREAD), cpu_ms: number, read_bytes: number, written_bytes: number }),
+  findings: list(RESOURCE_FINDING),
+  suggestion: noted(
+    nullable(text),
+    "To be pasted into the workflow file; null: what is asked for is right, or nothing is.",
+  ),
+} as const;
+export type ResourceGroup = OfFields<typeof RESOURCE_GROUP>;
 
 /** The most that an attempt used of what it had: 1 is all of it. */
 export interface Peak {

@@ -1,6 +1,7 @@
 import { describeNoProgress } from "../../core/failure/no-progress.js";
 import type {
   EdgeConsidered,
+  EventOf,
   HandlerOutcome,
   Output,
   RungConsidered,
@@ -14,7 +15,7 @@ import { oneLine } from "../../core/text/plain-text.js";
 import { codeOf } from "../../engine/evaluation.js";
 import { durationText, endedText } from "./duration-text.js";
 import { valueText } from "./event-text.js";
-import { type EventOf, nameIn, quote, short, told, type WordsOf } from "./event-words.js";
+import { nameIn, quote, short, told, type WordsOf } from "./event-words.js";
 import { note } from "./note.js";
 import { capitalised, fact, type Sentence, why } from "./sentence.js";
 

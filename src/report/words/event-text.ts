@@ -1,44 +1,23 @@
-import type {
-  AttemptElsewhere,
-  EdgeConsidered,
-  Event,
-  EventType,
-  FailureRoute,
-  Output,
-  RungConsidered,
+import {
+  type AttemptElsewhere,
+  type EdgeConsidered,
+  EVENTS,
+  type Event,
+  type EventType,
+  type FailureRoute,
+  type Output,
+  type RungConsidered,
 } from "../../core/model/events.js";
 import type { Failure } from "../../core/model/failure.js";
 import { findJob, type Run } from "../../core/model/run.js";
 import { iso } from "../../core/text/iso-time.js";
 import { oneLine } from "../../core/text/plain-text.js";
+import type { Fields, Shape } from "../../core/text/shape.js";
 import { jobName, listNames, shownOf } from "../lookup/job-name.js";
 import { durationText } from "./duration-text.js";
-import { shownKey, storedKey, withShownKeys } from "./shown-keys.js";
 
 const MAX_VALUE_CHARS = 200;
-/** Fields that hold the id of one job, or of several. */
-const JOB_FIELDS = new Set([
-  "job",
-  "target",
-  "by",
-  "for",
-  "of",
-  "keptBack",
-  "from",
-  "partOf",
-  "jobs",
-  "canceled",
-  "stopping",
-  "handled",
-  "unhandled",
-  "members",
-  "invalidated",
-  "retired",
-  "reblocked",
-]);
-/** These hold something else under such a name: the run that was forked, and why the run goes on. */
-const OTHER_FIELDS = new Set(["run.forked from", "job.failed handled"]);
-const HIDDEN_FIELDS = new Set(["seq", "at", "type", "token", "definitionHash", "definition_hash", "key"]);
+const HIDDEN_FIELDS = new Set(["seq", "at", "type", "token", "definition_hash", "key"]);
 /** The name of an event's job says these. */
 const NAME_FIELDS = new Set(["step", "scope"]);
 
@@ -53,7 +32,7 @@ export function eventText(run: Run, event: Event): string {
 /** What a job is called; null: nobody knows it. */
 type NameOfJob = (id: number) => string | null;
 
-/** The same of an event as programs see it, or as it is stored. */
+/** The same of any event whose jobs somebody can name. */
 export function fieldsText(event: { readonly type: EventType }, nameOf: NameOfJob): string {
   const hasJob = "job" in event;
   let text = "";
@@ -67,7 +46,7 @@ export function fieldsText(event: { readonly type: EventType }, nameOf: NameOfJo
       (hasJob && NAME_FIELDS.has(key))
     )
       continue;
-    text += `${text === "" ? "" : ", "}${fieldText(nameOf, event.type, storedKey(key), value)}`;
+    text += `${text === "" ? "" : ", "}${fieldText(nameOf, event.type, key, value)}`;
   }
   return text;
 }
@@ -75,10 +54,9 @@ export function fieldsText(event: { readonly type: EventType }, nameOf: NameOfJo
 /** The jobs that its line names beside its own. */
 export function othersNamed(event: { readonly type: EventType }): number[] {
   const ids: unknown[] = [];
-  for (const key of Object.keys(event)) {
-    const field = storedKey(key);
+  for (const field of Object.keys(event)) {
     if (field !== "lost" && (field === "job" || !holdsJobIds(event.type, field))) continue;
-    const value = (event as { readonly [key: string]: unknown })[key];
+    const value = (event as { readonly [key: string]: unknown })[field];
     for (const shown of shownOf([value].flat()))
       ids.push(field === "lost" ? (shown as { readonly job: number }).job : shown);
   }
@@ -91,11 +69,17 @@ function isNothing(value: unknown): boolean {
   return true;
 }
 
-/** A test compares this with the shapes of all events. */
-export function holdsJobIds(type: EventType, field: string): boolean {
-  // Of a visit a job asks; of a command a person or an agent does.
-  if (field === "by") return type.startsWith("visit.");
-  return JOB_FIELDS.has(field) && (field === "job" || !OTHER_FIELDS.has(`${type} ${field}`));
+/** The id of one job, or a list of them. */
+function holdsJobIds(type: EventType, field: string): boolean {
+  const fields: Fields = EVENTS[type];
+  const declared = Object.hasOwn(fields, field) ? fields[field]! : null;
+  return declared !== null && namesJobs("optional" in declared ? declared.optional : declared);
+}
+
+function namesJobs(shape: Shape): boolean {
+  return (
+    shape.names === "job" || ((shape.kind === "nullable" || shape.kind === "list") && namesJobs(shape.of))
+  );
 }
 
 function fieldText(nameOf: NameOfJob, type: EventType, field: string, value: unknown): string {
@@ -103,14 +87,14 @@ function fieldText(nameOf: NameOfJob, type: EventType, field: string, value: unk
     const names = Array.isArray(value)
       ? listNames(value, (id) => nameOrId(nameOf, id))
       : nameOrId(nameOf, value);
-    return field === "job" ? names : `${shownKey(field)} ${names}`;
+    return field === "job" ? names : `${field} ${names}`;
   }
   switch (field) {
     case "error":
       return errorText(value as Failure);
     case "considered":
       return (value as readonly (RungConsidered | EdgeConsidered)[]).map(consideredText).join(", ");
-    case "failureRoute":
+    case "failure_route":
       return `failure_route ${(value as FailureRoute).status}`;
     case "reuse":
       return `${(value as readonly unknown[]).length} reused`;
@@ -124,14 +108,14 @@ function fieldText(nameOf: NameOfJob, type: EventType, field: string, value: unk
       return `lost ${listNames(value as readonly { job: number }[], ({ job }) => nameOrId(nameOf, job))}`;
     case "items":
       return `${(value as readonly unknown[]).length} items`;
-    case "durationMs":
+    case "duration_ms":
       return `took ${durationText(value as number)}`;
-    case "delayMs":
+    case "delay_ms":
       return `delay ${durationText(value as number)}`;
-    case "dueAt":
+    case "due_at":
       return `due ${iso(value as number)}`;
     default:
-      return `${shownKey(field)} ${valueText(withShownKeys(value))}`;
+      return `${field} ${valueText(value)}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Event, EventType } from "../../core/model/events.js";
+import type { EventOf, EventType } from "../../core/model/events.js";
 import type { Failure } from "../../core/model/failure.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { oneLine } from "../../core/text/plain-text.js";
@@ -6,8 +6,6 @@ import { jobName } from "../lookup/job-name.js";
 import type { NewNote, NoteKind } from "./note.js";
 import type { Sentence } from "./sentence.js";
 import type { CommandText } from "./shell-word.js";
-
-export type EventOf<type extends EventType> = Extract<Event, { type: type }>;
 
 /** Sentences of the story of one job. */
 export interface Told {
@@ -21,8 +19,6 @@ export interface Told {
 export interface StorySoFar {
   /** The job whose failure the next cascade follows from. */
   readonly lastFailed: number | null;
-  /** The run that this one was forked from; 0: none. */
-  readonly forkedFrom: number;
   /** Of the attempt that failed last. */
   lastErrorOf(job: number): Failure | null;
   isTold(job: number): boolean;

@@ -1,17 +1,8 @@
+import type { EventOf } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { counted } from "../../core/text/amount-text.js";
 import { durationText } from "./duration-text.js";
-import {
-  because,
-  type EventOf,
-  nameIn,
-  quote,
-  short,
-  steered,
-  type Told,
-  told,
-  type WordsOf,
-} from "./event-words.js";
+import { because, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { type NewNote, note } from "./note.js";
 import { capitalised, cost, fact, why } from "./sentence.js";
 import { noteText } from "./workspace-note-text.js";

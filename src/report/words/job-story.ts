@@ -86,7 +86,6 @@ class StoryTeller implements StorySoFar {
   private readonly uneventful = new Map<number, { readonly event: Event; readonly place: number }>();
   private heard = 0;
   lastFailed: number | null = null;
-  forkedFrom = 0;
   private lastJump: Jump | null = null;
   private readonly jumps = new Map<number, Jump | null>();
 
@@ -111,7 +110,6 @@ class StoryTeller implements StorySoFar {
   }
 
   private remember(event: Event): void {
-    if (event.type === "run.forked") this.forkedFrom = event.from;
     if (event.type === "goto.taken" || event.type === "edge.taken" || event.type === "operator.goto")
       this.lastJump = event;
     if (event.type === "barrier.opened") this.jumps.set(event.barrier, this.lastJump);

@@ -1,4 +1,5 @@
 import { describeUsedUp, isAfterSuccess, loopCount } from "../../core/decide/loop-budget.js";
+import type { EventOf } from "../../core/model/events.js";
 import { amountText, raiseText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notify/expiry.js";
@@ -7,17 +8,7 @@ import { iso } from "../../core/text/iso-time.js";
 import { jobNames } from "../lookup/job-name.js";
 import { durationText, endedText } from "./duration-text.js";
 import { eventText } from "./event-text.js";
-import {
-  type EventOf,
-  type Jump,
-  nameIn,
-  quote,
-  short,
-  steered,
-  type Told,
-  told,
-  type WordsOf,
-} from "./event-words.js";
+import { type Jump, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { untilText } from "./expiry-text.js";
 import { gotoText, inScope, loopsOf, loopText, retryLoopText } from "./loop-text.js";
 import { type NewNote, note } from "./note.js";

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { TrialOptions } from "../../../test/support/harness.js";
 import { replayedTrial } from "../../../test/support/replayed-trial.js";
 import type { Script } from "../../../test/support/scripted-worker.js";
-import type { Event } from "../../core/model/events.js";
 import { Narrator } from "./narrator.js";
 
 async function notes(text: string, script: Script, options: TrialOptions = {}): Promise<string[]> {
@@ -11,11 +10,6 @@ async function notes(text: string, script: Script, options: TrialOptions = {}): 
   return [...states()].flatMap(({ run, logged }) =>
     narrator.tell(run, logged).map(({ kind, text }) => `${kind}: ${text}`),
   );
-}
-
-function withoutKinds(event: Event): Event {
-  if (event.type !== "ladder.climbed") return event;
-  return { ...event, considered: event.considered.map(({ kind: _, ...rest }) => rest) };
 }
 
 describe("what is told of a run", () => {
@@ -178,17 +172,6 @@ transitions: [{ from: build, to: fallback, on: failure }]
       "question: ask asks: Go on? (yes, no) — daruma answer 1 ask --choose yes",
       "failed: ask attempt 1 failed: nobody answered in time (TIMEOUT, transient_runtime) — the step failed",
     ]);
-  });
-
-  it("tells the reasons of an older log, which have no kind, as they are", async () => {
-    const { states } = await replayedTrial("steps: { a: { type: noop } }", { a: ["fail"] });
-    const narrator = new Narrator();
-    const told = [...states()].flatMap(({ run, logged }) =>
-      narrator.tell(run, { ...logged, event: withoutKinds(logged.event) }),
-    );
-    expect(told.map(({ text }) => text)).toContain(
-      "a attempt 1 failed: exit code 1 (EXIT_1, application) — the run goes on; class application is not infrastructure; the step uses no breaker; the step has no failure handler; no retries are configured; no self_heal; no on_fail.run; no on_fail.goto; no transition on failure; the file has no queue; `unhandled: hold` is not set; the step failed",
-    );
   });
 
   it("says which run a line of a child run is about, once", async () => {

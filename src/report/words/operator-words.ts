@@ -1,19 +1,10 @@
+import type { AttemptElsewhere, EventOf } from "../../core/model/events.js";
 import { amountText } from "../../core/model/resources.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notify/expiry.js";
 import { counted } from "../../core/text/amount-text.js";
 import { jobNames } from "../lookup/job-name.js";
-import {
-  because,
-  type EventOf,
-  nameIn,
-  quote,
-  short,
-  steered,
-  type Told,
-  told,
-  type WordsOf,
-} from "./event-words.js";
+import { because, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { untilText } from "./expiry-text.js";
 import { type NewNote, note, runNote } from "./note.js";
 import { cost, fact } from "./sentence.js";
@@ -72,8 +63,8 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   },
   // One line says how many there are: there may be thousands.
   "job.reused": {
-    story: ({ job, origin }, _run, { forkedFrom }) =>
-      told(job, fact(`It was taken over from ${originText(origin, forkedFrom)} and did not run again.`)),
+    story: ({ job, origin }) =>
+      told(job, fact(`It was taken over from ${originText(origin)} and did not run again.`)),
   },
   "hold.resolved": {
     note: ({ job, action, reason, expired }, run) =>
@@ -131,9 +122,7 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   },
 };
 
-/** Older logs say only which run was forked. */
-function originText(origin: EventOf<"job.reused">["origin"], forkedFrom: number): string {
-  if (origin === undefined) return `run ${forkedFrom}`;
+function originText(origin: AttemptElsewhere): string {
   return origin.attempt === 0 ? `run ${origin.run}` : `run ${origin.run}, attempt ${origin.attempt},`;
 }
 

@@ -1,7 +1,8 @@
+import type { EventOf } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 import { counted, durationAmount } from "../../core/text/amount-text.js";
 import { jobNames, listNames } from "../lookup/job-name.js";
-import { type EventOf, nameIn, short, told, type WordsOf } from "./event-words.js";
+import { nameIn, short, told, type WordsOf } from "./event-words.js";
 import { type NewNote, note, runNote } from "./note.js";
 import { fact } from "./sentence.js";
 

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { bytesOf, MAX_USER_DATA_BYTES, type UserData } from "../../core/model/batch/user-data.js";
+import { FAILURE_FACTS, type FailureFacts } from "../../core/model/failure.js";
 import { HUMAN, LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import type { Assignment } from "../worker.js";
+import { objectOf } from "../zod-of.js";
 
 /** How long a server keeps a claim open that it has nothing for. */
 export const CLAIM_WAIT_MS = 25_000;
@@ -176,29 +178,11 @@ export interface HeartbeatAnswer extends Verdict {
 /** It has come as JSON: to walk through it again would prove nothing. */
 const json = z.unknown().transform((value) => (value ?? null) as Json);
 const text = z.string().max(MAX_TEXT_CHARS);
-const declared = z.object({
-  code: text.optional(),
-  message: text.optional(),
-  retryable: z.boolean().optional(),
-  retryAfterMs: z.number().min(0).optional(),
-});
-/** `lost` is not for a worker to say. */
-const facts = z.object({
-  message: text,
-  exitCode: z.number().int().optional(),
-  signal: text.optional(),
-  errno: text.optional(),
-  httpStatus: z.number().int().optional(),
-  timeout: z.enum(["wall", "idle"]).optional(),
-  code: text.optional(),
-  /** It costs the step one of its restarts, as if the worker had left without a word. */
-  evicted: z.boolean().optional(),
-  declared: declared.optional(),
-  retryAfterMs: z.number().min(0).optional(),
-  stdoutTail: text.optional(),
-  stderrTail: text.optional(),
-  stack: text.optional(),
-});
+/** What only the server can know is not for a worker to say. */
+const facts = objectOf(FAILURE_FACTS, {
+  others: "dropped",
+  maxChars: MAX_TEXT_CHARS,
+}) as unknown as z.ZodType<FailureFacts>;
 const output = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("value"), value: json }),
   /** It was sent before; the server knows where it lies. */

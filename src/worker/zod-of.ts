@@ -1,0 +1,64 @@
+import { z } from "zod";
+import type { Fields, Of, Optional, Shape } from "../core/text/shape.js";
+
+export interface Strictness {
+  /** Keys that the shape does not name: refused, dropped, or kept as they are. */
+  readonly others: "refused" | "dropped" | "kept";
+  /** Of every text. */
+  readonly maxChars?: number;
+}
+
+/** A shape of the core as a schema that checks and documents. */
+export function zodOf<T>(shape: Shape<T>, how: Strictness): z.ZodType<T, T> {
+  const made = schemaOf(shape, how);
+  return (shape.note === undefined ? made : made.describe(shape.note)) as z.ZodType<T, T>;
+}
+
+export function zodFields<F extends Fields>(
+  fields: F,
+  how: Strictness,
+): { [K in keyof F]: z.ZodType<F[K] extends Optional<infer T> ? T | undefined : Of<F[K]>> } {
+  const made = Object.entries(fields).map(([name, field]) => [
+    name,
+    "optional" in field ? zodOf(field.optional, how).optional() : zodOf(field, how),
+  ]);
+  return Object.fromEntries(made);
+}
+
+function schemaOf(shape: Shape, how: Strictness): z.ZodType {
+  switch (shape.kind) {
+    case "text":
+      return how.maxChars === undefined ? z.string() : z.string().max(how.maxChars);
+    case "flag":
+      return z.boolean();
+    case "json":
+      return z.custom((given) => given !== undefined, "Invalid input: expected a value");
+    case "number": {
+      const { whole, min, max } = shape;
+      const base = whole ? z.int() : z.number();
+      return Number.isFinite(min) ? base.min(min).max(max) : base;
+    }
+    case "word":
+      return shape.words === null ? z.string() : z.enum(shape.words as [string]);
+    case "just":
+      return z.literal(shape.value);
+    case "nullable":
+      return zodOf(shape.of, how).nullable();
+    case "list":
+      return z.array(zodOf(shape.of, how));
+    case "record":
+      return z.record(z.string(), zodOf(shape.of, how));
+    case "lazy":
+      return z.lazy(() => zodOf(shape.of(), how));
+    case "object":
+      return objectOf(shape.fields, how);
+    case "one":
+      return z.discriminatedUnion(shape.by, shape.of.map((each) => zodOf(each, how)) as never);
+  }
+}
+
+export function objectOf(fields: Fields, how: Strictness): z.ZodObject {
+  const made = zodFields(fields, how);
+  if (how.others === "refused") return z.strictObject(made);
+  return how.others === "kept" ? z.looseObject(made) : z.object(made);
+}
