@@ -3,6 +3,7 @@ import { replay } from "../../src/core/decide/decision.js";
 import type { Event } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
 import type { Run } from "../../src/core/model/run.js";
+import { describeSeed, recordedSeed } from "../golden/seed-hashes.js";
 import { findViolations } from "../support/invariants.js";
 import { snapshotRun } from "../support/run-snapshot.js";
 import { type SimResult, Simulation } from "./simulation.js";
@@ -23,6 +24,8 @@ const count = Number(process.env.SIM_SEEDS ?? 250);
 /** SIM_FROM=n begins there. */
 const first = Number(process.env.SIM_FROM ?? 1);
 const BATCH = 250;
+const NOT_AS_RECORDED =
+  "the log is another than the recorded one; test/golden/README.md says how to see where they differ";
 
 describe("the engine in rough weather", () => {
   const seeds = only === null ? Array.from({ length: count }, (_, index) => index + first) : [only];
@@ -39,6 +42,8 @@ describe("the engine in rough weather", () => {
         expect(result.unrecorded, `seed ${seed}\n${result.text}`).toEqual([]);
         expect(result.bookRows, `seed ${seed}\n${result.text}`).toEqual(result.rowsOfLog);
         expect(findViolations(result.log, result.definition), `seed ${seed}\n${result.text}`).toEqual([]);
+        const recorded = recordedSeed(seed);
+        if (recorded !== null) expect(describeSeed(seed, result.log), NOT_AS_RECORDED).toBe(recorded);
       }
     });
   }

@@ -1,0 +1,66 @@
+import { jsonText, sortedKeys } from "./json-text.js";
+
+/** What one place calls by another name than the next: its folders, its port. */
+export interface Place {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Measured, so that they differ from time to time. */
+const MEASURED = new Set(["duration_ms", "due_at", "pid"]);
+/** Measured when an attempt lasts long enough, so that the keys themselves are not always there. */
+const SAMPLED = new Set(["cpu_ms", "peak_memory_bytes", "read_bytes", "written_bytes"]);
+const INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?/g;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+/** Their width differs too, and with it that of a column. A pause before a retry is configured, not measured. */
+const WIDE: readonly (readonly [RegExp, string])[] = [
+  [/\+\d+\.\d+s\b/g, "+TIME"],
+  [/(?<!retry \d+ of \d+ in )\b\d+(?:\.\d+)? (?:ms|s|min)\b/g, "DURATION"],
+  [/\blocal-\d+\b/g, "local-PID"],
+];
+
+/** JSON with its keys sorted and its measured values masked, one document or one on each line; other text as it is. */
+export function masked(text: string, places: readonly Place[]): string {
+  const placed = places.reduce((all, { from, to }) => all.replaceAll(from, to), text);
+  const whole = parsed(placed);
+  if (whole !== null) return jsonText(maskedValue(whole.value, ""));
+  const lines = placed.split("\n");
+  const values = lines.filter((line) => line !== "").map(parsed);
+  if (values.length > 0 && values.every((each) => each !== null))
+    return values.map((each) => jsonText(maskedValue(each!.value, ""))).join("\n");
+  return maskedText(placed);
+}
+
+function maskedText(text: string): string {
+  const told = text.replace(INSTANT, "INSTANT").replace(UUID, "UUID");
+  const wide = WIDE.reduce((all, [pattern, word]) => all.replace(pattern, word), told);
+  return wide === told ? told : wide.replace(/(?<=\S) {2,}/g, "  ").replace(/ +$/gm, "");
+}
+
+function maskedValue(value: unknown, key: string): unknown {
+  if (MEASURED.has(key) && value !== null) return "MEASURED";
+  if (typeof value === "string") {
+    const inner = parsed(value);
+    return inner === null ? maskedText(value) : { JSON: maskedValue(inner.value, "") };
+  }
+  if (typeof value === "number" && value > 1_600_000_000_000) return "INSTANT";
+  if (Array.isArray(value)) return value.map((each) => maskedValue(each, key));
+  if (typeof value !== "object" || value === null) return value;
+  return sortedKeys(
+    Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => !SAMPLED.has(name))
+        .map(([name, each]) => [name, maskedValue(each, name)]),
+    ),
+  );
+}
+
+/** The object or list that a text is, if it is one. */
+function parsed(text: string): { readonly value: object } | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  try {
+    return { value: JSON.parse(text) as object };
+  } catch {
+    return null;
+  }
+}
