@@ -8,6 +8,7 @@ import { freePort } from "../support/free-port.js";
 import { masked, type Place } from "./masks.js";
 
 const FOLDER = join(repositoryRoot, "test/golden/scenes");
+const PRELUDE = readFileSync(join(FOLDER, "../prelude.sh"), "utf8");
 /** A scene whose first line is this has a server at $URL, over the scene's own store. */
 const SERVED = "# with a server";
 
@@ -77,15 +78,12 @@ class Stage {
   }
 
   async type(line: string): Promise<string> {
-    const shell = spawn(
-      "/bin/sh",
-      ["-c", `daruma() { '${process.execPath}' '${commandLine}' "$@"; }\n${line}`],
-      {
-        cwd: this.folder,
-        env: this.env,
-        stdio: ["ignore", "pipe", "pipe"],
-      },
-    );
+    const script = `daruma() { '${process.execPath}' '${commandLine}' "$@"; }\n${PRELUDE}\n${line}`;
+    const shell = spawn("/bin/sh", ["-c", script], {
+      cwd: this.folder,
+      env: this.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const streams = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const)
       shell[name].setEncoding("utf8").on("data", (piece: string) => {
