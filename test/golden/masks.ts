@@ -8,8 +8,11 @@ export interface Place {
 
 /** Of the numbers of milliseconds those that are configured; all others are measured. */
 const CONFIGURED = /(?:^|_)(?:delay|timeout|grace|jitter)_ms$/;
-/** Of one machine or one moment. A `request` is a hash of folders, `bytes` are of files that tell durations. */
-const MEASURED = new Set(["due_at", "pid", "host", "memory_bytes", "request", "bytes"]);
+/**
+ * Of one machine or one moment. A `request` is a hash of folders, `bytes` and `base64` are of files that tell
+ * durations.
+ */
+const MEASURED = new Set(["due_at", "pid", "host", "memory_bytes", "request", "bytes", "base64"]);
 /** Measured only where an attempt lasts long enough, so that the keys themselves are not always there. */
 const SAMPLED = new Set(["cpu_ms", "peak_memory_bytes", "read_bytes", "written_bytes", "used", "stretches"]);
 /** A list of members with one of these is in the order of what was measured. */
@@ -22,7 +25,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Their width differs too, and with it that of a column. A pause before a retry is configured, not measured. */
 const WIDE: readonly (readonly [RegExp, string])[] = [
   [/ *\+\d+\.\d+s\b/g, " +TIME"],
-  [/(?<!retry \d+ of \d+ in )\b\d+(?:\.\d+)? (?:ms|s|min)\b/g, "DURATION"],
+  [/(?<!retry \d+ of \d+ in )\b(?:\d+ (?:h|min) )*\d+(?:\.\d+)? (?:ms|s|min)\b/g, "DURATION"],
   [/\blocal-\d+\b/g, "local-PID"],
   [/, (?:peak_memory_bytes|cpu_ms|read_bytes|written_bytes) \d+/g, ""],
   [/\btime="\d+\.\d+"/g, 'time="SECONDS"'],
