@@ -12,6 +12,8 @@ export interface Attempt {
   readonly stepId: string;
   readonly attempt: number;
   readonly token: string;
+  /** The attempts from this one on are for the same child run: those before the present one were lost or interrupted. */
+  readonly childSince?: number;
   /** The action's keys with templates rendered. */
   readonly action: ActionDefinition;
   /** The whole environment of the step: the worker's, the file's, the step's, DARUMA_*. */

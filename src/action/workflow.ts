@@ -14,14 +14,15 @@ export interface ChildResult {
 }
 
 export interface ChildRequest {
-  readonly parent: { readonly runId: number; readonly jobId: number };
+  /** `attempt`: the first of those that are for the same child run, the present one or one that was lost before it. */
+  readonly parent: { readonly runId: number; readonly jobId: number; readonly attempt: number };
   readonly file: string;
   /** Relative files start here. */
   readonly folder: string;
   readonly inputs: { readonly [name: string]: Json };
 }
 
-/** Runs child runs to their end. One that an earlier attempt of the same job left unfinished is gone on with. */
+/** Runs child runs to their end. One that a lost attempt of the same job made is gone on with, or its outcome taken. */
 export interface ChildRuns {
   run(request: ChildRequest, signal: AbortSignal): Promise<ChildResult>;
 }
@@ -43,7 +44,11 @@ export function createWorkflowAction(children: ChildRuns): Action {
     async run(attempt) {
       const { file, inputs } = attempt.action;
       const request = {
-        parent: { runId: attempt.runId, jobId: attempt.jobId },
+        parent: {
+          runId: attempt.runId,
+          jobId: attempt.jobId,
+          attempt: attempt.childSince ?? attempt.attempt,
+        },
         file: String(file),
         folder: attempt.cwd,
         inputs: asInputs(inputs),

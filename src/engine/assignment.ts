@@ -154,6 +154,7 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     lastWorker: null,
     failureSource: failureSourceOf(run, job, readArtifact),
     failureContext: null,
+    ...(definition.action.type === "workflow" ? { childSince: job.outcomeDueSince ?? job.attempt } : {}),
     ...assignedWorkspaceOf(run, job),
     ...promptMaterialOf(run, job, readArtifact),
   };

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ChildRequest, ChildResult, ChildRuns } from "../action/workflow.js";
 import { DarumaError } from "../core/errors/errors.js";
+import type { RunCause } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
 import { type RunReport, reportRun } from "../report/run-report.js";
 import type { Store } from "../store/store.js";
@@ -9,7 +10,8 @@ import type { RunHandle } from "./run-handle.js";
 /** What child runs need of the engine that runs them. */
 export interface ChildHost {
   readonly store: Store;
-  startChild(request: ChildRequest): Promise<RunHandle>;
+  /** The store has one run of a cause. */
+  startChild(request: ChildRequest, cause: RunCause): Promise<RunHandle>;
   resume(runId: number): Promise<RunHandle>;
   cancel(runId: number, reason: string): Promise<void>;
 }
@@ -36,7 +38,7 @@ export class LocalChildRuns implements ChildRuns {
 
   async run(request: ChildRequest, signal: AbortSignal): Promise<ChildResult> {
     const host = this.host!;
-    const child = (await this.unfinished(request)) ?? (await this.begin(request));
+    const child = (await this.madeBefore(request, signal)) ?? (await this.begin(request));
     const cancel = (): void => void host.cancel(child.runId, "the parent's step was stopped").catch(() => {});
     if (signal.aborted) cancel();
     signal.addEventListener("abort", cancel, { once: true });
@@ -47,7 +49,7 @@ export class LocalChildRuns implements ChildRuns {
     }
   }
 
-  private async begin(request: ChildRequest): Promise<RunHandle> {
+  private async begin(request: ChildRequest): Promise<Child> {
     const host = this.host!;
     let depth = 1;
     for (let at = await host.store.readRun(request.parent.runId); at?.parent != null; depth += 1) {
@@ -58,7 +60,14 @@ export class LocalChildRuns implements ChildRuns {
         hint: "A workflow must not run itself, directly or through others.",
       });
     }
-    return host.startChild(request);
+    try {
+      return await host.startChild(request, causeOf(request));
+    } catch (error) {
+      // An engine that has lost the parent, and does not know it yet, was faster.
+      const other = isOwned(error) ? await this.ofSameCause(request) : null;
+      if (other === null) throw error;
+      return { runId: other, result: null };
+    }
   }
 
   /**
@@ -85,20 +94,54 @@ export class LocalChildRuns implements ChildRuns {
     return result === null ? null : unlessElsewhere(result, signal);
   }
 
-  /** The engine died while the child ran: the same child goes on. */
-  private async unfinished(request: ChildRequest): Promise<Child | null> {
-    const [last] = await this.host!.store.listRuns({ parentJob: request.parent.jobId, limit: 1 });
-    return last === undefined || last.finished_at !== null ? null : this.takeUp(last.id);
+  /**
+   * The child that a lost attempt made, also one that is over: its outcome is that of the step, and a second child would do
+   * its work again. Children of earlier attempts are past, but for one that still goes on: somebody has reopened it.
+   */
+  private async madeBefore(request: ChildRequest, signal: AbortSignal): Promise<Child | null> {
+    const { store } = this.host!;
+    const own = await this.ofSameCause(request);
+    if (own !== null) return this.takeUp(own);
+    const [last] = await store.listRuns({ parentJob: request.parent.jobId, limit: 1 });
+    if (last === undefined || last.finished_at !== null) return null;
+    if (!(await this.wasGivenUp(request))) return this.takeUp(last.id);
+    await this.host!.cancel(last.id, "the parent's step was stopped").catch(unlessOver);
+    await this.untilOver(await this.takeUp(last.id), signal);
+    return null;
+  }
+
+  private async ofSameCause(request: ChildRequest): Promise<number | null> {
+    const [run] = await this.host!.store.listRuns({ cause: causeOf(request).mark, limit: 1 });
+    return run?.id ?? null;
+  }
+
+  /** The attempt before was stopped, as for a goto, and whoever was to cancel its child did not live to do so. */
+  private async wasGivenUp({ parent }: ChildRequest): Promise<boolean> {
+    const attempts = await this.host!.store.readAttempts(parent.runId, parent.jobId);
+    return attempts.some(({ attempt, status }) => attempt === parent.attempt - 1 && status === "stopped");
   }
 
   private async takeUp(runId: number): Promise<Child> {
     try {
       return await this.host!.resume(runId);
     } catch (error) {
-      if (error instanceof DarumaError && error.code === "RUN_OWNED") return { runId, result: null };
+      if (isOwned(error)) return { runId, result: null };
       throw error;
     }
   }
+}
+
+/** Whatever else an attempt passes to its child may change; which attempt it is for does not. */
+function causeOf({ parent: { jobId, attempt } }: ChildRequest): RunCause {
+  return { mark: `child/${jobId}/${attempt}`, request: null };
+}
+
+function isOwned(error: unknown): boolean {
+  return error instanceof DarumaError && error.code === "RUN_OWNED";
+}
+
+function unlessOver(error: unknown): void {
+  if (!(error instanceof DarumaError && error.code === "RUN_OVER")) throw error;
 }
 
 /** Null: this engine lost the run to another. One that stops loses all its runs; then the attempt was ended, too. */

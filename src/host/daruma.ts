@@ -68,10 +68,10 @@ export class Daruma {
     const daruma = new Daruma(parts, prepare);
     children.attach({
       store,
-      startChild: async ({ inputs, parent, ...place }) =>
-        daruma.start(await childFile(store, parent.runId, place), {
-          ...{ inputs, parent },
-          ...inheritedFrom(await store.readRun(parent.runId)),
+      startChild: async ({ inputs, parent: { runId, jobId }, ...place }, cause) =>
+        daruma.start(await childFile(store, runId, place), {
+          ...{ inputs, parent: { runId, jobId }, cause },
+          ...inheritedFrom(await store.readRun(runId)),
         }),
       resume: (runId) => daruma.resume(runId),
       // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.

@@ -53,6 +53,8 @@ export interface Assignment {
   readonly runsOn: readonly string[];
   /** A command that sums up a failed attempt, instead of the built-in summary. */
   readonly summarize: string | null;
+  /** For a step that has a child run: the first attempt that may have made the one which this attempt is for. */
+  readonly childSince?: number;
   /** Exit code of the failure before this attempt; for a recovery script that of the failed attempt. */
   readonly returnCode: number | null;
   /** This is a recovery script, not an attempt: its logs have names of their own. */

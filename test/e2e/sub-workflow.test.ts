@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CliFolder, type Report } from "../support/cli-folder.js";
+import { fileAppears } from "../support/file-appears.js";
 
 const cli = new CliFolder();
 
@@ -18,6 +21,8 @@ name: child
 inputs: { n: { type: number } }
 steps: { work: { type: command, exec: "EXEC" } }
 `;
+
+const STARTED = /run (\d+) of parent started[\s\S]*run (\d+) of child started[\s\S]*work started/;
 
 interface Listed {
   run_id: number;
@@ -85,9 +90,7 @@ describe("a sub-workflow", () => {
   it("survives Ctrl-C: the resumed parent goes on with the same child run", async () => {
     const child = CHILD.replace("EXEC", "echo begun >&2; test -f int-ok || sleep 600; echo 9");
     const running = cli.start("run", cli.write("parent.yaml", parent(child)));
-    const [, id = "", childId = ""] = await running.until(
-      /run (\d+) of parent started[\s\S]*run (\d+) of child started[\s\S]*work started/,
-    );
+    const [, id = "", childId = ""] = await running.until(STARTED);
     running.kill("SIGINT");
     expect(await running.ended).toBe(130);
     cli.write("int-ok", "");
@@ -95,5 +98,68 @@ describe("a sub-workflow", () => {
     expect(exitCode).toBe(0);
     expect(report.jobs[0]?.output).toMatchObject({ run_id: Number(childId) });
     expect((await cli.json<Report>("show", childId)).value.status).toBe("completed");
+  });
+
+  it("that ends while its killed parent is away is not run again: the parent takes its outcome", async () => {
+    const child = CHILD.replace("EXEC", "echo paid >> killed-paid; test -f killed-ok || sleep 600; echo 9");
+    const running = cli.start("run", cli.write("parent.yaml", parent(child)));
+    const [, id = "", childId = ""] = await running.until(STARTED);
+    await fileAppears(join(cli.path, "killed-paid"));
+    running.kill("SIGKILL");
+    await running.ended;
+    cli.write("killed-ok", "");
+    expect((await cli.resume(Number(childId))).report.status).toBe("completed");
+    const { exitCode, report } = await cli.resume(Number(id));
+    expect(exitCode).toBe(0);
+    expect(report.jobs[0]).toMatchObject({ attempts: 2, output: { run_id: Number(childId) } });
+    expect(await childrenAfter(report.run_id)).toHaveLength(1);
+    // Once by the attempt that was killed, once by the child's own next attempt.
+    expect(readFileSync(join(cli.path, "killed-paid"), "utf8")).toBe("paid\npaid\n");
+  });
+
+  it("that ends while the server is away is not run again by the next one", async () => {
+    const child = CHILD.replace("EXEC", "echo paid >> served-paid; test -f served-ok || sleep 600; echo 9");
+    const file = cli.write("parent.yaml", parent(child));
+    const server = cli.start("serve", "--port", "0");
+    const [, url = ""] = await server.until(/listening at (http:\S+)/);
+    const begun = await fetch(`${url}/api/v1/runs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ source: readFileSync(file, "utf8"), folder: cli.path }),
+    });
+    const { run_id } = (await begun.json()) as { run_id: number };
+    await fileAppears(join(cli.path, "served-paid"));
+    server.kill("SIGKILL");
+    await server.ended;
+    cli.write("served-ok", "");
+    const [made] = await childrenAfter(run_id);
+    expect((await cli.resume(made!.run_id)).report.status).toBe("completed");
+    const next = cli.start("serve", "--port", "0");
+    await next.until(/listening at/);
+    let report: Report;
+    do report = (await cli.json<Report>("show", String(run_id))).value;
+    while (report.status === "running");
+    next.kill("SIGTERM");
+    await next.ended;
+    expect(report).toMatchObject({ status: "completed", jobs: [{ output: { run_id: made!.run_id } }, {}] });
+    expect(await childrenAfter(run_id)).toHaveLength(1);
+  });
+
+  it("whose hold was decided while its killed parent was away is not run again", async () => {
+    const child = CHILD.replace("EXEC", "echo paid >> held-paid; test -f held-ok || exit 6; echo 8").replace(
+      "name: child",
+      "name: child\nunhandled: hold",
+    );
+    const running = cli.start("run", cli.write("parent.yaml", parent(child)));
+    const [, id = ""] = await running.until(/run (\d+) of parent started/);
+    const [, childId = ""] = await running.until(/run (\d+) is held: work/);
+    running.kill("SIGKILL");
+    await running.ended;
+    cli.write("held-ok", "");
+    await cli.daruma("resolve", childId, "work", "--retry", "--reason", "ok now");
+    expect((await cli.resume(Number(childId))).exitCode).toBe(0);
+    expect((await cli.resume(Number(id))).exitCode).toBe(0);
+    expect(await childrenAfter(Number(id))).toHaveLength(1);
+    expect(readFileSync(join(cli.path, "held-paid"), "utf8")).toBe("paid\npaid\n");
   });
 });

@@ -182,8 +182,9 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
   if (run.status === "held") run.status = "running";
   const all = [...event.jobs, ...event.reblocked].map((id) => jobById(run, id));
   for (const job of all) {
-    const { settledAs, routedFrom, visit, visitFor } = job;
+    const { settledAs, routedFrom, visit, visitFor, outcomeDueSince } = job;
     invalidate(run, job);
+    job.outcomeDueSince = outcomeDueSince;
     job.routedFrom = routedFrom;
     // A hold that a run list waits for.
     job.visitFor = visitFor;

@@ -168,6 +168,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.error = event.error;
+        if (!traitsOf(event.error.class).lost) job.outcomeDueSince = null;
         rememberBreakers(job, event.breakers);
         if (event.breakers === undefined)
           job.heal = noteFailure(job.heal, job.error, event.no_progress ?? null);
@@ -184,6 +185,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       });
     case "attempt.stopped":
       leaveInTree(run, jobById(run, event.job), event.because === "interrupted");
+      if (event.because !== "interrupted") jobById(run, event.job).outcomeDueSince = null;
       if (event.because === "interrupted" || event.because === "reset")
         return uncharge(run, jobById(run, event.job));
       return endStoppedAttempt(run, jobById(run, event.job), at);
@@ -302,6 +304,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
     job.attemptPlace = placeOf(event);
     job.attemptPlaced = event.placed ?? null;
     job.repaired = false;
+    job.outcomeDueSince ??= event.attempt;
   });
 }
 
@@ -312,6 +315,7 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   if (checkpoint)
     run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
   job.error = null;
+  job.outcomeDueSince = null;
   job.items = event.items;
   keepUserData(run, event.user_data);
   rememberOutput(job, event.output);

@@ -54,6 +54,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     attemptPlace: NOWHERE,
     attemptPlaced: null,
     repaired: false,
+    outcomeDueSince: null,
     visit: 1,
     entered: false,
     gate: OPEN_GATE,
@@ -176,6 +177,7 @@ export function beginVisit(job: Job): void {
     job.visit += 1;
   }
   job.entered = false;
+  job.outcomeDueSince = null;
   job.retriesInVisit = 0;
   job.heal = NEW_HEAL_STATE;
   if (job.queue.dead) job.queue = { ...job.queue, dead: false };

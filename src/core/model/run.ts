@@ -145,6 +145,8 @@ export interface Job {
   attemptPlaced: Placed | null;
   /** A recovery script has run since its last attempt: what it mended is where that was. */
   repaired: boolean;
+  /** Since this attempt no outcome is on record: lost and interrupted ones leave theirs to the next. */
+  outcomeDueSince: number | null;
   visit: number;
   /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;
