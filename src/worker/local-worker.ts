@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Action, ActionResult, Attempt, AttemptPrompt, StopCause } from "../action/action.js";
@@ -33,7 +33,7 @@ import { hasWanted } from "./machine/wanted.js";
 import { writePrompt } from "./prompt-files.js";
 import { Redactors } from "./redactors.js";
 import { ResourceLimits } from "./resource-limits.js";
-import { makeScratchFolder } from "./scratch-folder.js";
+import { ScratchFolder } from "./scratch-folder.js";
 import { lackedAtStart, Shortages } from "./shortages.js";
 import { workFolder } from "./work-folder.js";
 import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
@@ -59,7 +59,7 @@ export class LocalWorker implements Worker {
   private readonly env: { readonly [name: string]: string | undefined };
   private readonly inherited: { readonly [name: string]: string };
   private readonly redactors: Redactors;
-  private scratch: string | null = null;
+  private readonly scratch = new ScratchFolder();
   private outputListener: ((piece: OutputPiece) => void) | null = null;
   private readonly shortages: Shortages;
   private readonly kills = new KernelKills();
@@ -143,7 +143,7 @@ export class LocalWorker implements Worker {
 
   async close(): Promise<void> {
     await emptyLogsMade();
-    if (this.scratch !== null) rmSync(this.scratch, { recursive: true, force: true });
+    await this.scratch.close();
   }
 
   /** The redactor for a workflow's secrets, as this worker's environment gives them. */
@@ -394,7 +394,6 @@ export class LocalWorker implements Worker {
 
   /** Raw step outputs lie here until they are read and redacted: out of the output folder, readable by nobody else. */
   private scratchOf({ jobId, attempt }: Assignment): string {
-    this.scratch ??= makeScratchFolder();
-    return join(this.scratch, `j${jobId}_a${attempt}`);
+    return join(this.scratch.open(), `j${jobId}_a${attempt}`);
   }
 }

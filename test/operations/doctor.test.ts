@@ -8,19 +8,21 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Daruma } from "../../src/host/daruma.js";
 import { openLocalClient } from "../../src/host/local-client.js";
 import { notePass } from "../../src/operations/retention/retention-passes.js";
 import { keepKnownServer } from "../../src/operations/server/server-settings.js";
 import { currentOwner } from "../../src/store/lease-owner.js";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
+import { ScratchFolder } from "../../src/worker/scratch-folder.js";
 import { OK } from "../support/cli-folder.js";
 
 let folder = "";
@@ -31,8 +33,12 @@ const database = (): string => join(outputDir, "daruma.db");
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "daruma-doctor-"));
   outputDir = join(folder, "out");
+  // What others have left in that of this machine is not looked at.
+  mkdirSync(join(folder, "tmp"));
+  vi.stubEnv("TMPDIR", join(folder, "tmp"));
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   if (mounted !== "") execFileSync("umount", [mounted]);
   mounted = "";
   rmSync(folder, { recursive: true, force: true });
@@ -102,6 +108,7 @@ describe("a healthy store", () => {
         "store",
         "disk",
         "permissions",
+        "scratch",
         "clock",
         "leases",
         "groups",
@@ -225,6 +232,22 @@ describe("what went wrong while it ran", () => {
     const left = await examine();
     expect(faults(left)).toEqual(["warning leases: 1 run interrupted, with nobody to continue: 1"]);
     expect(fixOf(left, "leases")).toContain("daruma resume RUN");
+  });
+
+  it("a scratch folder of a dead process that could not be removed", async () => {
+    await runOnce();
+    const scratch = new ScratchFolder();
+    const name = basename(scratch.open()).replace(/-\d+-\d+-\w+$/, `-${2 ** 22 + 1}-1-abcdef.removing`);
+    await scratch.close();
+    const stuck = join(folder, "tmp", name);
+    mkdirSync(stuck);
+    expect(faults(await examine())).toEqual([]);
+    utimesSync(stuck, 0, 0);
+    const left = await examine();
+    expect(faults(left)).toEqual([
+      `warning scratch: processes that were killed have left what could not be removed: ${stuck}`,
+    ]);
+    expect(fixOf(left, "scratch")).toContain("by hand");
   });
 
   it("a clock that was set back", async () => {

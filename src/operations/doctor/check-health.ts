@@ -11,12 +11,13 @@ import { checkFiles } from "./check-files.js";
 import { checkGroups } from "./check-groups.js";
 import { checkLeases } from "./check-leases.js";
 import { checkNeeds, checkSettings, checkVersions } from "./check-machine.js";
+import { checkScratch } from "./check-scratch.js";
 import { checkRetention, checkServers, checkWorkers } from "./check-servers.js";
 import { checkStore } from "./check-store.js";
 
 /** What does not need the store comes first. */
 const CHECKS: readonly Check[] = [
-  ...[checkVersions, checkSettings, checkStore, checkDisk, checkFiles],
+  ...[checkVersions, checkSettings, checkStore, checkDisk, checkFiles, checkScratch],
   ...[checkClock, checkLeases, checkGroups, checkServers, checkWorkers, checkRetention, checkNeeds],
 ];
 /** They would ask an empty store where the real one cannot be opened. */
@@ -30,7 +31,7 @@ export const checkHealth = operation({
   name: "check_health",
   summary: "check the store, the disk, the machine and the servers, and say what to do",
   description:
-    "Checks the database, the disk, permissions, clock, leases, groups, servers, workers, retention, settings and what workflows need, and says for each what is wrong and what to do. Nothing is changed.",
+    "Checks the database, the disk, permissions, the temporary folder, clock, leases, groups, servers, workers, retention, settings and what workflows need, and says for each what is wrong and what to do. Nothing is changed.",
   details:
     "`status` is the worst of all. A check that could not be made is an error. A database of an earlier version is not upgraded by this. A database of more than 1 GiB is looked through only with `full`.",
   onlyForPeople: true,
