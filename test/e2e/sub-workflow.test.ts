@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CliFolder, type Report } from "../support/cli-folder.js";
+import { sharedPostgresUrl } from "../support/embedded-postgres.js";
 import { fileAppears } from "../support/file-appears.js";
 
 const cli = new CliFolder();
@@ -30,8 +31,8 @@ interface Listed {
   status: string;
 }
 
-async function childrenAfter(run: number): Promise<Listed[]> {
-  const { value } = await cli.json<Listed[]>("list");
+async function childrenAfter(run: number, ...flags: string[]): Promise<Listed[]> {
+  const { value } = await cli.json<Listed[]>("list", ...flags);
   return value.filter(({ run_id, workflow }) => run_id > run && workflow === "child");
 }
 
@@ -100,22 +101,30 @@ describe("a sub-workflow", () => {
     expect((await cli.json<Report>("show", childId)).value.status).toBe("completed");
   });
 
-  it("that ends while its killed parent is away is not run again: the parent takes its outcome", async () => {
-    const child = CHILD.replace("EXEC", "echo paid >> killed-paid; test -f killed-ok || sleep 600; echo 9");
-    const running = cli.start("run", cli.write("parent.yaml", parent(child)));
-    const [, id = "", childId = ""] = await running.until(STARTED);
-    await fileAppears(join(cli.path, "killed-paid"));
-    running.kill("SIGKILL");
-    await running.ended;
-    cli.write("killed-ok", "");
-    expect((await cli.resume(Number(childId))).report.status).toBe("completed");
-    const { exitCode, report } = await cli.resume(Number(id));
-    expect(exitCode).toBe(0);
-    expect(report.jobs[0]).toMatchObject({ attempts: 2, output: { run_id: Number(childId) } });
-    expect(await childrenAfter(report.run_id)).toHaveLength(1);
-    // Once by the attempt that was killed, once by the child's own next attempt.
-    expect(readFileSync(join(cli.path, "killed-paid"), "utf8")).toBe("paid\npaid\n");
-  });
+  it.each([
+    ["SQLite", async () => []],
+    ["PostgreSQL", async () => ["--store", `${await sharedPostgresUrl()}?schema=lost_child_e2e`]],
+  ] as const)(
+    "that ends while its killed parent is away is not run again (%s): the parent takes its outcome",
+    async (name, storeFlags) => {
+      const [paid, ok] = [`${name}-paid`, `${name}-ok`];
+      const flags = await storeFlags();
+      const child = CHILD.replace("EXEC", `echo paid >> ${paid}; test -f ${ok} || sleep 600; echo 9`);
+      const running = cli.start("run", cli.write("parent.yaml", parent(child)), ...flags);
+      const [, id = "", childId = ""] = await running.until(STARTED);
+      await fileAppears(join(cli.path, paid));
+      running.kill("SIGKILL");
+      await running.ended;
+      cli.write(ok, "");
+      expect((await cli.json<Report>("resume", childId, ...flags)).value.status).toBe("completed");
+      const { exitCode, value: report } = await cli.json<Report>("resume", id, ...flags);
+      expect(exitCode).toBe(0);
+      expect(report.jobs[0]).toMatchObject({ attempts: 2, output: { run_id: Number(childId) } });
+      expect(await childrenAfter(report.run_id, ...flags)).toHaveLength(1);
+      // Once by the attempt that was killed, once by the child's own next attempt.
+      expect(readFileSync(join(cli.path, paid), "utf8")).toBe("paid\npaid\n");
+    },
+  );
 
   it("that ends while the server is away is not run again by the next one", async () => {
     const child = CHILD.replace("EXEC", "echo paid >> served-paid; test -f served-ok || sleep 600; echo 9");
