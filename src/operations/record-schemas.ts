@@ -1,19 +1,22 @@
 import { z } from "zod";
-import { ERROR_RECORD, type ErrorRecord } from "../core/model/failure.js";
+import { type ErrorRecord, FAILURE } from "../core/model/failure.js";
+import type { Shape } from "../core/text/shape.js";
 import { JOB_RECORD } from "../report/job-record.js";
-import { objectOf, zodFields } from "../worker/zod-of.js";
+import { zodFields, zodOf } from "../worker/zod-of.js";
 import { owner } from "./schemas.js";
 
 /** The record of a failure. */
-export const error = (
-  objectOf(ERROR_RECORD, { others: "dropped" }) as unknown as z.ZodType<ErrorRecord, ErrorRecord>
-).meta({
+export const error = zodOf<ErrorRecord>(FAILURE as Shape as Shape<ErrorRecord>, { others: "dropped" });
+z.globalRegistry.add(error, {
   id: "ErrorRecord",
   description: "A failure. The record is the same wherever it is shown.",
 });
 
 /** A job, the same in every answer. */
-export const job = z.object({ ...zodFields(JOB_RECORD, { others: "dropped" }), error: error.nullable() });
+export const job = z.object({
+  ...zodFields(JOB_RECORD, { others: "dropped" }),
+  error: error.nullable().describe("Why the job, or its last attempt, failed."),
+});
 
 export const expiry = z
   .object({

@@ -8,21 +8,34 @@ export interface Strictness {
   readonly maxChars?: number;
 }
 
-/** A shape of the core as a schema that checks and documents. */
+const made = new WeakMap<Shape, Map<string, z.ZodType>>();
+
+/**
+ * A shape of the core as a schema that checks and documents. The same shape gives the same schema, so that one which
+ * holds itself ends in a reference.
+ */
 export function zodOf<T>(shape: Shape<T>, how: Strictness): z.ZodType<T, T> {
-  const made = schemaOf(shape, how);
-  return (shape.note === undefined ? made : made.describe(shape.note)) as z.ZodType<T, T>;
+  const ofShape = made.get(shape) ?? new Map<string, z.ZodType>();
+  made.set(shape, ofShape);
+  const key = `${how.others} ${how.maxChars}`;
+  const known = ofShape.get(key) ?? noted(shape, schemaOf(shape, how));
+  ofShape.set(key, known);
+  return known as z.ZodType<T, T>;
+}
+
+function noted({ note }: Shape, schema: z.ZodType): z.ZodType {
+  return note === undefined ? schema : schema.describe(note);
 }
 
 export function zodFields<F extends Fields>(
   fields: F,
   how: Strictness,
 ): { [K in keyof F]: z.ZodType<F[K] extends Optional<infer T> ? T | undefined : Of<F[K]>> } {
-  const made = Object.entries(fields).map(([name, field]) => [
+  const entries = Object.entries(fields).map(([name, field]) => [
     name,
     "optional" in field ? zodOf(field.optional, how).optional() : zodOf(field, how),
   ]);
-  return Object.fromEntries(made);
+  return Object.fromEntries(entries);
 }
 
 function schemaOf(shape: Shape, how: Strictness): z.ZodType {
@@ -58,7 +71,7 @@ function schemaOf(shape: Shape, how: Strictness): z.ZodType {
 }
 
 export function objectOf(fields: Fields, how: Strictness): z.ZodObject {
-  const made = zodFields(fields, how);
-  if (how.others === "refused") return z.strictObject(made);
-  return how.others === "kept" ? z.looseObject(made) : z.object(made);
+  const given = zodFields(fields, how);
+  if (how.others === "refused") return z.strictObject(given);
+  return how.others === "kept" ? z.looseObject(given) : z.object(given);
 }

@@ -129,7 +129,7 @@ export const ERROR_RECORD = {
   resource_limit: optional(noted(LIMIT, "After OOM or WALLTIME: the most that the cluster gives a job.")),
   original_class: noted(nullable(failureClass), "Before it became `stuck_no_progress`."),
   cause: noted(
-    lazy((): Shape<Failure | null> => nullable(object(ERROR_RECORD) as Shape<never>)),
+    lazy((): Shape<Failure | null> => nullable(FAILURE)),
     "The failure of the last attempt, if something else ended the job.",
   ),
 } as const;
@@ -143,7 +143,7 @@ export interface Failure extends ErrorRecord {
   readonly job_id: number;
 }
 
-export const FAILURE = object(ERROR_RECORD) as Shape as Shape<Failure>;
+export const FAILURE: Shape<Failure> = object(ERROR_RECORD) as Shape as Shape<Failure>;
 
 /** What the facts alone say of a failure. */
 export type ClassifiedFailure = Pick<
