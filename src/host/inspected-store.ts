@@ -14,7 +14,7 @@ export interface OpenedForInspection {
   readonly inspectStore: (full: boolean) => Promise<InspectedStore>;
 }
 
-/** A store to look at, which must not be changed by that: one of an earlier version is not brought up to date. */
+/** A store to look at, which must not be changed by that: one of another version is not opened. */
 export async function openInspected(
   named: string | undefined,
   outputDir: string,

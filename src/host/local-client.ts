@@ -107,7 +107,6 @@ class LocalClient {
 
   private async openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
     const { store, outputDir } = this.options;
-    // To open a database of an earlier version is to upgrade it.
     if (withoutStore === "unread") return createMemoryStore();
     if (this.opened === null) {
       const file = store ?? databaseFile(outputDir);

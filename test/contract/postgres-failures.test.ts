@@ -1,7 +1,8 @@
 import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { MIGRATIONS } from "../../src/store/postgres/migrations.js";
+import { inspectPostgres } from "../../src/store/inspect/inspect-postgres.js";
 import { openPostgresStore, type PostgresOptions } from "../../src/store/postgres/postgres-store.js";
+import { SCHEMA_VERSION } from "../../src/store/schema-version.js";
 import type { Store, StoreChange } from "../../src/store/store.js";
 import { CuttingProxy } from "../support/cutting-proxy.js";
 import { freshSchema } from "../support/embedded-postgres.js";
@@ -17,7 +18,6 @@ import {
   takeRun,
 } from "./store-fixtures.js";
 
-const NEWEST = MIGRATIONS.at(-1)!.version;
 const COMMITS = 300;
 
 let server: PostgresServer;
@@ -339,16 +339,26 @@ describe("opening", () => {
     const stores = await Promise.all(Array.from({ length: 5 }, () => open()));
     const ids = await Promise.all(stores.map((store) => store.reserveRunId()));
     expect(ids.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
-    expect(await ask("SELECT version FROM schema_version")).toEqual([{ version: NEWEST }]);
+    expect(await ask("SELECT version FROM schema_version")).toEqual([{ version: SCHEMA_VERSION }]);
   });
 
-  test("refuses a schema of a newer Daruma", async () => {
-    await open();
-    await ask("UPDATE schema_version SET version = version + 1");
-    await expect(open()).rejects.toMatchObject({
-      code: "STORE_VERSION",
-      message: expect.stringContaining(`version ${NEWEST + 1}`),
-    });
+  test.each([SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])(
+    "refuses a schema of version %i and leaves it alone",
+    { tags: ["D5"] },
+    async (version) => {
+      await open();
+      await ask(`UPDATE schema_version SET version = ${version}`);
+      await expect(open()).rejects.toMatchObject({
+        ...{ code: "STORE_VERSION", message: expect.stringContaining(`version ${version}`) },
+        hint: expect.stringContaining("--store"),
+      });
+      expect(await ask("SELECT version FROM schema_version")).toEqual([{ version }]);
+    },
+  );
+
+  test("is not done by looking: a schema that is looked at is not made", async () => {
+    expect(await inspectPostgres(`${server.url()}?schema=${schema}`)).toMatchObject({ version: null });
+    expect(await ask(`SELECT 1 FROM pg_namespace WHERE nspname = '${schema}'`)).toEqual([]);
   });
 
   test("refuses a schema of another program and leaves it alone", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { DarumaError } from "../../src/core/errors/errors.js";
-import { MIGRATIONS } from "../../src/store/sqlite/migrations.js";
+import { SCHEMA_VERSION } from "../../src/store/schema-version.js";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
 import { makeFolder } from "./sqlite-folder.js";
 import { appendTo, canceledEvent, OWNER, runRow, takeRun } from "./store-fixtures.js";
@@ -50,13 +50,19 @@ describe("opening", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  test("refuses a database of a newer Daruma", async () => {
-    await (await openSqliteStore({ file })).close();
-    const db = new DatabaseSync(file);
-    db.exec("UPDATE schema_version SET version = version + 1");
-    db.close();
-    await expectRefusal("STORE_VERSION", `version ${MIGRATIONS.length + 1}`);
-  });
+  test.each([SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])(
+    "refuses a database of version %i, and leaves it alone",
+    { tags: ["D5"] },
+    async (version) => {
+      await (await openSqliteStore({ file })).close();
+      const db = new DatabaseSync(file);
+      db.prepare("UPDATE schema_version SET version = ?").run(version);
+      db.close();
+      const before = readFileSync(file);
+      await expectRefusal("STORE_VERSION", `version ${version}`);
+      expect(readFileSync(file).equals(before)).toBe(true);
+    },
+  );
 
   test("refuses a path that is a folder", async () => {
     mkdirSync(file);

@@ -708,7 +708,10 @@ export const ERROR_CATALOGUE = {
     means: "This server does not have the attempt's run yet.",
     next: "Nothing: the worker keeps the result and sends it again.",
   },
-  STORE_VERSION: { means: "The database was written by a newer Daruma.", next: "Upgrade Daruma." },
+  STORE_VERSION: {
+    means: "The database was made by a Daruma with other tables.",
+    next: "Open it with the Daruma that made it, or name another database with `--store`.",
+  },
   // The server
   BODY_TOO_LARGE: {
     means: "The request body is larger than the server accepts.",

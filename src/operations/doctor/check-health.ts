@@ -33,7 +33,7 @@ export const checkHealth = operation({
   description:
     "Checks the database, the disk, permissions, the temporary folder, clock, leases, groups, servers, workers, retention, settings and what workflows need, and says for each what is wrong and what to do. Nothing is changed.",
   details:
-    "`status` is the worst of all. A check that could not be made is an error. A database of an earlier version is not upgraded by this. A database of more than 1 GiB is looked through only with `full`.",
+    "`status` is the worst of all. A check that could not be made is an error. A database of more than 1 GiB is looked through only with `full`.",
   onlyForPeople: true,
   role: "admin",
   effect: "reads",

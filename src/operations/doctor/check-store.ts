@@ -45,17 +45,10 @@ function versionFindings(
             "Check --store and --output-dir: another program may have made the file.",
           ),
         ];
-  if (version > newestVersion)
-    return [
-      error(
-        `${what} has version ${version}; this Daruma knows versions up to ${newestVersion}`,
-        "Use the version of Daruma that made it, or a newer one: docs/upgrade.md.",
-      ),
-    ];
   return [
-    warning(
-      `${what} has version ${version} and is not upgraded to ${newestVersion} yet`,
-      "The next command or server that opens it does that. Make a backup first: docs/upgrade.md.",
+    error(
+      `${what} has version ${version}; this Daruma reads version ${newestVersion} alone`,
+      "Open it with the Daruma that made it, or name another database: docs/upgrade.md.",
     ),
   ];
 }

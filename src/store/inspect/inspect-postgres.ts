@@ -1,9 +1,9 @@
 import { Database } from "../postgres/database.js";
-import { MIGRATIONS } from "../postgres/migrations.js";
 import { parseAddress } from "../postgres/postgres-address.js";
+import { SCHEMA_VERSION } from "../schema-version.js";
 import type { StoreInspection } from "./store-inspection.js";
 
-/** A database as it is: its schema is neither made nor brought up to date. */
+/** A database as it is: its schema is not made. */
 export async function inspectPostgres(url: string): Promise<StoreInspection> {
   const db = new Database(parseAddress(url), 1);
   try {
@@ -25,7 +25,7 @@ export async function inspectSchema(db: Database): Promise<StoreInspection> {
     kind: "postgres",
     place: db.address.label,
     version: schema?.version ?? null,
-    newestVersion: MIGRATIONS.at(-1)?.version ?? 0,
+    newestVersion: SCHEMA_VERSION,
     problems: [],
     checked: true,
     bytes: server === undefined ? null : Number(server.bytes),

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { messageOf } from "../../core/text/message-of.js";
-import { MIGRATIONS } from "../sqlite/migrations.js";
+import { SCHEMA_VERSION } from "../schema-version.js";
 import { type Database, loadSqlite } from "../sqlite/sqlite-driver.js";
 import type { StoreInspection } from "./store-inspection.js";
 
@@ -9,13 +9,13 @@ const MAX_CHECKED_BYTES = 1024 ** 3;
 const BUSY_TIMEOUT_MS = 5_000;
 const MAX_PROBLEMS = 5;
 
-/** A database file as it is: opened for reading only, so that an older one is not brought up to date. */
+/** A database file as it is: opened for reading only. */
 export function inspectDatabase(file: string, full: boolean): StoreInspection {
   const bytes = sizeOf(file);
   const found = {
     kind: "sqlite" as const,
     place: file,
-    newestVersion: MIGRATIONS.at(-1)?.version ?? 0,
+    newestVersion: SCHEMA_VERSION,
     bytes,
     walBytes: sizeOf(`${file}-wal`),
     server: null,

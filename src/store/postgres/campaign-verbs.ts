@@ -78,11 +78,3 @@ export function createCampaignVerbs(db: Database): CampaignStore {
     },
   };
 }
-
-export const CAMPAIGNS = `
-  CREATE TABLE campaign (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, revision integer NOT NULL, unfinished boolean NOT NULL,
-    data text NOT NULL, stamp text);
-  CREATE INDEX campaign_unfinished ON campaign (id) WHERE unfinished;
-  CREATE TABLE campaign_job (job_id bigint PRIMARY KEY, campaign_id bigint NOT NULL);
-  CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);`;

@@ -105,17 +105,3 @@ function write(db: Database, cluster: ClusterRow, rows: readonly AllocationRow[]
     return (await session.rows(sql, cluster.name, stamp)).length === 1;
   });
 }
-
-export const CLUSTERS = `
-  CREATE TABLE cluster (
-    name text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL, suspended text, failures integer NOT NULL,
-    retry_at bigint, submitted_at bigint, excluded text NOT NULL, stamp text);
-  CREATE TABLE allocation (
-    key text COLLATE "C" PRIMARY KEY, cluster text COLLATE "C" NOT NULL, id text, restart integer NOT NULL,
-    state text COLLATE "C" NOT NULL, shape text NOT NULL, tags text NOT NULL, job_id bigint, reason text NOT NULL,
-    server text NOT NULL, owner text NOT NULL, token_id bigint, folder text NOT NULL, nodes text NOT NULL, cancel text,
-    created_at bigint NOT NULL, submitted_at bigint, started_at bigint, pilot_at bigint, unknown_since bigint,
-    ended_at bigint, outcome text);
-  CREATE INDEX allocation_live ON allocation (cluster) WHERE state <> 'ended';
-  CREATE INDEX allocation_by_age ON allocation (created_at, key);
-  CREATE TABLE server (owner text COLLATE "C" PRIMARY KEY, url text NOT NULL, expires_at bigint NOT NULL);`;

@@ -2,12 +2,11 @@ import { type CountDialect, countQuery, readCount } from "../count-queries.js";
 import type { CountStore } from "../counts.js";
 import { Conditions } from "./conditions.js";
 import { type Database, toArrayLiteral } from "./database.js";
-import { EVENT_JOB } from "./schema.js";
 import { demandRuns } from "./search-queries.js";
 
 const DIALECT: CountDialect = {
   join: "JOIN",
-  eventJob: EVENT_JOB,
+  eventJob: "about_job",
   isHandled: "job.handled",
   field: (...names) => `(data::json #>> '{${names.join(",")}}')`,
   isNotOk: "data::json ->> 'ok' = 'false'",

@@ -15,11 +15,11 @@ import { createCountVerbs } from "./count-verbs.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { createInboxVerbs } from "./inbox-verbs.js";
 import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
-import { migrate } from "./migrations.js";
 import { createOutboxVerbs } from "./outbox/outbox-verbs.js";
 import { createPlaceVerbs } from "./places/place-verbs.js";
 import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
+import { prepareSchema } from "./schema.js";
 import { createSharedVerbs } from "./shared-verbs.js";
 import { createTokenVerbs } from "./token-verbs.js";
 import { createWaitingVerbs } from "./waiting-verbs.js";
@@ -45,7 +45,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const address = parseAddress(options.url, options.schema);
   const db = new Database(address, options.maxConnections ?? DEFAULT_MAX_CONNECTIONS, options.maxDeadlineMs);
   try {
-    await migrate(db);
+    await prepareSchema(db);
   } catch (error) {
     await db.close();
     throw error;

@@ -3,7 +3,6 @@ import { COLUMNS, TABLES } from "../tables.js";
 import type { UnansweredJob } from "../unanswered.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
-import { EVENT_JOB } from "./schema.js";
 import { listJobs, listRuns, UNANSWERED } from "./search-queries.js";
 import { createSnapshotVerbs } from "./snapshot-verbs.js";
 import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
@@ -36,7 +35,7 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
       const conditions = new Conditions()
         .demand("run_id = ?", runId)
         .demand("seq > ?", afterSeq)
-        .demand(`? = ${EVENT_JOB}`, job)
+        .demand("? = about_job", job)
         .demandOneOf("type", types);
       const sql = `SELECT seq, at, data FROM event ${conditions.where} ORDER BY seq ${conditions.limit(limit)}`;
       const stored = await db.list<StoredEvent>(sql, ...conditions.parameters);

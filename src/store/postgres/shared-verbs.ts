@@ -74,8 +74,3 @@ function storedChange({ delayMs, told, error, ...change }: NoticeChange) {
     error: error === null ? null : toStorableText(error),
   };
 }
-
-export const SHARED = `
-  CREATE TABLE shared (
-    kind text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, revision bigint NOT NULL, data text NOT NULL,
-    stamp text, PRIMARY KEY (kind, name));`;

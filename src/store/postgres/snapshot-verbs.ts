@@ -1,12 +1,6 @@
 import type { Store, StoredSnapshot } from "../store.js";
 import type { Database } from "./database.js";
 
-/** Part of a migration: never edit it. */
-export const SNAPSHOTS = `
-  CREATE TABLE snapshot (
-    run_id bigint PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE, seq bigint NOT NULL, version text NOT NULL,
-    sha256 text NOT NULL, bytes bytea NOT NULL);`;
-
 type Found = Omit<StoredSnapshot, "runId" | "bytes"> & { readonly bytes: string };
 
 /** Bytes are text on the way: the driver knows none here. */

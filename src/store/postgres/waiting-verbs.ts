@@ -56,30 +56,3 @@ interface WaitingRow {
   readonly seq: number;
   readonly asks: string;
 }
-
-/**
- * Two statements, so that the log is read after the lock is had: a commit that held it until then has made it longer.
- * Asked for again by who got it, since the answer may have been lost: the same token.
- */
-export const WAITING_RUNS = `
-  CREATE TABLE waiting_run (
-    run_id bigint PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE, fence bigint NOT NULL, seq bigint NOT NULL,
-    owner text COLLATE "C" NOT NULL, asks text NOT NULL);
-  CREATE FUNCTION take_waiting_run(
-    wanted_run bigint, old_fence bigint, last_seq bigint, new_owner text, lasts bigint, asked_at bigint)
-    RETURNS bigint LANGUAGE plpgsql AS $$
-  DECLARE
-    new_fence bigint;
-  BEGIN
-    PERFORM FROM lease WHERE run_id = wanted_run FOR UPDATE;
-    UPDATE lease SET fence = old_fence + 1, owner = new_owner, claim = NULL,
-        expires_at = coalesce(asked_at, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint) + lasts
-      WHERE run_id = wanted_run
-        AND (fence = old_fence AND owner IS NOT NULL OR fence = old_fence + 1 AND owner = new_owner)
-        AND (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = wanted_run) = last_seq
-      RETURNING fence INTO new_fence;
-    IF new_fence IS NOT NULL THEN
-      DELETE FROM waiting_run WHERE run_id = wanted_run;
-    END IF;
-    RETURN new_fence;
-  END $$;`;

@@ -1,7 +1,7 @@
 import { type CountDialect, countQuery, readCount } from "../count-queries.js";
 import type { CountKind, CountStore, Counts } from "../counts.js";
-import { EVENT_JOB } from "./migrations.js";
 import type { ReadVerbs } from "./protocol.js";
+import { EVENT_JOB } from "./schema.js";
 import { demandRuns } from "./search-queries.js";
 import { Conditions, type Statements } from "./statements.js";
 import type { ThreadClient } from "./thread-client.js";

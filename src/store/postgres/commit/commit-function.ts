@@ -1,6 +1,5 @@
 import { COLUMNS, TABLES } from "../../tables.js";
-import { writeSharedFunction } from "../outbox/outbox-verbs.js";
-import { FIND_SEEKERS, PLACE_VARIABLES, TAKE_PLACES } from "../places/place-schema.js";
+import { FIND_SEEKERS, PLACE_VARIABLES, TAKE_PLACES } from "../places/place-functions.js";
 import { REFUSED_STATE } from "../postgres-errors.js";
 
 export function setEach(columns: readonly string[]): string {
@@ -30,36 +29,10 @@ const PARAMETERS = {
 };
 type Parameter = keyof typeof PARAMETERS;
 
-/** What the versions before did not give, the last one first: their forms stay for servers that have not been restarted yet. */
-const LATER_PARAMETERS: readonly Parameter[] = ["event_about", "notices", "book", "checkpoints"];
-
-/** As the tables are now. Made anew after every migration, so that a migration need only add its columns. */
-export function commitFunctions(): string {
-  const earlier = LATER_PARAMETERS.map((_, index) => earlierForm(LATER_PARAMETERS.slice(0, index + 1)));
-  return [commitFunction(), ...earlier, writeSharedFunction("CREATE OR REPLACE FUNCTION")].join("\n");
-}
-
 /** JSON goes by way of `text`: the driver would make JSON of a JSON parameter once more. */
 export const COMMIT_CALL = `SELECT commit_appends(${Object.values(PARAMETERS)
   .map((type, index) => (type === "json" ? `$${index + 1}::text::json` : `$${index + 1}`))
   .join(", ")})`;
-
-function declare(parameters: readonly Parameter[]): string {
-  return `CREATE OR REPLACE FUNCTION commit_appends(${parameters
-    .map((name) => `${name} ${PARAMETERS[name]}`)
-    .join(", ")}) RETURNS void LANGUAGE plpgsql AS $$`;
-}
-
-/** Without what is missing there. */
-function earlierForm(missing: readonly Parameter[]): string {
-  const names = Object.keys(PARAMETERS) as Parameter[];
-  const given = names.map((name) => (missing.includes(name) ? `NULL::${PARAMETERS[name]}` : name));
-  return `
-  ${declare(names.filter((name) => !missing.includes(name)))}
-  BEGIN
-    PERFORM commit_appends(${given.join(", ")});
-  END $$;`;
-}
 
 /** Rows of a table; a new version replaces the one that is there. */
 function writeRows({
@@ -89,15 +62,15 @@ function addRows(table: "route" | "book_row" | "outbox", given: Parameter): stri
  * the check and the end of the transaction. `append_known` is where an earlier append of the same call ends.
  *
  * Milliseconds for the 128 events, 128 jobs and 128 attempts of 64 steps: rows in JSON 3.0, in JSON without what is null
- * 2.8, in an array for each column 2.3, in an array of rows 2.1. JSON was kept: a server that does not know the newest
- * column still writes its rows. Notifications cost 5 % of the database's CPU in a chain of steps and make the commits of
+ * 2.8, in an array for each column 2.3, in an array of rows 2.1. JSON was kept: a column more is nothing to be done here.
+ * Notifications cost 5 % of the database's CPU in a chain of steps and make the commits of
  * all servers on one database follow each other, as PostgreSQL does with all that notify; so `changes` is often empty
  * (`announcements.ts`).
  */
-function commitFunction(): string {
-  const { run, job, attempt, checkpoint } = TABLES;
-  return `
-  ${declare(Object.keys(PARAMETERS) as Parameter[])}
+export const COMMIT_FUNCTION = `
+  CREATE FUNCTION commit_appends(${Object.entries(PARAMETERS)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(", ")}) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE${PLACE_VARIABLES}
     refusal text;
   BEGIN
@@ -116,9 +89,9 @@ function commitFunction(): string {
     END IF;${FIND_SEEKERS}
     INSERT INTO event (run_id, seq, at, type, data, about_job)
       SELECT * FROM unnest(event_run, event_seq, event_at, event_type, event_data, event_about);${[
-        ...[run, job, attempt].map(writeRows),
+        ...[TABLES.run, TABLES.job, TABLES.attempt].map(writeRows),
         addRows("route", "routes"),
-        writeRows(checkpoint),
+        writeRows(TABLES.checkpoint),
         TAKE_PLACES,
         addRows("book_row", "book"),
         addRows("outbox", "notices"),
@@ -127,4 +100,3 @@ function commitFunction(): string {
       PERFORM pg_notify(current_schema(), change) FROM unnest(changes) AS change;
     END IF;
   END $$;`;
-}

@@ -74,7 +74,7 @@ function describeEvents(appends: readonly Append[]): string[] {
       times.push(event.at);
       types.push(event.type);
       data.push(event.data);
-      // 0: none. Without a number the database would look into the text.
+      // 0: none.
       jobs.push(Number(EVENT_JOB.exec(event.data)?.[1] ?? 0));
     }
   }

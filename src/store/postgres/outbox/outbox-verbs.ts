@@ -67,18 +67,6 @@ export function createOutboxVerbs(db: Database, clock: LeaseClock): OutboxStore 
   };
 }
 
-/** The stamp tells a call that is repeated that it was the one that wrote. */
-export const OUTBOX = `
-  CREATE TABLE outbox (
-    id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL, kind text NOT NULL, channel text COLLATE "C" NOT NULL,
-    thing text COLLATE "C" NOT NULL, run_id bigint, workflow text, step text, signature text, condition text,
-    facts text NOT NULL, state text COLLATE "C" NOT NULL, told text, tries integer NOT NULL, error text,
-    next_at bigint NOT NULL, settled_at bigint, lease text COLLATE "C", leased_until bigint NOT NULL DEFAULT 0,
-    stamp text);
-  CREATE INDEX outbox_open ON outbox (at, id) WHERE state IN ('new', 'due');
-  CREATE INDEX outbox_by_time ON outbox (at, id);
-  CREATE INDEX run_by_end ON run (workflow, finished_at);`;
-
 /** One of them is not as whoever writes has read it. */
 const STALE_STATE = "DR003";
 
@@ -86,10 +74,8 @@ const STALE_STATE = "DR003";
  * All or nothing: rows that are there are locked before their revisions are compared, and what turns out to be stale takes
  * back all that was written before.
  */
-export function writeSharedFunction(define: string): string {
-  const columns = COLUMNS.outbox;
-  return `
-  ${define} write_shared(given json, notices json, settled json, given_stamp text, change text, given_now bigint)
+export const WRITE_SHARED_FUNCTION = `
+  CREATE FUNCTION write_shared(given json, notices json, settled json, given_stamp text, change text, given_now bigint)
     RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
     now_ms bigint := coalesce(given_now, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint);
@@ -121,8 +107,8 @@ export function writeSharedFunction(define: string): string {
       END IF;
     END IF;
     IF notices IS NOT NULL THEN
-      INSERT INTO outbox (${columns})
-        SELECT ${columns} FROM json_populate_recordset(NULL::outbox, notices) ON CONFLICT DO NOTHING;
+      INSERT INTO outbox (${COLUMNS.outbox})
+        SELECT ${COLUMNS.outbox} FROM json_populate_recordset(NULL::outbox, notices) ON CONFLICT DO NOTHING;
     END IF;
     IF json_array_length(given) > 0 THEN
       PERFORM pg_notify(current_schema(), change);
@@ -131,4 +117,3 @@ export function writeSharedFunction(define: string): string {
   EXCEPTION WHEN SQLSTATE '${STALE_STATE}' THEN
     RETURN false;
   END $$;`;
-}

@@ -8,7 +8,7 @@ import type { Session } from "../connection-pool.js";
 import { type Database, toArrayLiteral } from "../database.js";
 import type { LeaseClock } from "../lease-verbs.js";
 import { violates } from "../postgres-errors.js";
-import { PLACE_INDEX } from "./place-schema.js";
+import { PLACE_INDEX } from "./place-functions.js";
 
 /** The first parameter is the instant at which it is for a caller whose clock counts, else null. */
 const NOW = "coalesce($1::bigint, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { threadEntry } from "../../thread-entry.js";
-import { migrate } from "../migrations.js";
+import { prepareSchema } from "../schema.js";
 import type { Database } from "../sqlite-driver.js";
 import { copyEmptyDatabase, EMPTY_DATABASE } from "./new-database.js";
 
@@ -26,9 +26,9 @@ function contentOf(db: Database): unknown {
   return { schema, rows: tables.map((name) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]) };
 }
 
-it("what the build brings is what the migrations make, with a write-ahead log", () => {
+it("what the build brings is what opening an empty file makes, with a write-ahead log", () => {
   const made = new DatabaseSync(":memory:");
-  migrate(made, "f");
+  prepareSchema(made, "f");
   expect(copyEmptyDatabase(file, BUILT)).toBe(true);
   const copied = new DatabaseSync(file);
   expect(contentOf(copied)).toEqual(contentOf(made));

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { threadId } from "node:worker_threads";
 
 export const FILE_MODE = 0o600;
-/** An empty database of the newest version, which the build puts beside this code. */
+/** An empty database with all tables, which the build puts beside this code. */
 export const EMPTY_DATABASE = "empty.db";
 
 /**

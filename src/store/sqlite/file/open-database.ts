@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DarumaError } from "../../../core/errors/errors.js";
-import { MIGRATIONS, migrate, readVersion } from "../migrations.js";
+import { hasSchema, prepareSchema } from "../schema.js";
 import { type Database, loadSqlite } from "../sqlite-driver.js";
 import { primaryCode, SQLITE_BUSY } from "../sqlite-errors.js";
 import { copyEmptyDatabase, FILE_MODE } from "./new-database.js";
@@ -11,7 +11,7 @@ const BUSY_PAUSE_MS = 10;
 const CACHE_KIB = 8_192;
 const FOLDER_MODE = 0o700;
 
-/** Open the file, make it and its folder where they are missing, and bring its schema up to date. */
+/** Open the file; it, its folder and its tables are made where they are missing. */
 export function openDatabase(file: string): Database {
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
   // Made here rather than by SQLite, which would leave it readable by all; the -wal and -shm files take its mode.
@@ -31,14 +31,14 @@ export function openDatabase(file: string): Database {
 }
 
 function prepareFile(db: Database, file: string): void {
-  readVersion(db, file, MIGRATIONS.at(-1)?.version ?? 0);
+  hasSchema(db, file);
   const { journal_mode: mode } = db.prepare("PRAGMA journal_mode = WAL").get() as { journal_mode: string };
   if (mode !== "wal") {
     throw new DarumaError("STORE_FAILED", `${file}: its file system cannot hold a write-ahead log`, {
       hint: "Keep the database on a local disk.",
     });
   }
-  migrate(db, file);
+  prepareSchema(db, file);
 }
 
 /** Two processes that turn a new file to WAL at once: SQLite tells one of them "busy" without waiting. */

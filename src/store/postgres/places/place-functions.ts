@@ -1,17 +1,10 @@
 import { REFUSED_PLACE_STATE } from "../postgres-errors.js";
 
-/** What keeps two runs from getting the same place of a group. */
-export const PLACE_INDEX = "run_place";
-
 /**
- * Places of concurrency groups. They need no lock: who takes one writes the number after the last that he has seen, and
- * of two that do so at once the index refuses one, who then looks again.
+ * What keeps two runs from getting the same place of a group. Places need no lock: who takes one writes the number after the
+ * last that he has seen, and of two that do so at once the index refuses one, who then looks again.
  */
-export const PLACES = `
-  ALTER TABLE run ADD COLUMN concurrency_group text COLLATE "C", ADD COLUMN group_limit integer,
-    ADD COLUMN group_policy text COLLATE "C", ADD COLUMN priority integer, ADD COLUMN place bigint;
-  CREATE INDEX run_in_group ON run (concurrency_group, id) WHERE concurrency_group IS NOT NULL AND finished_at IS NULL;
-  CREATE UNIQUE INDEX ${PLACE_INDEX} ON run (concurrency_group, place) WHERE place IS NOT NULL;`;
+export const PLACE_INDEX = "run_place";
 
 /** The rule of `seeksPlace`: the runs of a commit that need a place, found before it is written. Most commits have no run of a group. */
 export const FIND_SEEKERS = `

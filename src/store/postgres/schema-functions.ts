@@ -1,0 +1,113 @@
+import { COMMIT_FUNCTION } from "./commit/commit-function.js";
+import { WRITE_SHARED_FUNCTION } from "./outbox/outbox-verbs.js";
+
+/** The row that is there, or a new version; failure handlers get their ids in the order in which they are given. */
+const REGISTER_FUNCTION = `
+  CREATE FUNCTION register_workflow(
+    new_name text, new_hash text, new_json text, new_file text, new_at bigint, new_source text,
+    handler_names text[], handler_rules text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+  DECLARE
+    found_id bigint;
+  BEGIN
+    -- Without the lock first: nearly always it is there.
+    FOR round IN 1..2 LOOP
+      SELECT id INTO found_id FROM workflow WHERE name = new_name AND definition_hash = new_hash;
+      IF FOUND THEN
+        IF new_source IS NOT NULL THEN
+          UPDATE workflow SET source = new_source WHERE id = found_id AND source IS NULL;
+        END IF;
+        RETURN found_id;
+      END IF;
+      IF round = 1 THEN
+        LOCK TABLE workflow IN SHARE ROW EXCLUSIVE MODE;
+      END IF;
+    END LOOP;
+    INSERT INTO definition (hash, json) VALUES (new_hash, new_json) ON CONFLICT DO NOTHING;
+    INSERT INTO workflow (name, version, definition_hash, file, created_at, source)
+      SELECT new_name, coalesce(max(version), 0) + 1, new_hash, new_file, new_at, new_source
+      FROM workflow WHERE name = new_name
+      RETURNING id INTO found_id;
+    INSERT INTO failure_handler (workflow_id, name, rules)
+      SELECT found_id, name, rules FROM unnest(handler_names, handler_rules) WITH ORDINALITY AS given (name, rules, place)
+      ORDER BY place;
+    RETURN found_id;
+  END $$;`;
+
+/** Null: there is no such run. The lock keeps everybody from taking or writing it meanwhile. */
+const DELETE_FUNCTION = `
+  CREATE FUNCTION delete_run(doomed bigint, unfinished text[]) RETURNS boolean LANGUAGE plpgsql AS $$
+  DECLARE
+    holder text;
+    found_status text;
+  BEGIN
+    SELECT owner INTO holder FROM lease WHERE run_id = doomed FOR UPDATE;
+    SELECT status INTO found_status FROM run WHERE id = doomed;
+    IF NOT FOUND THEN
+      RETURN NULL;
+    END IF;
+    IF holder IS NOT NULL OR found_status = ANY (unfinished) THEN
+      RETURN false;
+    END IF;
+    DELETE FROM event WHERE run_id = doomed;
+    DELETE FROM job WHERE run_id = doomed;
+    DELETE FROM attempt WHERE run_id = doomed;
+    DELETE FROM route WHERE run_id = doomed;
+    DELETE FROM inbox WHERE run_id = doomed;
+    DELETE FROM run WHERE id = doomed;
+    DELETE FROM lease WHERE run_id = doomed;
+    RETURN true;
+  END $$;`;
+
+/**
+ * Two statements, so that the log is read after the lock is had: a commit that held it until then has made it longer.
+ * Asked for again by who got it, since the answer may have been lost: the same token.
+ */
+const TAKE_WAITING_FUNCTION = `
+  CREATE FUNCTION take_waiting_run(
+    wanted_run bigint, old_fence bigint, last_seq bigint, new_owner text, lasts bigint, asked_at bigint)
+    RETURNS bigint LANGUAGE plpgsql AS $$
+  DECLARE
+    new_fence bigint;
+  BEGIN
+    PERFORM FROM lease WHERE run_id = wanted_run FOR UPDATE;
+    UPDATE lease SET fence = old_fence + 1, owner = new_owner, claim = NULL,
+        expires_at = coalesce(asked_at, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint) + lasts
+      WHERE run_id = wanted_run
+        AND (fence = old_fence AND owner IS NOT NULL OR fence = old_fence + 1 AND owner = new_owner)
+        AND (SELECT coalesce(max(seq), 0) FROM event WHERE run_id = wanted_run) = last_seq
+      RETURNING fence INTO new_fence;
+    IF new_fence IS NOT NULL THEN
+      DELETE FROM waiting_run WHERE run_id = wanted_run;
+    END IF;
+    RETURN new_fence;
+  END $$;`;
+
+/** A run keeps its labels, so that a trigger can enter them where they are looked for. */
+const LABELS_TRIGGER = `
+  CREATE FUNCTION enter_labels() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO run_label (key, value, run_id) SELECT key, value, new.id FROM json_each_text(new.labels::json);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER enter_labels AFTER INSERT ON run FOR EACH ROW WHEN (new.labels IS NOT NULL)
+    EXECUTE FUNCTION enter_labels();`;
+
+const BOOK_TRIGGER = `
+  CREATE FUNCTION forget_book_rows() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    -- What no entry contains yet stays until it is rolled up.
+    DELETE FROM book_row WHERE run_id = OLD.id AND rolled;
+    DELETE FROM book_backlog WHERE run_id = OLD.id;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER forget_book_rows AFTER DELETE ON run FOR EACH ROW EXECUTE FUNCTION forget_book_rows();`;
+
+export const FUNCTIONS = [
+  COMMIT_FUNCTION,
+  REGISTER_FUNCTION,
+  DELETE_FUNCTION,
+  TAKE_WAITING_FUNCTION,
+  LABELS_TRIGGER,
+  BOOK_TRIGGER,
+  WRITE_SHARED_FUNCTION,
+].join("\n");
