@@ -1,14 +1,8 @@
-import type { ClaimRequest, Lease, LeaseOwner, LeaseRequest } from "./store.js";
+import type { Lease, LeaseOwner, LeaseRequest } from "./store.js";
 
 /** Nobody has it: it was never taken, was given back, or has run out. */
 export function isFree(lease: Lease | null, now: number): boolean {
   return lease === null || lease.expiresAt <= now;
-}
-
-/** Whether a run under this lease is free for whoever claims runs. */
-export function isClaimable(lease: Lease | null, { now, deadOwners = [] }: ClaimRequest): boolean {
-  if (lease === null || isFree(lease, now)) return true;
-  return deadOwners.some((dead) => isSameOwner(lease.owner, dead));
 }
 
 /** An owner as databases keep it: always in one order, so that the same owner is the same text. */

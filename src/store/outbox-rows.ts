@@ -24,10 +24,6 @@ export const OUTBOX_COLUMNS: ColumnsOf<Notice> = {
 /** Nobody is done with them. */
 export const OPEN_STATES = ["new", "due"] as const satisfies readonly NoticeState[];
 
-export function isOpenNotice({ state }: Pick<Notice, "state">): boolean {
-  return state === "new" || state === "due";
-}
-
 export interface NoticeClaim {
   /** Who asks; another with each claim. */
   readonly lease: string;
@@ -88,9 +84,4 @@ export interface OutboxStore {
   pruneNotices(before: number): Promise<number>;
   /** When the newest attempt began, later than `since`, with which a job of the step completed; null: there is none. */
   findCompletion(step: CompletedStep): Promise<number | null>;
-}
-
-/** Newest first; ids by their bytes, as databases do it. */
-export function compareNotices(a: Pick<Notice, "at" | "id">, b: Pick<Notice, "at" | "id">): number {
-  return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }

@@ -1,4 +1,4 @@
-import type { AttemptRow, JobRow, JobStatus, RunRow, RunStatus } from "../core/model/rows.js";
+import type { JobStatus } from "../core/model/rows.js";
 
 /** A job that somebody should look at: it is held, asks, or failed with its run. */
 export interface UnansweredJob {
@@ -20,16 +20,7 @@ export interface UnansweredJob {
   readonly due_at: number | null;
 }
 
-const UNFINISHED: readonly RunStatus[] = ["running", "paused", "held"];
-
-/** The rule of which they are, for stores that have no SQL. An imported run waits for nobody; a child's failure is its parent's. */
-export function isUnanswered(run: RunRow, job: JobRow): boolean {
-  if (!job.unanswered || run.options.imported === true) return false;
-  if (job.status !== "failed") return UNFINISHED.includes(run.status);
-  return run.status === "failed" && (run.parent === null || job.dead_letter);
-}
-
-/** The same as SQL. */
+/** Which they are, of those that are marked. A child's failure is its parent's. */
 export const UNANSWERED_IN_RUN = `(CASE WHEN job.status <> 'failed' THEN run.status IN ('running', 'paused', 'held')
   ELSE run.status = 'failed' AND (run.parent_job_id IS NULL OR job.dead_letter) END)`;
 
@@ -39,14 +30,3 @@ export const UNANSWERED_COLUMNS = `job.id, job.run_id, run.workflow, run.definit
 
 export const ATTEMPT_OF_JOB = `LEFT JOIN attempt ON attempt.run_id = job.run_id AND attempt.job_id = job.id
   AND attempt.attempt = job.attempt_id`;
-
-export function unansweredJob(run: RunRow, job: JobRow, attempt: AttemptRow | undefined): UnansweredJob {
-  const { id, run_id, step, scope, status, dead_letter, visit, attempt_id, due_at } = job;
-  const { workflow, definition_hash } = run;
-  return {
-    ...{ id, run_id, workflow, definition_hash, step, scope, status, dead_letter, visit, attempt_id },
-    signature: attempt?.signature ?? null,
-    at: attempt?.finished_at ?? attempt?.started_at ?? run.created_at,
-    due_at,
-  };
-}

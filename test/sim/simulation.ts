@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { BookRow } from "../../src/core/book/book-row.js";
 import { checkpointRow } from "../../src/core/evolve/checkpoint-rows.js";
 import { jobRow } from "../../src/core/evolve/projections.js";
@@ -337,16 +338,18 @@ export class Simulation {
     const expected = run.jobs.map((job) => JSON.parse(JSON.stringify(jobRow(run, job))));
     const actual = [...rows].sort((a, b) => a.id - b.id).map((row) => JSON.parse(JSON.stringify(row)));
     for (const [index, row] of expected.entries()) {
-      if (JSON.stringify(row) !== JSON.stringify(actual[index])) {
+      if (!isDeepStrictEqual(row, actual[index])) {
         throw new Error(
           `seed ${this.seed}: the job table and the log differ:\n${JSON.stringify(actual[index])}\n${JSON.stringify(row)}`,
         );
       }
     }
-    const checkpoints = JSON.stringify(await this.store.readCheckpoints(run.id));
-    const told = JSON.stringify(run.workspace.checkpoints.map((each) => checkpointRow(run, each)));
-    if (checkpoints !== told)
-      throw new Error(`seed ${this.seed}: the checkpoint table and the log differ:\n${checkpoints}\n${told}`);
+    const checkpoints = await this.store.readCheckpoints(run.id);
+    const told = run.workspace.checkpoints.map((each) => checkpointRow(run, each));
+    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(checkpoints)), JSON.parse(JSON.stringify(told))))
+      throw new Error(
+        `seed ${this.seed}: the checkpoint table and the log differ:\n${JSON.stringify(checkpoints)}\n${JSON.stringify(told)}`,
+      );
     const stored = await this.store.readRun(run.id);
     if (stored?.status !== run.status)
       throw new Error(`seed ${this.seed}: the run table says ${stored?.status}, the log ${run.status}`);

@@ -5,6 +5,7 @@ import { dirname, join, normalize } from "node:path";
 const SLOW_MODULES = ["node:child_process", "node:worker_threads", "postgres"];
 /** Modules that import one of these and start nothing in the tests. */
 const HARMLESS = new Map([
+  ["src/store/sqlite/packed-rows.ts", "makes a queue between threads, and no thread"],
   [
     "src/store/lease-owner.ts",
     "asks `ps` only where there is no /proc and no process of this machine is found",

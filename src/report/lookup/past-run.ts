@@ -7,8 +7,7 @@ import { iso } from "../../core/text/iso-time.js";
 import { readDefinition, readPages } from "../../engine/load-run.js";
 import { RunHost } from "../../engine/run-host.js";
 import { currentOwner } from "../../store/lease-owner.js";
-import { createRunVerbs } from "../../store/memory/memory-runs.js";
-import { MemoryTables } from "../../store/memory/memory-tables.js";
+import { createMemoryStore } from "../../store/memory/memory-store.js";
 import type { Append, Store } from "../../store/store.js";
 
 /** A store in which a run is as it was after one of its events, so that whatever reads a run can read its past. */
@@ -19,21 +18,15 @@ export interface PastRun {
 
 export async function pastRun(store: Store, runId: number, seq: number): Promise<PastRun> {
   const events = await firstEvents(store, runId, seq);
-  const tables = new MemoryTables();
-  tables.apply(await rowsOf(store, runId, events));
-  const {
-    readRun,
-    readEvents,
-    readJobs,
-    readJob,
-    readJobNames,
-    listJobs,
-    readAttempts,
-    readRoutes,
-    readCheckpoints,
-  } = createRunVerbs(() => tables);
   // Whoever had it then is not known: it was nobody's to be taken up.
   const owner = currentOwner(randomUUID());
+  // What its rows name, such as failure handlers, stays in the other store.
+  const then = createMemoryStore({ hasKeys: false });
+  const taken = await then.acquireLease({ runId, owner, now: 0, expiresAt: 0 });
+  const fence = taken.granted ? taken.fence : 0;
+  await then.commit([{ ...(await rowsOf(store, runId, events)), fence }]);
+  const { readRun, readEvents, readJobs, readJob, readJobNames, listJobs } = then;
+  const { readAttempts, readRoutes, readCheckpoints } = then;
   const past: Store = {
     ...store,
     ...{ readRun: async (id) => (id === runId ? readRun(id) : store.readRun(id)) },

@@ -14,6 +14,17 @@ export const LEASE_DEADLINE_MS = 5_000;
 /** For what reads, writes or deletes as much as there is. */
 export const LONG_DEADLINE_MS = 60_000;
 
+/**
+ * On a connection that writes only within a transaction that was begun to write. The driver brings a broken connection back
+ * by itself, and what it then sends would stand outside of the transaction: the server refuses it. A transaction whose client
+ * is not heard from any more ends, so that nobody waits for its locks.
+ */
+const TRANSACTION_SETTINGS: ServerSettings = {
+  default_transaction_isolation: "serializable",
+  default_transaction_read_only: "on",
+  idle_in_transaction_session_timeout: "5000",
+};
+
 /** The statements of a commit find rows by their keys, whatever they are given: planning each anew was a tenth of its time. */
 const WRITER_SETTINGS: ServerSettings = { plan_cache_mode: "force_generic_plan" };
 
@@ -29,8 +40,10 @@ export type Work<T> = (session: Session, isRepeated: boolean) => Promise<T>;
 export class Database implements Pick<Session, "rows"> {
   readonly #pool: ConnectionPool;
   readonly #writer: ConnectionPool;
+  readonly #transactions: ConnectionPool;
   readonly #listener: ConnectionPool;
   readonly #pending = new Set<Promise<unknown>>();
+  #lastTransaction: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | null = null;
 
   constructor(
@@ -40,12 +53,17 @@ export class Database implements Pick<Session, "rows"> {
     private readonly maxDeadlineMs = Number.POSITIVE_INFINITY,
   ) {
     const replaceAll = (): void => {
-      for (const pool of [this.#pool, this.#writer, this.#listener]) pool.replace();
+      for (const pool of this.#pools()) pool.replace();
     };
     this.#pool = new ConnectionPool(address, maxConnections, replaceAll);
     // Of its own, so that a commit never waits behind somebody's long list.
     this.#writer = new ConnectionPool(address, 1, replaceAll, WRITER_SETTINGS);
+    this.#transactions = new ConnectionPool(address, 1, replaceAll, TRANSACTION_SETTINGS);
     this.#listener = new ConnectionPool(address, 1);
+  }
+
+  #pools(): readonly ConnectionPool[] {
+    return [this.#pool, this.#writer, this.#transactions, this.#listener];
   }
 
   rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
@@ -64,6 +82,15 @@ export class Database implements Pick<Session, "rows"> {
   /** As `work`, on the one connection that is kept for commits, and within something that is held. */
   write<T>(work: Work<T>): Promise<T> {
     return this.#repeat(this.#writer, work, {});
+  }
+
+  /** As `work`, one after the other on the one connection that is kept for transactions. */
+  transact<T>(work: Work<T>): Promise<T> {
+    return this.hold(() => {
+      const turn = this.#lastTransaction.then(() => this.#repeat(this.#transactions, work, {}));
+      this.#lastTransaction = turn.catch(() => {});
+      return turn;
+    });
   }
 
   /** Keeps the connections until it is over; refused once they are to end. */
@@ -92,7 +119,7 @@ export class Database implements Pick<Session, "rows"> {
   async #end(last: Work<void>): Promise<void> {
     await Promise.allSettled([...this.#pending]);
     await this.#repeat(this.#pool, last, { patienceMs: 0, deadlineMs: LEASE_DEADLINE_MS }).catch(() => {});
-    await Promise.all([this.#pool, this.#writer, this.#listener].map((pool) => pool.end()));
+    await Promise.all(this.#pools().map((pool) => pool.end()));
   }
 
   async #repeat<T>(pool: ConnectionPool, work: Work<T>, limits: WorkLimits): Promise<T> {

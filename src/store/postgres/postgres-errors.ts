@@ -33,6 +33,8 @@ export function detailOf<Detail>(error: unknown): Detail {
 const SERVER_AWAY = /^(08...|57P0[1-5]|53300)$/;
 /** Rolled back only because somebody else was faster. */
 const ROLLED_BACK = /^(40001|40P01)$/;
+/** A write outside of a transaction, where the connection takes none; the end of a transaction that is not there. */
+const OUTSIDE_OF_TRANSACTION = /^(25006|25P01)$/;
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED", "CONNECT_TIMEOUT"],
   ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
@@ -46,6 +48,11 @@ export class AnswerOverdue extends Error {
   constructor(afterMs: number) {
     super(`no answer within ${Math.ceil(afterMs / 1000)} s`);
   }
+}
+
+/** The connection of a transaction was replaced by another within it. */
+export class TransactionLost extends Error {
+  readonly code = "CONNECTION_CLOSED";
 }
 
 const HINTS: { readonly [code: string]: string } = {
@@ -70,6 +77,16 @@ export function isConnectionLoss(error: unknown): boolean {
 /** Worth another try after a moment. */
 export function isPassing(error: unknown): boolean {
   return isConnectionLoss(error) || ROLLED_BACK.test(codeOf(error));
+}
+
+/** Somebody else was faster, so that nothing was done: a row that is there now, or one that was read before it was changed. */
+export function isOvertaken(error: unknown): boolean {
+  const code = codeOf(error);
+  return ROLLED_BACK.test(code) || code === UNIQUE_VIOLATION;
+}
+
+export function isOutsideOfTransaction(error: unknown): boolean {
+  return OUTSIDE_OF_TRANSACTION.test(codeOf(error));
 }
 
 /** What went wrong, with the place, as an error a user can act on; never with the password. */

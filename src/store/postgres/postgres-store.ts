@@ -6,9 +6,9 @@ import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { Announcements } from "./announcements.js";
 import { createBookVerbs } from "./book-verbs.js";
-import { createCampaignVerbs } from "./campaign-verbs.js";
 import { ChangeFeed } from "./change-feed.js";
 import { createClusterVerbs } from "./cluster-verbs.js";
+import { createColdVerbs } from "./cold-verbs.js";
 import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { createCountVerbs } from "./count-verbs.js";
@@ -23,7 +23,7 @@ import { prepareSchema } from "./schema.js";
 import { createSharedVerbs } from "./shared-verbs.js";
 import { createTokenVerbs } from "./token-verbs.js";
 import { createWaitingVerbs } from "./waiting-verbs.js";
-import { createDraftVerbs, createWorkflowVerbs } from "./workflow-verbs.js";
+import { createWorkflowVerbs } from "./workflow-verbs.js";
 
 const DEFAULT_MAX_CONNECTIONS = 8;
 const SENDER_BYTES = 6;
@@ -76,7 +76,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
         deadlineMs: LONG_DEADLINE_MS,
       }),
     ...createWorkflowVerbs(db),
-    ...createDraftVerbs(db),
+    ...createColdVerbs(db),
     ...createRunReads(db),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
@@ -84,7 +84,6 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createClusterVerbs(db, clock),
     ...createBookVerbs(db),
     ...createCountVerbs(db),
-    ...createCampaignVerbs(db),
     ...createSharedVerbs(db, listeners, { sender, clock }),
     ...createOutboxVerbs(db, clock),
     ...createInboxVerbs(db, listeners, sender),

@@ -142,6 +142,10 @@ const BOOK = `
   CREATE INDEX book_by_signature ON book (signature);
   CREATE TABLE book_backlog (run_id bigint PRIMARY KEY);`;
 
+/** `call`: what was answered with what was written in one transaction, for a call that is repeated because its answer was lost. */
+const CALLS = `
+  CREATE TABLE call (id text COLLATE "C" PRIMARY KEY, answer text NOT NULL, at timestamptz NOT NULL DEFAULT now());`;
+
 /** What servers have in common. A `stamp` tells a call that is repeated that it was the one that wrote. A job is in one unfinished campaign at a time. */
 const SERVERS = `
   CREATE TABLE cluster (
@@ -158,7 +162,7 @@ const SERVERS = `
   CREATE TABLE server (owner text COLLATE "C" PRIMARY KEY, url text NOT NULL, expires_at bigint NOT NULL);
   CREATE TABLE campaign (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, revision integer NOT NULL, unfinished boolean NOT NULL,
-    data text NOT NULL, stamp text);
+    data text NOT NULL);
   CREATE INDEX campaign_unfinished ON campaign (id) WHERE unfinished;
   CREATE TABLE campaign_job (job_id bigint PRIMARY KEY, campaign_id bigint NOT NULL);
   CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);
@@ -174,4 +178,4 @@ const SERVERS = `
   CREATE INDEX outbox_open ON outbox (at, id) WHERE state IN ('new', 'due');
   CREATE INDEX outbox_by_time ON outbox (at, id);`;
 
-export const TABLES = [WORKFLOWS, RUNS, LOG, LEASES, BOOK, SERVERS].join("\n");
+export const TABLES = [WORKFLOWS, RUNS, LOG, LEASES, BOOK, CALLS, SERVERS].join("\n");

@@ -1,6 +1,5 @@
 import type { FailureHandlerRow } from "../../core/model/rows.js";
-import { nextDraft } from "../draft-rules.js";
-import type { DraftRow, NewDraft, NewWorkflow, RegisteredWorkflow, Store, WorkflowRow } from "../store.js";
+import type { NewWorkflow, RegisteredWorkflow, Store, WorkflowRow } from "../store.js";
 import { COLUMNS } from "../tables.js";
 import { refuseMalformedWorkflow } from "../workflow-rules.js";
 import { Conditions } from "./conditions.js";
@@ -82,52 +81,6 @@ async function registerWorkflow(session: Session, workflow: NewWorkflow): Promis
       id === null || handlerName === null ? [] : { id, name: handlerName },
     ),
   };
-}
-
-type DraftVerb = "saveDraft" | "readDraft" | "listDrafts" | "deleteDraft";
-
-export function createDraftVerbs(db: Database): Pick<Store, DraftVerb> {
-  return {
-    saveDraft: (draft) => db.work((session, isRepeated) => saveDraft(session, draft, isRepeated)),
-    readDraft: (name) => db.work((session) => readDraft(session, name)),
-    listDrafts: async () =>
-      plain(await db.list<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`)),
-    async deleteDraft(name) {
-      await db.rows("DELETE FROM draft WHERE name = $1", name);
-    },
-  };
-}
-
-/** Nothing is written over that was not read before: who comes too late looks again. */
-async function saveDraft(
-  session: Session,
-  draft: NewDraft,
-  isRepeated: boolean,
-): ReturnType<Store["saveDraft"]> {
-  for (;;) {
-    const present = await readDraft(session, draft.name);
-    if (isRepeated && present !== null && isSavedFrom(present, draft)) return { saved: true, draft: present };
-    const next = nextDraft(present, draft);
-    if (next === null) return { saved: false, draft: present };
-    const { name, source, revision, updated_at } = next;
-    const written = await session.rows(
-      present === null
-        ? `INSERT INTO draft (${COLUMNS.draft}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING 1`
-        : `UPDATE draft SET source = $2, revision = $3, updated_at = $4 WHERE name = $1 AND revision = $3 - 1 RETURNING 1`,
-      ...[name, source, revision, updated_at],
-    );
-    if (written.length === 1) return { saved: true, draft: next };
-  }
-}
-
-/** The answer of the first try was lost, but not its writing. */
-function isSavedFrom(present: DraftRow, draft: NewDraft): boolean {
-  const saved = nextDraft(null, { ...draft, basedOn: null });
-  return present.source === saved?.source && present.updated_at === draft.at;
-}
-
-async function readDraft(session: Session, name: string): Promise<DraftRow | null> {
-  return firstOf(await session.rows<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft WHERE name = $1`, name));
 }
 
 /** The driver's rows are of a class of their own. */

@@ -2,12 +2,12 @@ import type { BookKey } from "../../core/book/book-entry.js";
 import { type BookFilter, type BookStore, stateConditions, TRIAGE_FIELDS, uncounted } from "../book-rows.js";
 import { DUTY_LEASE } from "../duties.js";
 import { COLUMNS, namesOf, TABLES } from "../tables.js";
+import type { Caller } from "./caller.js";
 import { bookWriter, type RowWriter } from "./commit-writer.js";
 import { type Cells, packRows, unpackTable } from "./packed-rows.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
 import type { Database } from "./sqlite-driver.js";
 import { Conditions, type Statements } from "./statements.js";
-import type { ThreadClient } from "./thread-client.js";
 
 type BookRead =
   | "listEntries"
@@ -151,7 +151,7 @@ export function forgetBookRows({ run }: Pick<Statements, "run">, runId: number):
   run("DELETE FROM book_backlog WHERE run_id = ?", runId);
 }
 
-export function createBookVerbs(thread: ThreadClient): BookStore {
+export function createBookVerbs(thread: Caller): BookStore {
   const entriesFrom = (cells: Cells) => unpackTable(TABLES.book, cells);
   const rowsFrom = (cells: Cells) => unpackTable(TABLES.book_row, cells);
   return {

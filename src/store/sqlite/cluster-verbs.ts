@@ -3,10 +3,10 @@ import { ownerText } from "../lease-rules.js";
 import type { LeaseOwner } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 import { COLUMNS, namesOf, TABLES } from "../tables.js";
+import type { Caller } from "./caller.js";
 import { packRows, unpackRow, unpackTable } from "./packed-rows.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
 import { Conditions, type Statements } from "./statements.js";
-import type { ThreadClient } from "./thread-client.js";
 
 type ClusterRead = "readCluster" | "listClusters" | "readAllocation" | "listAllocations" | "listServers";
 type ClusterWrite = "writeCluster" | "deleteEnded" | "keepServer" | "forgetServer";
@@ -76,7 +76,7 @@ function holes(table: "cluster" | "allocation"): string {
     .join(", ");
 }
 
-export function createClusterVerbs(thread: ThreadClient): ClusterStore {
+export function createClusterVerbs(thread: Caller): ClusterStore {
   return {
     async readCluster(name) {
       const { cluster, allocations } = await thread.call("readCluster", name);

@@ -1,10 +1,10 @@
 import { type CountDialect, countQuery, readCount } from "../count-queries.js";
 import type { CountKind, CountStore, Counts } from "../counts.js";
+import type { Caller } from "./caller.js";
 import type { ReadVerbs } from "./protocol.js";
 import { EVENT_JOB } from "./schema.js";
 import { demandRuns } from "./search-queries.js";
 import { Conditions, type Statements } from "./statements.js";
-import type { ThreadClient } from "./thread-client.js";
 
 const DIALECT: CountDialect = {
   join: "CROSS JOIN",
@@ -37,7 +37,7 @@ export function createCountReads({ rows }: Statements): Pick<ReadVerbs, "count">
   };
 }
 
-export function createCountVerbs(thread: ThreadClient): CountStore {
+export function createCountVerbs(thread: Caller): CountStore {
   return {
     count: async <Kind extends CountKind>(kind: Kind, filter: Parameters<CountStore["count"]>[1]) =>
       (await thread.call("count", kind, filter)).map((cells): Counts[Kind] =>

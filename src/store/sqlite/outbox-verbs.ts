@@ -1,11 +1,11 @@
 import type { BesideNotices, NoticeChange, OutboxStore } from "../outbox-rows.js";
 import { COLUMNS, TABLES } from "../tables.js";
+import type { Caller } from "./caller.js";
 import { outboxWriter } from "./commit-writer.js";
 import { type Cells, packRows, unpackTable } from "./packed-rows.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
 import type { Cell, Database } from "./sqlite-driver.js";
 import { Conditions, type Statements } from "./statements.js";
-import type { ThreadClient } from "./thread-client.js";
 
 /** As `BesideNotices`, with rows as flat lists. */
 export interface PackedBeside {
@@ -95,7 +95,7 @@ export function createOutboxWrites({
   };
 }
 
-export function createOutboxVerbs(thread: ThreadClient): OutboxStore {
+export function createOutboxVerbs(thread: Caller): OutboxStore {
   const unpack = (cells: Cells) => unpackTable(TABLES.outbox, cells);
   return {
     claimNotices: async (claim) => unpack(await thread.call("claimNotices", claim)),

@@ -3,11 +3,11 @@ import { isFree, isSameOwner } from "../lease-rules.js";
 import { hasRoomFor, holdersIn, nextInGroup, refuseWithoutPlace } from "../place-rules.js";
 import type { GroupMember, PlaceRequest, PlaceStore } from "../places.js";
 import type { ClaimRequest, LeaseOwner } from "../store.js";
+import type { Caller } from "./caller.js";
 import { unpackLease } from "./packed-rows.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
 import type { Cell } from "./sqlite-driver.js";
 import type { Statements } from "./statements.js";
-import type { ThreadClient } from "./thread-client.js";
 
 /** As the index of unfinished runs in groups has it. */
 const IN_GROUP = "run.concurrency_group IS NOT NULL AND run.finished_at IS NULL";
@@ -105,7 +105,7 @@ function lastPlace({ row }: Statements, group: string): number {
   return row<readonly [number | null]>(sql, group)?.[0] ?? 0;
 }
 
-export function createPlaceVerbs(thread: ThreadClient): PlaceStore {
+export function createPlaceVerbs(thread: Caller): PlaceStore {
   return {
     readGroups: (groups, now) => thread.call("readGroups", groups, now),
     takePlace: (request) => thread.call("takePlace", request),

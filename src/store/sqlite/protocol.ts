@@ -1,7 +1,6 @@
 import type { BookKey } from "../../core/book/book-entry.js";
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
-import type { StoredCampaign } from "../campaign-rows.js";
 import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { CountFilter, CountKind } from "../counts.js";
 import type { JobFilter, RunFilter } from "../filters.js";
@@ -16,9 +15,7 @@ import type {
   InboxCommand,
   JobNameRange,
   LeaseRequest,
-  NewDraft,
   NewInboxCommand,
-  NewToken,
   NewWorkflow,
   RegisteredWorkflow,
   StoredPatch,
@@ -27,20 +24,19 @@ import type {
   WorkflowFilter,
 } from "../store.js";
 import type { UnansweredJob } from "../unanswered.js";
+import type { Now, READS, WRITES } from "../verbs/verbs.js";
 import type { JsonPiece } from "./json-pieces.js";
 import type { PackedBeside } from "./outbox-verbs.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
-export interface ReadVerbs {
+export interface ReadVerbs extends Now<typeof READS> {
   readDefinition(hash: string): string | null;
   readWritten(hash: string): string | null;
   readFailureHandler(id: number): Cells | null;
   listFailureHandlers(workflowId: number | null): Cells;
   listWorkflows(filter: WorkflowFilter): Cells;
   readWorkflow(id: number): Cells | null;
-  readDraft(name: string): Cells | null;
-  listDrafts(): Cells;
   readRun(runId: number): Cells | null;
   listRuns(filter: RunFilter): Cells;
   readEvents(runId: number, range: EventRange): JsonPiece[];
@@ -78,22 +74,15 @@ export interface ReadVerbs {
     readonly until: number;
   }): EndedJobs[];
   count(kind: CountKind, filter: CountFilter): Cells[];
-  readCampaign(id: number): StoredCampaign | null;
-  listCampaigns(unfinished: boolean, limit: number): StoredCampaign[];
   readShared(kind: string, names: readonly string[] | null): SharedRow[];
   listNotices(filter: NoticeFilter): Cells;
   listNoticeLeases(): string[];
   findCompletion(step: CompletedStep): number | null;
   readGroups(groups: readonly string[] | null, now: number): GroupMember[];
-  findToken(hash: string): Cells | null;
-  listTokens(): Cells;
 }
 
-export interface WriteVerbs {
+export interface WriteVerbs extends Now<typeof WRITES> {
   registerWorkflow(workflow: NewWorkflow): RegisteredWorkflow;
-  /** The row as it is now, and whether that is what was to be saved. */
-  saveDraft(draft: NewDraft): { readonly saved: boolean; readonly draft: Cells | null };
-  deleteDraft(name: string): null;
   reserveRunId(): number;
   commit(appends: readonly PackedAppend[]): null;
   putPatch(patch: StoredPatch): null;
@@ -117,9 +106,6 @@ export interface WriteVerbs {
   rollUp(fence: number, entries: Cells, rows: string): boolean;
   writeTriage(entry: Cells, key: BookKey, revision: number): boolean;
   backfill(fence: number, runId: number, rows: Cells): boolean;
-  /** The id, or with a minus a job that is in another. */
-  createCampaign(data: string, jobIds: readonly number[]): number;
-  writeCampaign(campaign: StoredCampaign, unfinished: boolean): boolean;
   writeShared(rows: readonly SharedRow[], beside: PackedBeside | null): boolean;
   dropShared(rows: readonly Omit<SharedRow, "data">[]): null;
   claimNotices(claim: NoticeClaim): Cells;
@@ -129,7 +115,6 @@ export interface WriteVerbs {
   answerCommand(id: number, answer: string): number | null;
   forgetCommands(runId: number, before: number): null;
   deleteRun(runId: number): boolean;
-  putToken(token: NewToken): Cells;
   revokeToken(id: number, at: number): boolean;
   ping(): null;
 }

@@ -1,8 +1,8 @@
 import type { RunFilter } from "../filters.js";
 import type { EventRange, InboxCommand, WorkflowFilter } from "../store.js";
 import { COLUMNS } from "../tables.js";
+import { createColdReads } from "./answer-now.js";
 import { createBookReads } from "./book-verbs.js";
-import { createCampaignReads } from "./campaign-verbs.js";
 import { createClusterReads } from "./cluster-verbs.js";
 import { createCountReads } from "./count-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
@@ -45,8 +45,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
       ).flat(),
     listWorkflows: (filter) => listWorkflows(statements, filter),
     readWorkflow: (id) => row(`SELECT ${COLUMNS.workflow} FROM workflow WHERE id = ?`, id),
-    readDraft: (name) => row(`SELECT ${COLUMNS.draft} FROM draft WHERE name = ?`, name),
-    listDrafts: () => rows(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`).flat(),
     ...createRunReads(statements),
     readLease: (runId) => row("SELECT fence, owner, expires_at FROM lease WHERE run_id = ?", runId),
     readLastLeases: (runIds) =>
@@ -58,7 +56,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
     ...createClusterReads(statements),
     ...createBookReads(statements),
     ...createCountReads(statements),
-    ...createCampaignReads(statements),
+    ...createColdReads(db),
     ...createSharedReads(statements),
     ...createOutboxReads(statements),
     ...createPlaceReads(statements),
@@ -70,8 +68,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
         JSON.stringify(runIds),
       ).map(([id, runId, command]) => ({ id, runId, command }) as InboxCommand),
     readAnswer: (id) => textOf(row("SELECT answer FROM inbox WHERE id = ?", id)),
-    findToken: (hash) => row(`SELECT ${COLUMNS.token} FROM token WHERE hash = ?`, hash),
-    listTokens: () => rows(`SELECT ${COLUMNS.token} FROM token ORDER BY id`).flat(),
   };
 }
 

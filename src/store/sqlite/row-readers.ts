@@ -5,6 +5,7 @@ import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import type { EventRange, JobName, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
+import type { Caller } from "./caller.js";
 import {
   type Cells,
   LAST_LEASE_COLUMNS,
@@ -15,7 +16,6 @@ import {
   unpackRows,
   unpackTable,
 } from "./packed-rows.js";
-import type { ThreadClient } from "./thread-client.js";
 
 type RowReader =
   | "readFailureHandler"
@@ -37,7 +37,7 @@ type RowReader =
   | "readLastLeases";
 
 /** The verbs whose answers are rows that arrive packed. */
-export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
+export function createRowReaders(thread: Caller): Pick<Store, RowReader> {
   return {
     ...createWorkflowReaders(thread),
     async readRun(runId) {
@@ -77,11 +77,7 @@ export function createRowReaders(thread: ThreadClient): Pick<Store, RowReader> {
   };
 }
 
-async function readEvents(
-  thread: ThreadClient,
-  runId: number,
-  range: EventRange = {},
-): Promise<LoggedEvent[]> {
+async function readEvents(thread: Caller, runId: number, range: EventRange = {}): Promise<LoggedEvent[]> {
   const pieces = await thread.call("readEvents", runId, range);
   const events: LoggedEvent[] = [];
   let afterSeq = range.afterSeq ?? 0;
@@ -104,7 +100,7 @@ function readTogether(json: string): LoggedEvent[] | null {
 }
 
 /** Says which one is damaged. */
-async function readOneByOne(thread: ThreadClient, runId: number, range: EventRange): Promise<LoggedEvent[]> {
+async function readOneByOne(thread: Caller, runId: number, range: EventRange): Promise<LoggedEvent[]> {
   const events: LoggedEvent[] = [];
   for (let afterSeq = range.afterSeq; ; ) {
     const [piece] = await thread.call("readEvents", runId, {
@@ -122,7 +118,7 @@ function readOne(runId: number, json: string, seq: number): LoggedEvent[] {
   return parseStoredJson(json, () => `event ${seq} of run ${runId} in the table event`) as LoggedEvent[];
 }
 
-async function listJobs(thread: ThreadClient, filter: JobFilter): Promise<JobRow[]> {
+async function listJobs(thread: Caller, filter: JobFilter): Promise<JobRow[]> {
   const pieces = await thread.call("listJobs", filter, asksForUnfinishedRunsOnly(filter));
   return pieces.flatMap(({ json }) =>
     (JSON.parse(json) as Cells[]).map((cells) => unpackCells(TABLES.job, cells, 0)),
@@ -131,7 +127,7 @@ async function listJobs(thread: ThreadClient, filter: JobFilter): Promise<JobRow
 
 type WorkflowReader = "readFailureHandler" | "listFailureHandlers" | "listWorkflows" | "readWorkflow";
 
-function createWorkflowReaders(thread: ThreadClient): Pick<Store, WorkflowReader> {
+function createWorkflowReaders(thread: Caller): Pick<Store, WorkflowReader> {
   return {
     async readFailureHandler(id) {
       return unpackRow(TABLES.failure_handler, await thread.call("readFailureHandler", id));

@@ -143,7 +143,7 @@ const SCHEMA = `
   CREATE TABLE campaign (
     id INTEGER PRIMARY KEY AUTOINCREMENT, revision INTEGER NOT NULL, unfinished INTEGER NOT NULL,
     data TEXT NOT NULL);
-  CREATE INDEX campaign_unfinished ON campaign (id) WHERE unfinished = 1;
+  CREATE INDEX campaign_unfinished ON campaign (id) WHERE unfinished;
   -- A job is in one unfinished campaign at a time.
   CREATE TABLE campaign_job (job_id INTEGER PRIMARY KEY, campaign_id INTEGER NOT NULL);
   CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);

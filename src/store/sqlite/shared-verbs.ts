@@ -1,10 +1,10 @@
 import type { ChangeListeners } from "../change-listeners.js";
 import type { SharedRow, SharedStore } from "../shared-rows.js";
+import type { Caller } from "./caller.js";
 import { packBeside, settle } from "./outbox-verbs.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
 import type { Database } from "./sqlite-driver.js";
 import type { Statements } from "./statements.js";
-import type { ThreadClient } from "./thread-client.js";
 
 type Row = readonly [kind: string, name: string, revision: number, data: string];
 
@@ -46,7 +46,7 @@ export function createSharedWrites(statements: Statements, db: Database): Pick<W
   };
 }
 
-export function createSharedVerbs(thread: ThreadClient, listeners: ChangeListeners): SharedStore {
+export function createSharedVerbs(thread: Caller, listeners: ChangeListeners): SharedStore {
   return {
     readShared: async (kind, names, now) => ({ rows: await thread.call("readShared", kind, names), at: now }),
     async writeShared(rows, beside) {

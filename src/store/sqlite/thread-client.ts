@@ -1,5 +1,6 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { DarumaError } from "../../core/errors/errors.js";
+import type { Caller } from "./caller.js";
 import type { Request, Response, ThreadVerbs, Verb } from "./protocol.js";
 
 interface Waiting {
@@ -8,7 +9,7 @@ interface Waiting {
 }
 
 /** The calling side of the database thread: one message there and one back for a call. */
-export class ThreadClient {
+export class ThreadClient implements Caller {
   readonly #worker: Worker;
   readonly #file: string;
   readonly #waiting = new Map<number, Waiting>();

@@ -1,16 +1,12 @@
 import type { RunStatus } from "../../core/model/rows.js";
-import { nextDraft } from "../draft-rules.js";
 import { mayDeleteRun } from "../run-rules.js";
-import type { NewDraft, NewInboxCommand, NewToken } from "../store.js";
-import { COLUMNS, TABLES } from "../tables.js";
-import { tokenIsThere } from "../token-rules.js";
+import type { NewInboxCommand } from "../store.js";
+import { createColdWrites } from "./answer-now.js";
 import { createBookWrites, forgetBookRows } from "./book-verbs.js";
-import { createCampaignWrites } from "./campaign-verbs.js";
 import { createClusterWrites } from "./cluster-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
 import { createOutboxWrites } from "./outbox-verbs.js";
-import { unpackRow } from "./packed-rows.js";
 import { createPlaceWrites } from "./place-verbs.js";
 import type { WriteVerbs } from "./protocol.js";
 import { createSharedWrites } from "./shared-verbs.js";
@@ -26,11 +22,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
   const writer = new CommitWriter(db, statements);
   return {
     registerWorkflow: (workflow) => registerWorkflow(statements, workflow),
-    saveDraft: (draft) => saveDraft(statements, draft),
-    deleteDraft: (name) => {
-      run("DELETE FROM draft WHERE name = ?", name);
-      return null;
-    },
     reserveRunId: () =>
       row<readonly [number]>(
         "UPDATE counter SET value = value + 1 WHERE name = 'run' RETURNING value",
@@ -63,7 +54,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createPlaceWrites(statements),
     ...createClusterWrites(statements),
     ...createBookWrites(statements, db),
-    ...createCampaignWrites(statements),
+    ...createColdWrites(db),
     ...createSharedWrites(statements, db),
     ...createOutboxWrites(statements),
     sendCommand: (command) => sendCommand(statements, command),
@@ -76,7 +67,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       return null;
     },
     deleteRun: (runId) => deleteRun(statements, runId),
-    putToken: (token) => putToken(statements, token),
     revokeToken: (id, at) =>
       run("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", at, id).changes === 1,
     // A write, since a full disk still answers reads; a new value, since SQLite leaves out a write that changes nothing.
@@ -85,15 +75,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       return null;
     },
   };
-}
-
-function saveDraft({ run, row }: Statements, draft: NewDraft): ReturnType<WriteVerbs["saveDraft"]> {
-  const present = row(`SELECT ${COLUMNS.draft} FROM draft WHERE name = ?`, draft.name);
-  const next = nextDraft(unpackRow(TABLES.draft, present), draft);
-  if (next === null) return { saved: false, draft: present };
-  const cells = [next.name, next.source, next.revision, next.updated_at];
-  run(`INSERT OR REPLACE INTO draft (${COLUMNS.draft}) VALUES (?, ?, ?, ?)`, ...cells);
-  return { saved: true, draft: cells };
 }
 
 function sendCommand({ run, row }: Statements, { runId, key, command, at }: NewInboxCommand): number {
@@ -117,13 +98,4 @@ function deleteRun({ run, row }: Statements, runId: number): boolean {
   }
   run("DELETE FROM run WHERE id = ?", runId);
   return true;
-}
-
-function putToken({ row }: Statements, { name, role, hash, at, expiresAt }: NewToken) {
-  if (row("SELECT 1 FROM token WHERE hash = ?", hash) !== null) throw tokenIsThere();
-  const added = row(
-    `INSERT INTO token (name, role, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?) RETURNING ${COLUMNS.token}`,
-    ...[name, role, hash, at, expiresAt],
-  );
-  return added ?? [];
 }

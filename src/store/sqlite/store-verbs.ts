@@ -1,0 +1,160 @@
+import { refuseMalformedAppend } from "../append-rules.js";
+import { ChangeListeners } from "../change-listeners.js";
+import type { StoreInspection } from "../inspect/store-inspection.js";
+import { ownerText } from "../lease-rules.js";
+import { toStorableText } from "../storable-text.js";
+import type { LeaseOwner, Store } from "../store.js";
+import { parseStoredJson } from "../stored-json.js";
+import { each, type Later, READS, WRITES } from "../verbs/verbs.js";
+import { refuseMalformedWorkflow } from "../workflow-rules.js";
+import { createBookVerbs } from "./book-verbs.js";
+import type { Caller } from "./caller.js";
+import { createClusterVerbs } from "./cluster-verbs.js";
+import { createCountVerbs } from "./count-verbs.js";
+import { createOutboxVerbs } from "./outbox-verbs.js";
+import { packAppend, unpackLease } from "./packed-rows.js";
+import { createPlaceVerbs } from "./place-verbs.js";
+import { createRowReaders } from "./row-readers.js";
+import { createSharedVerbs } from "./shared-verbs.js";
+
+/** The port over a database, wherever it is. */
+export function createStore(
+  thread: Caller,
+  inspectFile: (file: string, full: boolean) => Promise<StoreInspection>,
+): Store {
+  const listeners = new ChangeListeners();
+  return {
+    async registerWorkflow(workflow) {
+      refuseMalformedWorkflow(workflow);
+      const { source, written } = workflow;
+      return thread.call("registerWorkflow", {
+        ...workflow,
+        ...(source === undefined ? {} : { source: toStorableText(source) }),
+        ...(written === undefined ? {} : { written: toStorableText(written) }),
+      });
+    },
+    readDefinition: (hash) => thread.call("readDefinition", hash),
+    readWritten: (hash) => thread.call("readWritten", hash),
+    reserveRunId: () => thread.call("reserveRunId"),
+    async commit(appends) {
+      for (const append of appends) refuseMalformedAppend(append);
+      const packed = appends.map(packAppend);
+      const queues = packed.flatMap(({ moreJobs }) => moreJobs ?? []);
+      await thread.callWith(queues, "commit", packed);
+      listeners.tellCommit(appends);
+    },
+    async putPatch(patch) {
+      await thread.call("putPatch", patch);
+    },
+    readPatch: (runId, diffHash) => thread.call("readPatch", runId, diffHash),
+    async putSnapshot(snapshot) {
+      await thread.call("putSnapshot", snapshot);
+    },
+    readSnapshot: (runId) => thread.call("readSnapshot", runId),
+    deleteRun: (runId) => thread.call("deleteRun", runId),
+    ...createRowReaders(thread),
+    ...createColdVerbs(thread),
+    ...createLeaseVerbs(thread, listeners),
+    ...createWaitingVerbs(thread),
+    ...createPlaceVerbs(thread),
+    ...createInboxVerbs(thread, listeners),
+    ...createTokenVerbs(thread, listeners),
+    ...createClusterVerbs(thread),
+    ...createBookVerbs(thread),
+    ...createCountVerbs(thread),
+    ...createSharedVerbs(thread, listeners),
+    ...createOutboxVerbs(thread),
+    onChange: (listener) => listeners.add(listener),
+    inspect: (full) => inspectFile(thread.file, full),
+    async ping() {
+      await thread.call("ping");
+    },
+    close: () => thread.close(),
+  };
+}
+
+function createColdVerbs(thread: Caller): Later<typeof READS & typeof WRITES> {
+  return each(
+    { ...READS, ...WRITES },
+    (_, name) =>
+      (...args: never[]) =>
+        thread.call(name, ...(args as [never])),
+  );
+}
+
+type WaitingVerb = "putWaiting" | "listWaiting" | "takeWaiting";
+
+function createWaitingVerbs(thread: Caller): Pick<Store, WaitingVerb> {
+  return {
+    async putWaiting(owner, runs) {
+      await thread.call("putWaiting", ownerText(owner), runs);
+    },
+    listWaiting: (owner) => thread.call("listWaiting", ownerText(owner)),
+    async takeWaiting(run, { owner, expiresAt }) {
+      const fence = await thread.call("takeWaiting", run, ownerText(owner), expiresAt);
+      return fence === null ? null : { runId: run.runId, fence };
+    },
+  };
+}
+
+type LeaseVerb = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns" | "listOwners";
+
+function createLeaseVerbs(thread: Caller, listeners: ChangeListeners): Pick<Store, LeaseVerb> {
+  return {
+    async acquireLease(request) {
+      const answer = await thread.call("acquireLease", request);
+      if (typeof answer === "number") return { granted: true, fence: answer };
+      const lease = unpackLease(answer);
+      if (lease === null) throw new TypeError("a free lease was refused");
+      return { granted: false, lease };
+    },
+    renewLeases: (leases, _now, expiresAt) => thread.call("renewLeases", leases, expiresAt),
+    async releaseLease(runId, fence) {
+      const isWanted = await thread.call("releaseLease", runId, fence);
+      if (isWanted) listeners.tell("wanted", runId);
+    },
+    claimRuns: (request) => thread.call("claimRuns", request),
+    async listOwners() {
+      const owners = await thread.call("listOwners");
+      return owners.map(({ owner, mark }) => ({
+        owner: parseStoredJson(owner, () => "an owner in the table lease") as LeaseOwner,
+        mark,
+      }));
+    },
+  };
+}
+
+type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer" | "forgetCommands";
+
+function createInboxVerbs(thread: Caller, listeners: ChangeListeners): Pick<Store, InboxVerb> {
+  return {
+    async sendCommand(command) {
+      const id = await thread.call("sendCommand", {
+        ...command,
+        key: toStorableText(command.key),
+        command: toStorableText(command.command),
+      });
+      listeners.tell("inbox", command.runId);
+      return id;
+    },
+    readInbox: (runIds) => thread.call("readInbox", runIds),
+    async answerCommand(id, answer) {
+      const runId = await thread.call("answerCommand", id, toStorableText(answer));
+      if (runId !== null) listeners.tell("answer", runId);
+    },
+    readAnswer: (id) => thread.call("readAnswer", id),
+    async forgetCommands(runId, before) {
+      await thread.call("forgetCommands", runId, before);
+    },
+  };
+}
+
+function createTokenVerbs(thread: Caller, listeners: ChangeListeners): Pick<Store, "revokeToken"> {
+  return {
+    async revokeToken(id, at) {
+      const isRevoked = await thread.call("revokeToken", id, at);
+      if (isRevoked) listeners.tell("revoked", 0);
+      return isRevoked;
+    },
+  };
+}
