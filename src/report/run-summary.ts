@@ -3,7 +3,7 @@ import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import type { Store } from "../store/store.js";
-import { findLogFile } from "../worker/attempt-paths.js";
+import { logFile } from "../worker/attempt-paths.js";
 import { listHolds, type WaitingJob } from "./holds.js";
 import { requireRun } from "./lookup/run-reference.js";
 import type { JobReport, RunReport } from "./run-report.js";
@@ -67,7 +67,7 @@ export async function summariseRun(
   const last = report.status === "completed" ? await lastSteps(store, run.definition_hash) : NO_STEPS;
   const { counts, takenOver, failed, mayWait, endings } = await lookThrough(jobs, last);
   const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
-    findLogFile(
+    logFile(
       outputDir,
       { workflowId: run.workflow_id, jobId: job.id, runId: run.id, attempt: job.attempts },
       stream,

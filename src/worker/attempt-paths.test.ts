@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { earlierLogFile, logFile } from "./attempt-paths.js";
+import { logFile } from "./attempt-paths.js";
 
 const nameOf = (runId: number) => ({ workflowId: 1, jobId: 2, runId, attempt: 3 });
 
@@ -10,7 +10,6 @@ describe("the log of an attempt", () => {
         const folder = `${base === "/a" ? "/a" : "/b"}/output/job_stdio`;
         const name = `job_wf1_j2_r${runId}_a3.o`;
         expect(logFile(base, nameOf(runId), "stdout")).toBe(`${folder}/run-${runId}/${name}`);
-        expect(earlierLogFile(base, nameOf(runId), "stdout")).toBe(`${folder}/${name}`);
       }
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, opendirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const SELF_HEAL_DIGITS = 4;
@@ -44,48 +44,17 @@ const LOG_ENDINGS: { readonly [stream in LogStream]: string } = {
   usage: "usage.csv",
 };
 
-/** Where it is written: of each one an attempt, never reused. */
+/** Of each one an attempt, never reused. */
 export function logFile(base: string, name: AttemptName, stream: LogStream): string {
   return `${runLogFolder(base, name.runId)}/${logName(name, stream)}`;
 }
 
-/** Where it is read: the logs of runs that an earlier version made lie together in one folder. */
-export function findLogFile(base: string, name: AttemptName, stream: LogStream): string {
-  const file = logFile(base, name, stream);
-  if (existsSync(file)) return file;
-  const earlier = earlierLogFile(base, name, stream);
-  return existsSync(earlier) ? earlier : file;
-}
-
-/** Where earlier versions wrote it. */
-export function earlierLogFile(base: string, name: AttemptName, stream: LogStream): string {
-  return `${logFolder(base)}/${logName(name, stream)}`;
-}
-
-const LOG_OF_RUN = /^job_wf\d+_j\d+_r(\d+)_a\d+\./;
-
-/** Whether earlier versions have left logs that lie together. */
-export function hasEarlierLogs(base: string): boolean {
-  const folder = opendirSync(logFolder(base));
-  try {
-    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync())
-      if (LOG_OF_RUN.test(entry.name)) return true;
-    return false;
-  } finally {
-    folder.closeSync();
-  }
-}
-
-/** Paths of all logs of these runs, also of those that earlier versions wrote. */
+/** Paths of all logs of these runs. */
 export function logFilesOf(base: string, runs: ReadonlySet<number>): string[] {
-  const files: string[] = [];
-  for (const runId of runs) {
+  return [...runs].flatMap((runId) => {
     const folder = runLogFolder(base, runId);
-    files.push(...namesIn(folder).map((name) => join(folder, name)));
-  }
-  for (const name of namesIn(logFolder(base)))
-    if (runs.has(Number(LOG_OF_RUN.exec(name)?.[1]))) files.push(join(logFolder(base), name));
-  return files;
+    return namesIn(folder).map((name) => join(folder, name));
+  });
 }
 
 function logName({ workflowId, jobId, runId, attempt, recovery }: AttemptName, stream: LogStream): string {

@@ -4,13 +4,7 @@ import { assembleContext } from "../core/failure/context-assembly.js";
 import type { FailureContextInput } from "../core/failure/failure-context.js";
 import { seenError } from "../core/model/seen-error.js";
 import type { Json } from "../core/text/json.js";
-import {
-  contextArtifact,
-  failureArtifact,
-  findLogFile,
-  outputFolder,
-  summaryArtifact,
-} from "./attempt-paths.js";
+import { contextArtifact, failureArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
 import { readLogEnds } from "./logs/log-ends.js";
 import type { Assignment, FailureContext, FailureSource } from "./worker.js";
 
@@ -73,8 +67,8 @@ export function failureContextInput(
       ? `${source.retriesUsed} of ${source.maxRetries} retries used`
       : `${failure.code} (${failure.class}) is not retryable`,
     failure,
-    stderr: readLogEnds(findLogFile(base, source, "stderr")),
-    stdout: readLogEnds(findLogFile(base, source, "stdout")),
+    stderr: readLogEnds(logFile(base, source, "stderr")),
+    stdout: readLogEnds(logFile(base, source, "stdout")),
     retrySummary: summary,
   };
 }

@@ -487,8 +487,8 @@ export const ERROR_CATALOGUE = {
   },
   IMPORT_INVALID: {
     means: "The document is not a run that `daruma export` wrote, or it was changed afterwards.",
-    next: "Export the run again with `daruma export RUN`, by this or an older version of Daruma.",
-    asked: "Export the run again with export_run, by this or an older version of Daruma.",
+    next: "Export the run again with `daruma export RUN`.",
+    asked: "Export the run again with export_run.",
   },
   IMPORTED_RUN: {
     means:

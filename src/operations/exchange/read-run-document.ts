@@ -13,7 +13,6 @@ import {
   DOCUMENT_VERSION,
   isSafeName,
   LOG_NAME,
-  READABLE_VERSIONS,
   type RunDocument,
 } from "./run-document.js";
 
@@ -21,7 +20,7 @@ const MAX_RUN_ID = Math.floor(Number.MAX_SAFE_INTEGER / JOB_IDS_PER_RUN) - 1;
 
 const shape = z.object({
   format: z.literal(DOCUMENT_FORMAT),
-  version: z.literal([...READABLE_VERSIONS]),
+  version: z.literal(DOCUMENT_VERSION),
   exported_at: z.string(),
   run: z.object({
     id: z.number().int().positive().max(MAX_RUN_ID),
@@ -61,10 +60,8 @@ function isFileName(name: string): boolean {
 /** Throws IMPORT_INVALID for what `export_run` cannot have written. */
 export function readRunDocument(given: unknown): RunDocument {
   const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown };
-  if (format === DOCUMENT_FORMAT && !READABLE_VERSIONS.some((known) => known === version))
-    throw refusal(
-      `it has version ${String(version)}; this Daruma reads versions ${READABLE_VERSIONS[0]} to ${DOCUMENT_VERSION}`,
-    );
+  if (format === DOCUMENT_FORMAT && version !== DOCUMENT_VERSION)
+    throw refusal(`it has version ${String(version)}; this Daruma reads version ${DOCUMENT_VERSION} alone`);
   const parsed = shape.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

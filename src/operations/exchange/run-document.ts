@@ -11,7 +11,7 @@ export const document = z.looseObject({ format: z.string(), version: z.number() 
  */
 export interface RunDocument {
   readonly format: typeof DOCUMENT_FORMAT;
-  readonly version: DocumentVersion;
+  readonly version: typeof DOCUMENT_VERSION;
   readonly exported_at: string;
   readonly run: { readonly id: number; readonly workflow: string; readonly status: RunStatus };
   /** The frozen definition as JSON text. */
@@ -29,13 +29,8 @@ export interface DocumentFile {
 
 export const DOCUMENT_FORMAT = "daruma-run";
 
-/**
- * What is written. Version 1 has the keys of events as the store has them, later ones as programs see them. From version 3
- * on, steps of the definition leave out what is usual.
- */
+/** What is written and read. Events have the keys that programs see; steps of the definition leave out what is usual. */
 export const DOCUMENT_VERSION = 3;
-export const READABLE_VERSIONS = [1, 2, DOCUMENT_VERSION] as const;
-export type DocumentVersion = (typeof READABLE_VERSIONS)[number];
 
 /** Of all files together; the document must fit into memory where it is read. */
 export const MAX_FILE_BYTES = 32 * 1_024 * 1_024;

@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.js";
 import {
   type AttemptName,
   contextArtifact,
-  findLogFile,
+  logFile,
   promptArtifact,
   summaryArtifact,
 } from "../../worker/attempt-paths.js";
@@ -65,7 +65,7 @@ export async function findRecoveryLogs(
   const { job, name, attempts } = await findAttempts(store, request);
   const hasScript = ({ attempt }: AttemptRow): boolean => {
     const files = (["stdout", "stderr"] as const).map((stream) =>
-      findLogFile(outputDir, { ...name, attempt, recovery: true }, stream),
+      logFile(outputDir, { ...name, attempt, recovery: true }, stream),
     );
     return files.some((file) => existsSync(file));
   };
@@ -120,7 +120,7 @@ function artifactFiles(
     case "summary":
       return { text: summaryArtifact(outputDir, name), manifest: null };
     case "usage":
-      return { text: findLogFile(outputDir, name, "usage"), manifest: null };
+      return { text: logFile(outputDir, name, "usage"), manifest: null };
   }
 }
 
@@ -134,8 +134,8 @@ export async function textsOfAttempt(
   const { workflow_id: workflowId } = await requireRun(store, job.run_id);
   const name: AttemptName = { workflowId, jobId: job.id, runId: job.run_id, attempt };
   return [
-    { name: "stderr", file: findLogFile(outputDir, name, "stderr") },
-    { name: "stdout", file: findLogFile(outputDir, name, "stdout") },
+    { name: "stderr", file: logFile(outputDir, name, "stderr") },
+    { name: "stdout", file: logFile(outputDir, name, "stdout") },
     { name: "prompt", file: artifactFiles(outputDir, name, "prompt").text },
     { name: "context", file: artifactFiles(outputDir, name, "context").text },
   ];
@@ -174,7 +174,7 @@ function logsOf(
   name: Omit<AttemptName, "attempt">,
 ): AttemptLogs {
   const [stdout, stderr] = (["stdout", "stderr"] as const).map((stream) =>
-    findLogFile(outputDir, { ...name, attempt }, stream),
+    logFile(outputDir, { ...name, attempt }, stream),
   ) as [string, string];
   if (!existsSync(stdout) && !existsSync(stderr))
     refuseRemoved(outputDir, { runId: name.runId, kind: "logs", since: finished_at ?? Number.MAX_VALUE });

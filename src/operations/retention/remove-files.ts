@@ -1,5 +1,4 @@
-import { rmSync } from "node:fs";
-import { logFilesOf, runFolder, runLogFolder } from "../../worker/attempt-paths.js";
+import { runFolder, runLogFolder } from "../../worker/attempt-paths.js";
 import { workFolderOf } from "../../worker/work-folder.js";
 import { removeFolder } from "../../workspace/remove-folder.js";
 import { forgetRemovedFiles } from "./removed-files.js";
@@ -18,8 +17,5 @@ export async function removeArtifacts(outputDir: string, runs: ReadonlySet<numbe
 }
 
 export async function removeLogs(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
-  if (runs.size === 0) return;
   for (const runId of runs) await removeFolder(runLogFolder(outputDir, runId));
-  // Of runs that an earlier version made.
-  for (const file of logFilesOf(outputDir, runs)) rmSync(file, { force: true });
 }

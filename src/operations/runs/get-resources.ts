@@ -9,7 +9,7 @@ import { RESOURCE_GROUP, ResourceGroups } from "../../report/resources/resource-
 import { timelineOf } from "../../report/resources/resource-timeline.js";
 import { parseSamples } from "../../report/resources/usage-samples.js";
 import type { Store } from "../../store/store.js";
-import { findLogFile } from "../../worker/attempt-paths.js";
+import { logFile } from "../../worker/attempt-paths.js";
 import { zodFields } from "../../worker/zod-of.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
@@ -179,7 +179,7 @@ function seriesOf(
   const longest = [...usages].sort((first, second) => second.durationMs - first.durationMs);
   for (const usage of longest.slice(0, MAX_LOOKED_AT)) {
     const { job: jobId, attempt } = usage;
-    const samples = samplesIn(findLogFile(outputDir, { workflowId, runId, jobId, attempt }, "usage"));
+    const samples = samplesIn(logFile(outputDir, { workflowId, runId, jobId, attempt }, "usage"));
     if (samples.length > 0) found.push({ usage, samples });
     if (found.length === wanted) break;
   }

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AttemptName, earlierLogFile, logFile, logFolder, runLogFolder } from "../attempt-paths.js";
+import { type AttemptName, logFile, logFolder, runLogFolder } from "../attempt-paths.js";
 import { EarlierLogs } from "./earlier-logs.js";
 
 const name = (runId: number): AttemptName => ({ workflowId: 1, jobId: runId * 10 + 1, runId, attempt: 1 });
@@ -28,11 +28,5 @@ describe("a log of an earlier database", () => {
     expect(logs.of(name(1), "stdout")).toEqual([]);
     mkdirSync(runLogFolder(base, 1));
     expect(logs.of({ ...name(1), attempt: 2 }, "stderr")).toEqual([]);
-  });
-
-  test("may lie beside the folders, where earlier versions put all logs, if there is any", () => {
-    mkdirSync(runLogFolder(base, 7));
-    writeFileSync(earlierLogFile(base, name(3), "stderr"), "old");
-    expect(new EarlierLogs(base).of(name(1), "stdout")).toEqual([earlierLogFile(base, name(1), "stdout")]);
   });
 });

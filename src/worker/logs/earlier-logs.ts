@@ -1,27 +1,21 @@
 import { existsSync } from "node:fs";
-import { type AttemptName, earlierLogFile, hasEarlierLogs, logFile, runLogFolder } from "../attempt-paths.js";
+import { type AttemptName, logFile, runLogFolder } from "../attempt-paths.js";
 
 /** Of so many runs it is known whether their folder was there before. */
 const MAX_KNOWN_RUNS = 1_000;
 
 /**
  * Where logs of an earlier database may lie, whose runs had the same numbers: they would pass for what an attempt printed.
- * Looked at once for each run, not for each attempt: two logs in two places were a tenth of the time of a step that is a
- * function. A folder that was not there has only logs of this worker since.
+ * Looked at once for each run, not for each attempt. A folder that was not there has only logs of this worker since.
  */
 export class EarlierLogs {
   private readonly hadFolder = new Map<number, boolean>();
-  private hasFlatOnes: boolean | null = null;
 
   constructor(private readonly base: string) {}
 
   /** Paths at which a log of the attempt may lie already. */
   of(name: AttemptName, stream: "stdout" | "stderr"): string[] {
-    this.hasFlatOnes ??= hasEarlierLogs(this.base);
-    return [
-      ...(this.hadFolderOf(name.runId) ? [logFile(this.base, name, stream)] : []),
-      ...(this.hasFlatOnes ? [earlierLogFile(this.base, name, stream)] : []),
-    ];
+    return this.hadFolderOf(name.runId) ? [logFile(this.base, name, stream)] : [];
   }
 
   private hadFolderOf(runId: number): boolean {
