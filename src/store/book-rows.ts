@@ -104,13 +104,6 @@ export interface RollUp {
   readonly rows: readonly Pick<BookRow, "run_id" | "n">[];
 }
 
-/** Rows of a run that was there before the book; nobody need look at it again. */
-export interface BackfilledRun {
-  readonly fence: number;
-  readonly runId: number;
-  readonly rows: readonly BookRow[];
-}
-
 /** How many jobs of a step have completed or failed. */
 export interface EndedJobs {
   readonly workflow: string;
@@ -134,10 +127,6 @@ export interface BookStore {
    * one. An entry that is only in rows so far is made from `entry`, with nothing counted.
    */
   writeTriage(entry: BookEntry, triage: Triage): Promise<boolean>;
-  /** Runs that are older than the book and not in it yet, newest first, and how many there are. */
-  listBacklog(limit: number): Promise<{ readonly runIds: readonly number[]; readonly left: number }>;
-  /** Their rows, once; what is there already stays. False: as for `rollUp`. */
-  backfill(run: BackfilledRun): Promise<boolean>;
   /** Of runs that were created since, imported ones left out. */
   countEndedJobs(filter: {
     readonly workflow?: string;

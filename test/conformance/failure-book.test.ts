@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type BookEntry, sumRows, triageState } from "../../src/core/book/book-entry.js";
 import type { BookRow } from "../../src/core/book/book-row.js";
-import { rowsOfLog } from "../../src/engine/duties/book-duty.js";
+import { rowsOfLog } from "../support/rows-of-log.js";
 import { Stage } from "../support/stage.js";
 
 const refused = { exit: 7, stderr: "connect ECONNREFUSED 10.0.0.1:443" };

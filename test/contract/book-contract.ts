@@ -4,7 +4,7 @@ import type { BookRow } from "../../src/core/book/book-row.js";
 import { DUTY_LEASE } from "../../src/store/duties.js";
 import type { Store } from "../../src/store/store.js";
 import type { StoreUnderTest } from "./store-contract.js";
-import { FAR_FUTURE, jobRow, mustAcquire, OWNER, putRun, RIVAL } from "./store-fixtures.js";
+import { FAR_FUTURE, jobRow, mustAcquire, putRun, RIVAL } from "./store-fixtures.js";
 
 const AT = 1_700_000_000_000;
 const NOW = AT + 1_000_000;
@@ -47,7 +47,6 @@ export function bookContract(under: StoreUnderTest): void {
     rolledUp(under);
     listed(under);
     triaged(under);
-    backlog(under);
   });
 }
 
@@ -257,25 +256,5 @@ function triaged(under: StoreUnderTest): void {
     expect(await store.listEntries({ now: NOW, limit: 10 })).toEqual([
       { ...entry!, triage: "known", revision: 1 },
     ]);
-  });
-}
-
-function backlog(under: StoreUnderTest): void {
-  test("has no backlog in a new store, and takes rows of an older run once, under the lease of the duty", async () => {
-    const { store } = under;
-    const run = await putRun(store);
-    expect(await store.listBacklog(10)).toEqual({ runIds: [], left: 0 });
-    const fence = await duty(store);
-    const rows = [bookRow(run, 1), bookRow(run, 2)];
-    expect(await store.backfill({ fence: fence + 1, runId: run, rows })).toBe(false);
-    expect(await store.backfill({ fence, runId: run, rows })).toBe(true);
-    expect(await store.backfill({ fence, runId: run, rows })).toBe(true);
-    expect(await store.listUnrolled(null, 10)).toEqual(rows);
-    expect(
-      await store.acquireLease({ runId: DUTY_LEASE.book, owner: RIVAL, now: 0, expiresAt: 1 }),
-    ).toMatchObject({
-      granted: false,
-      lease: { owner: OWNER },
-    });
   });
 }

@@ -1,11 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
-import { callIn, OperationBench } from "../support/operation-bench.js";
+import { OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();
 
@@ -164,34 +159,4 @@ test("a step that passed by retry alone is flaky, with its share and cost; one t
   ]);
   expect(items[0]!.cost_ms).toBeGreaterThanOrEqual(0);
   expect((await bench.call("list_flakes", { workflow: "elsewhere" })).items).toEqual([]);
-});
-
-test("the logs of a store that is older than the book are read into it, in steps and once", {
-  tags: ["B3"],
-}, async () => {
-  await bench.run(flaky("older"));
-  await bench.run(failing("older", "no hope"));
-  const expected = await listed("older");
-  const folder = mkdtempSync(join(tmpdir(), "daruma-book-"));
-  const file = join(folder, "daruma.db");
-  try {
-    const source = new DatabaseSync(join(bench.folder, "out", "daruma.db"));
-    source.prepare("VACUUM INTO ?").run(file);
-    source.close();
-    const db = new DatabaseSync(file);
-    // As the migration leaves a store that had no book.
-    db.exec(
-      "DELETE FROM book; DELETE FROM book_row; INSERT INTO book_backlog SELECT id FROM run; UPDATE lease SET owner = NULL WHERE run_id < 0",
-    );
-    db.close();
-    const store = await openSqliteStore({ file });
-    const context = { ...bench.withoutRunner, store };
-    const { items, reading } = await callIn(context, "list_failures", { workflow: "older" });
-    expect(reading).toBe(0);
-    expect(items).toEqual(expected);
-    expect(await callIn(context, "list_failures", { workflow: "older" })).toMatchObject({ items: expected });
-    await store.close();
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 });

@@ -6,7 +6,6 @@ import type { Command, OperatorCommand } from "../../src/core/model/commands.js"
 import type { Definition } from "../../src/core/model/definition.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";
 import type { Run } from "../../src/core/model/run.js";
-import { rowsOfLog } from "../../src/engine/duties/book-duty.js";
 import { Engine } from "../../src/engine/engine.js";
 import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { loadRun } from "../../src/engine/load-run.js";
@@ -19,6 +18,7 @@ import type { Assignment } from "../../src/worker/worker.js";
 import { enginePorts, flush, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
+import { rowsOfLog } from "../support/rows-of-log.js";
 import { BreakerHands } from "./breaker-hands.js";
 import { Operators } from "./operators.js";
 import { Random } from "./random.js";

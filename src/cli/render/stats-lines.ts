@@ -52,7 +52,6 @@ function headLines(stats: StatsAnswer): string[] {
       : [
           `decided: ${count(decisions.holds, "hold")} and ${count(decisions.questions, "question")}, after a median of ${durationText(decisions.median_ms)}`,
         ]),
-    ...(stats.reading > 0 ? [`${count(stats.reading, "older run")} still to be read`] : []),
   ];
 }
 

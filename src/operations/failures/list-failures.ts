@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { FAILURE_CLASSES, isFailureClass } from "../../core/model/failure.js";
-import { keepBookFor } from "../../engine/duties/book-duty.js";
+import { rollUpFor } from "../../engine/duties/book-duty.js";
 import { readBook } from "../../report/failure-book.js";
 import type { BookPlace } from "../../store/book-rows.js";
 import { currentOwner, isDead } from "../../store/lease-owner.js";
@@ -39,14 +39,13 @@ export const listFailures = operation({
   description:
     "Lists what runs have failed with, once by workflow, step and signature: how often, since when, and what rescued it before (`rescued_by`). New since yesterday: `state: new, new_since: 24h`.",
   details:
-    "`rescues` has for everything that acted on it (a rung of the ladder, or a decision such as operator.retry) how many jobs it rescued and how many it did not (`not_rescued`). `completed_since` is the newest run of the workflow that completed after it was last seen. Runs that were pruned stay counted; imported runs are not counted. `reading` is how many runs from before the failure book are still to be counted. `next` is the `after` of the next page, null at the end.",
+    "`rescues` has for everything that acted on it (a rung of the ladder, or a decision such as operator.retry) how many jobs it rescued and how many it did not (`not_rescued`). `completed_since` is the newest run of the workflow that completed after it was last seen. Runs that were pruned stay counted; imported runs are not counted. `next` is the `after` of the next page, null at the end.",
   role: "viewer",
   effect: "reads",
   input,
   output: z.object({
     items: z.array(failureItem),
     next: z.string().nullable(),
-    reading: z.number(),
   }),
   rest: { method: "GET", path: "/failures" },
   cli: [
@@ -82,16 +81,15 @@ async function list(context: Context, request: z.output<typeof input>) {
     ...(new_since === undefined ? {} : { newSince: momentBefore(new_since, at) }),
     ...(after === undefined ? {} : { after: placeOf(after) }),
   });
-  const { left } = await store.listBacklog(0);
   const last = entries.at(-1);
   const next = entries.length < most || last === undefined ? null : textOf(last);
-  return { items: await toItems(store, entries, at), next, reading: left };
+  return { items: await toItems(store, entries, at), next };
 }
 
 /** On a command line, where perhaps no server does it. */
 export async function rollUpHere({ store, runner }: Pick<Context, "store" | "runner">): Promise<void> {
   if (runner === null)
-    await keepBookFor(LOCAL_ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead });
+    await rollUpFor(LOCAL_ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead });
 }
 
 const place = z.tuple([z.number(), z.string(), z.string(), z.string()]);

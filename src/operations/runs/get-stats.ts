@@ -28,7 +28,7 @@ export const getStats = operation({
   description:
     "Counts runs by outcome and over time, what each rung of the ladder rescued, attempts, retries, errors by code, and what failures cost, by workflow and worker.",
   details:
-    "A run that completed is `at_once` if it met no failure, `handled` if a failure of it was handled (by an edge, or as one to go on after), else `rescued`. `rungs` is counted as in the failure book: jobs that it rescued, and jobs that it did not (`not_rescued`); to ask somebody and to give a job up are left out. `lost_ms` is the time in attempts that did not succeed, `lost` of a worker its failures of class infrastructure. `decisions` are those that people made on holds and questions, and how long they were waited for at the median. `models` is what model steps say of their tokens. Rates are shares of attempts. Imported and pruned runs are not counted. `reading` is how many runs from before the failure book are still to be counted.",
+    "A run that completed is `at_once` if it met no failure, `handled` if a failure of it was handled (by an edge, or as one to go on after), else `rescued`. `rungs` is counted as in the failure book: jobs that it rescued, and jobs that it did not (`not_rescued`); to ask somebody and to give a job up are left out. `lost_ms` is the time in attempts that did not succeed, `lost` of a worker its failures of class infrastructure. `decisions` are those that people made on holds and questions, and how long they were waited for at the median. `models` is what model steps say of their tokens. Rates are shares of attempts. Imported and pruned runs are not counted.",
   role: "viewer",
   effect: "reads",
   input,
@@ -56,13 +56,11 @@ async function getStatistics(context: Context, request: z.output<typeof input>) 
     ...(references.length === 0 ? {} : { runIds: [...new Set(runIds)] }),
   };
   const { over_time, ...found } = await collectStatistics(store, filter);
-  const { left } = await store.listBacklog(0);
   return {
     ...found,
     since: filter.since === undefined ? null : iso(filter.since),
     until: filter.until === undefined ? null : iso(filter.until),
     bucket: request.bucket,
     over_time: over_time.map(({ at, ...outcomes }) => ({ at: iso(at), ...outcomes })),
-    reading: left,
   };
 }

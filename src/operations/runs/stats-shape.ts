@@ -59,6 +59,5 @@ export const statistics = z.object({
     input_tokens: z.number(),
     output_tokens: z.number(),
   }),
-  reading: z.number(),
 });
 export type StatsAnswer = z.output<typeof statistics>;

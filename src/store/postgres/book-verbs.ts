@@ -42,21 +42,11 @@ const WRITE_TRIAGE = `
     WHERE book.revision = excluded.revision - 1
     RETURNING 1`;
 
-const BACKFILL = `
-  WITH ${HELD},
-  written AS (
-    INSERT INTO book_row (${COLUMNS.book_row})
-      SELECT ${COLUMNS.book_row} FROM json_populate_recordset(NULL::book_row, coalesce($2, '[]')::text::json)
-      WHERE EXISTS (SELECT FROM held) AND EXISTS (SELECT FROM run WHERE id = $3::bigint)
-      ON CONFLICT DO NOTHING),
-  done AS (DELETE FROM book_backlog WHERE run_id = $3::bigint AND EXISTS (SELECT FROM held))
-  SELECT 1 FROM held`;
-
 export function createBookVerbs(db: Database): BookStore {
   return { ...createBookReads(db), ...createBookWrites(db) };
 }
 
-type BookWrite = "rollUp" | "writeTriage" | "backfill";
+type BookWrite = "rollUp" | "writeTriage";
 
 function createBookReads(db: Database): Omit<BookStore, BookWrite> {
   const entries = async (rest: string, parameters: Conditions["parameters"]) =>
@@ -105,12 +95,6 @@ function createBookReads(db: Database): Omit<BookStore, BookWrite> {
         `${conditions.where} ORDER BY at DESC, run_id DESC, n DESC ${conditions.limit(limit)}`,
         conditions.parameters,
       );
-    },
-    async listBacklog(limit) {
-      const [count] = await db.rows<{ left: number }>('SELECT count(*) AS "left" FROM book_backlog');
-      const sql = "SELECT run_id FROM book_backlog ORDER BY run_id DESC LIMIT $1::bigint";
-      const found = await db.rows<{ run_id: number }>(sql, limit);
-      return { runIds: found.map(({ run_id }) => run_id), left: count?.left ?? 0 };
     },
     countEndedJobs: ({ workflow, since, until }) => {
       const conditions = new Conditions()
@@ -162,9 +146,6 @@ function createBookWrites(db: Database): Pick<BookStore, BookWrite> {
         const sql = "SELECT 1 FROM book WHERE workflow = $1 AND step = $2 AND signature = $3 AND stamp = $4";
         return (await session.rows(sql, workflow, step, signature, stamp)).length === 1;
       });
-    },
-    async backfill({ fence, runId, rows }) {
-      return (await db.rows(BACKFILL, fence, toJsonRows(TABLES.book_row, rows), runId)).length === 1;
     },
   };
 }

@@ -97,7 +97,6 @@ const BOOK_TRIGGER = `
   BEGIN
     -- What no entry contains yet stays until it is rolled up.
     DELETE FROM book_row WHERE run_id = OLD.id AND rolled;
-    DELETE FROM book_backlog WHERE run_id = OLD.id;
     RETURN NULL;
   END $$;
   CREATE TRIGGER forget_book_rows AFTER DELETE ON run FOR EACH ROW EXECUTE FUNCTION forget_book_rows();`;

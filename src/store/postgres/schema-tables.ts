@@ -139,8 +139,7 @@ const BOOK = `
     stamp text,
     PRIMARY KEY (workflow, step, signature));
   CREATE INDEX book_by_time ON book (last_seen, workflow, step, signature);
-  CREATE INDEX book_by_signature ON book (signature);
-  CREATE TABLE book_backlog (run_id bigint PRIMARY KEY);`;
+  CREATE INDEX book_by_signature ON book (signature);`;
 
 /** `call`: what was answered with what was written in one transaction, for a call that is repeated because its answer was lost. */
 const CALLS = `

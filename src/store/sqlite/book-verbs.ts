@@ -3,27 +3,19 @@ import { type BookFilter, type BookStore, stateConditions, TRIAGE_FIELDS, uncoun
 import { DUTY_LEASE } from "../duties.js";
 import { COLUMNS, namesOf, TABLES } from "../tables.js";
 import type { Caller } from "./caller.js";
-import { bookWriter, type RowWriter } from "./commit-writer.js";
 import { type Cells, packRows, unpackTable } from "./packed-rows.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
-import type { Database } from "./sqlite-driver.js";
 import { Conditions, type Statements } from "./statements.js";
 
-type BookRead =
-  | "listEntries"
-  | "readEntries"
-  | "listUnrolled"
-  | "listBookRows"
-  | "listBacklog"
-  | "countEndedJobs";
-type BookWrite = "rollUp" | "writeTriage" | "backfill";
+type BookRead = "listEntries" | "readEntries" | "listUnrolled" | "listBookRows" | "countEndedJobs";
+type BookWrite = "rollUp" | "writeTriage";
 
 const NO_LIMIT = -1;
 const NEWEST_ENTRY_FIRST = "ORDER BY last_seen DESC, workflow DESC, step DESC, signature DESC";
 /** No text that begins with it is after this. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-export function createBookReads({ row, rows }: Statements): Pick<ReadVerbs, BookRead> {
+export function createBookReads({ rows }: Statements): Pick<ReadVerbs, BookRead> {
   return {
     listEntries: ({ after, limit, ...filter }) => {
       const conditions = entriesOf(filter);
@@ -58,13 +50,6 @@ export function createBookReads({ row, rows }: Statements): Pick<ReadVerbs, Book
       const sql = `SELECT ${COLUMNS.book_row} FROM book_row ${where} ORDER BY at DESC, run_id DESC, n DESC LIMIT ?`;
       return rows(sql, ...cells, limit ?? NO_LIMIT).flat();
     },
-    listBacklog: (limit) => ({
-      runIds: rows<readonly [number]>(
-        "SELECT run_id FROM book_backlog ORDER BY run_id DESC LIMIT ?",
-        limit,
-      ).map(([runId]) => runId),
-      left: row<readonly [number]>("SELECT count(*) FROM book_backlog")?.[0] ?? 0,
-    }),
     countEndedJobs: ({ workflow, since, until }) => {
       const { where, cells } = new Conditions()
         .demand("run.created_at >= ?", since)
@@ -98,17 +83,11 @@ function entriesOf(filter: BookFilter): Conditions {
   return conditions.demandIf(states !== null, `(${states})`);
 }
 
-export function createBookWrites(statements: Statements, db: Database): Pick<WriteVerbs, BookWrite> {
-  const { run, row } = statements;
-  let writer: RowWriter | null = null;
-  const isHeld = (fence: number): boolean =>
-    row(
-      "SELECT 1 FROM lease WHERE run_id = ? AND fence = ? AND owner IS NOT NULL",
-      ...[DUTY_LEASE.book, fence],
-    ) !== null;
+export function createBookWrites({ run, row }: Statements): Pick<WriteVerbs, BookWrite> {
   return {
     rollUp: (fence, entries, rows) => {
-      if (!isHeld(fence)) return false;
+      const held = "SELECT 1 FROM lease WHERE run_id = ? AND fence = ? AND owner IS NOT NULL";
+      if (row(held, DUTY_LEASE.book, fence) === null) return false;
       const width = TABLES.book.columns.length;
       for (let from = 0; from < entries.length; from += width)
         run(WRITE_COUNTS, ...entries.slice(from, from + width));
@@ -127,13 +106,6 @@ export function createBookWrites(statements: Statements, db: Database): Pick<Wri
       run(WRITE_TRIAGE, ...entry);
       return true;
     },
-    backfill: (fence, runId, rows) => {
-      if (!isHeld(fence)) return false;
-      writer ??= bookWriter(db);
-      if (row("SELECT 1 FROM run WHERE id = ?", runId) !== null) writer.write(rows);
-      run("DELETE FROM book_backlog WHERE run_id = ?", runId);
-      return true;
-    },
   };
 }
 
@@ -148,7 +120,6 @@ const WRITE_TRIAGE = INSERT_ENTRY + setEach(TRIAGE_FIELDS);
 /** What no entry contains yet stays until it is rolled up. */
 export function forgetBookRows({ run }: Pick<Statements, "run">, runId: number): void {
   run("DELETE FROM book_row WHERE run_id = ? AND rolled = 1", runId);
-  run("DELETE FROM book_backlog WHERE run_id = ?", runId);
 }
 
 export function createBookVerbs(thread: Caller): BookStore {
@@ -177,9 +148,6 @@ export function createBookVerbs(thread: Caller): BookStore {
         revision,
       );
     },
-    listBacklog: (limit) => thread.call("listBacklog", limit),
-    backfill: ({ fence, runId, rows }) =>
-      thread.call("backfill", fence, runId, packRows(TABLES.book_row, rows)),
     countEndedJobs: (filter) => thread.call("countEndedJobs", filter),
   };
 }

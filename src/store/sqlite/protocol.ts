@@ -67,7 +67,6 @@ export interface ReadVerbs extends Now<typeof READS> {
   readEntries(keys: readonly BookKey[]): Cells;
   listUnrolled(runId: number, n: number, limit: number): Cells;
   listBookRows(filter: RowFilter): Cells;
-  listBacklog(limit: number): { readonly runIds: readonly number[]; readonly left: number };
   countEndedJobs(filter: {
     readonly workflow?: string;
     readonly since: number;
@@ -105,7 +104,6 @@ export interface WriteVerbs extends Now<typeof WRITES> {
   /** `rows` as JSON pairs of run and number. */
   rollUp(fence: number, entries: Cells, rows: string): boolean;
   writeTriage(entry: Cells, key: BookKey, revision: number): boolean;
-  backfill(fence: number, runId: number, rows: Cells): boolean;
   writeShared(rows: readonly SharedRow[], beside: PackedBeside | null): boolean;
   dropShared(rows: readonly Omit<SharedRow, "data">[]): null;
   claimNotices(claim: NoticeClaim): Cells;

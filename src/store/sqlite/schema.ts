@@ -131,7 +131,6 @@ const SCHEMA = `
     PRIMARY KEY (workflow, step, signature));
   CREATE INDEX book_by_time ON book (last_seen, workflow, step, signature);
   CREATE INDEX book_by_signature ON book (signature);
-  CREATE TABLE book_backlog (run_id INTEGER PRIMARY KEY);
   CREATE TABLE run_label (
     key TEXT NOT NULL, value TEXT NOT NULL, run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     PRIMARY KEY (key, value, run_id)) WITHOUT ROWID;

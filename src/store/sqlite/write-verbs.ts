@@ -53,7 +53,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createWaitingWrites(statements),
     ...createPlaceWrites(statements),
     ...createClusterWrites(statements),
-    ...createBookWrites(statements, db),
+    ...createBookWrites(statements),
     ...createColdWrites(db),
     ...createSharedWrites(statements, db),
     ...createOutboxWrites(statements),

@@ -91,11 +91,6 @@ function Figures({ stats, window, since, workflow }: FiguresProps): ReactNode {
     stats.since === null ? "" : `${dayText(stats.since)} to ${dayText(new Date(now).toISOString())}, UTC`;
   return (
     <>
-      {stats.reading > 0 && (
-        <p className="small dim">
-          {stats.reading} older runs are still being read; their failures are missing here.
-        </p>
-      )}
       <Tiles stats={stats} />
       <div className="cols">
         <div className="col">

@@ -18,13 +18,11 @@ export const failures: Present = async ({ input }, { out, options }, client) => 
     writeJson(out, answer);
     return 0;
   }
-  const { items, next, reading } = answer;
+  const { items, next } = answer;
   if (items.length === 0) writeLines(out, ["no failures"]);
   else writeLines(out, tableLines(HEADER, items.map(rowOf), out.width()));
   const type = (command: string): string => commandLine(options, command);
   if (next !== null) writeLines(out, [`more: ${type(`failures --after ${next}`)}`]);
-  if (reading > 0)
-    writeLines(out, [`${reading} older ${reading === 1 ? "run is" : "runs are"} still to be counted`]);
   return 0;
 };
 
