@@ -9,7 +9,7 @@ import type { Store } from "../../src/store/store.js";
 export async function rowsOfLog(store: Store, runId: number): Promise<BookRow[]> {
   const [first] = await store.readEvents(runId, { limit: 1 });
   const created = first!.event as Extract<Event, { type: "run.created" }>;
-  const definition = await readDefinition(store, runId, created.definitionHash);
+  const definition = await readDefinition(store, runId, created.definition_hash);
   const run = newRun(runId, definition, created, first!.at);
   const rows: BookRow[] = [];
   for await (const page of readPages(store, runId, { afterSeq: 0 })) {
