@@ -6,6 +6,8 @@ import type { ThreadRequest } from "./quickjs-thread.js";
 export class EvaluationTask {
   readonly request: ThreadRequest;
   readonly deadlineMs: number;
+  /** What the deadline counts: CPU time of the thread, so that a busy machine takes nothing away, or wall time. */
+  readonly counts: "cpu" | "wall";
   /** Set when a batch with this task in it got stuck: from then on the task has a thread to itself. */
   runsAlone = false;
   isSettled = false;
@@ -16,12 +18,14 @@ export class EvaluationTask {
   constructor(options: {
     request: ThreadRequest;
     deadlineMs: number;
+    counts: "cpu" | "wall";
     signal: AbortSignal | undefined;
     resolve: (result: EvaluationResult) => void;
     onAbort: (task: EvaluationTask) => void;
   }) {
     this.request = options.request;
     this.deadlineMs = options.deadlineMs;
+    this.counts = options.counts;
     this.#resolve = options.resolve;
     this.#signal = options.signal;
     this.#onAbort = () => options.onAbort(this);

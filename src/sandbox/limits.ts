@@ -1,6 +1,6 @@
 /** CPU time that an expression is meant to have. Counted in interrupts, not by a clock: see INTERRUPTS_PER_MS. */
 export const EXPRESSION_BUDGET_MS = 25;
-/** Wall time after which an evaluation's thread is terminated: builtins in native code ignore interrupts. */
+/** CPU time after which an evaluation's thread is terminated: builtins in native code ignore interrupts. */
 export const EXPRESSION_DEADLINE_MS = 2_000;
 /**
  * QuickJS asks once every 10,000 loop turns or calls whether to go on, every 0.08 ms (an empty loop) to 0.24 ms (a loop
@@ -24,8 +24,10 @@ export const STACK_LIMIT_BYTES = 256 * 1024;
 export const EXPRESSION_THREADS = 2;
 /** Evaluations sent to a thread in one message. */
 export const BATCH_SIZE = 16;
-/** A batch that is not back by then is run again one by one, so that only the culprit pays. */
+/** CPU time. A batch that is not back by then is run again one by one, so that only the culprit pays. */
 export const BATCH_PATIENCE_MS = 200;
+/** A thread that gets no CPU time is terminated after this many times its deadline. */
+export const MAX_DEADLINES_OF_WALL_TIME = 30;
 /** How long work waits for a busy thread before another one is started. */
 export const REINFORCE_AFTER_MS = 20;
 /** setTimeout fires at once for anything longer. */
@@ -35,9 +37,9 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export const MAX_TEMPLATE_CHARS = 1024 * 1024;
 /** Characters and items that the templates of one step may make, all together. What is printed counts twice. */
 export const MAX_TEMPLATE_WORK = 32 * 1024 * 1024;
-/** Wall time for all templates of a step; high, because a busy machine must not fail one that waits for its turn. */
+/** CPU time for all templates of a step. */
 export const TEMPLATE_DEADLINE_MS = 10_000;
-/** The same in the thread itself, which then can say which template it was. */
+/** Wall time in the thread itself, which then can say which template it was. */
 export const TEMPLATE_RENDER_MS = 8_000;
 export const TEMPLATE_THREADS = 2;
 /** Variables as JSON: they are copied to the thread. */

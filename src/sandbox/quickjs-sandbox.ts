@@ -64,6 +64,7 @@ class QuickJsSandbox implements Sandbox {
             maxInterrupts: Math.ceil(budgetMs * INTERRUPTS_PER_MS),
           },
           deadlineMs,
+          counts: evaluation.deadlineMs === undefined ? "cpu" : "wall",
           signal: evaluation.signal,
           resolve,
           onAbort: (task) => {
@@ -89,6 +90,7 @@ class QuickJsSandbox implements Sandbox {
         new EvaluationTask({
           request: { rendering: json },
           deadlineMs: TEMPLATE_DEADLINE_MS,
+          counts: "cpu",
           signal,
           resolve,
           onAbort: (task) => {

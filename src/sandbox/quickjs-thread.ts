@@ -6,6 +6,7 @@ import { messageOf } from "../core/text/message-of.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
 import { createEvaluator, type EvaluationRequest } from "./evaluate-in-quickjs.js";
 import { type Rendering, renderStep } from "./render-step.js";
+import { systemThreadId } from "./thread-cpu.js";
 
 /** The templates of one step, as they travel to the thread. */
 export interface RenderRequest {
@@ -15,8 +16,8 @@ export interface RenderRequest {
 
 export type ThreadRequest = EvaluationRequest | RenderRequest;
 
-/** The thread says "ready" once, then answers each list of requests with the list of their results. */
-export type ThreadMessage = "ready" | readonly EvaluationResult[];
+/** The thread says once which one it is, then answers each list of requests with the list of their results. */
+export type ThreadMessage = { readonly threadId: number | null } | readonly EvaluationResult[];
 
 function render({ rendering }: RenderRequest): Verdict {
   try {
@@ -39,7 +40,7 @@ async function serve(port: MessagePort): Promise<void> {
       }) satisfies ThreadMessage,
     );
   });
-  port.postMessage("ready" satisfies ThreadMessage);
+  port.postMessage({ threadId: systemThreadId() } satisfies ThreadMessage);
 }
 
 if (parentPort === null) throw new Error("quickjs-thread is a worker thread");

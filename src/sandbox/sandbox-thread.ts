@@ -1,7 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import type { EvaluationTask } from "./evaluation-task.js";
-import { BATCH_PATIENCE_MS } from "./limits.js";
+import { BATCH_PATIENCE_MS, MAX_DEADLINES_OF_WALL_TIME } from "./limits.js";
 import type { ThreadMessage } from "./quickjs-thread.js";
+import { threadCpuMs } from "./thread-cpu.js";
 import { startThread } from "./thread-file.js";
 
 /** What the owner of a thread is told. After `onStuck` and `onDead` the thread is gone, with the tasks it had. */
@@ -23,6 +24,7 @@ export class SandboxThread {
   readonly #owner: ThreadOwner;
   #tasks: readonly EvaluationTask[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #threadId: number | null = null;
   isReady = false;
   #isGone = false;
 
@@ -50,7 +52,23 @@ export class SandboxThread {
     this.#worker.ref();
     this.#worker.postMessage(tasks.map((task) => task.request));
     const only = tasks.length === 1 ? tasks[0] : undefined;
-    this.#timer = setTimeout(() => this.#giveUpOn(tasks), only?.deadlineMs ?? BATCH_PATIENCE_MS);
+    const limitMs = only?.deadlineMs ?? BATCH_PATIENCE_MS;
+    if (only?.counts === "wall") this.#timer = setTimeout(() => this.#giveUpOn(tasks), limitMs);
+    else this.#watchCpu(tasks, limitMs);
+  }
+
+  /** Waits until the thread has had its time, again and again while the machine gives it less than wall time. */
+  #watchCpu(tasks: readonly EvaluationTask[], limitMs: number): void {
+    const before = threadCpuMs(this.#threadId);
+    const waitFor = (leftMs: number, patienceMs: number): void => {
+      this.#timer = setTimeout(() => {
+        const now = threadCpuMs(this.#threadId);
+        const usedMs = before === null || now === null ? limitMs : now - before;
+        if (usedMs >= limitMs || patienceMs <= 0) this.#giveUpOn(tasks);
+        else waitFor(limitMs - usedMs, patienceMs - leftMs);
+      }, leftMs);
+    };
+    waitFor(limitMs, (MAX_DEADLINES_OF_WALL_TIME - 1) * limitMs);
   }
 
   /** Ends the thread whatever it is doing. */
@@ -79,8 +97,9 @@ export class SandboxThread {
 
   #receive(message: ThreadMessage): void {
     if (this.#isGone) return;
-    if (message === "ready") {
+    if ("threadId" in message) {
       this.isReady = true;
+      this.#threadId = message.threadId;
     } else {
       clearTimeout(this.#timer);
       const tasks = this.#tasks;

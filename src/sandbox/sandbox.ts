@@ -13,7 +13,7 @@ export interface Evaluation {
   /** What `Date.now()` returns. */
   readonly now: number;
   readonly expects: ExpectedResult;
-  /** Wall time after which the thread is terminated. `script` steps take theirs from timeout_ms. */
+  /** Wall time after which the thread is terminated: `timeout_ms` of a script. Without it, two seconds of CPU time. */
   readonly deadlineMs?: number;
   /** CPU time for the code; by default 25 ms. */
   readonly budgetMs?: number;
