@@ -4,18 +4,28 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { readCoverage } from "./test/support/coverage-rows.js";
 import { sortTests } from "./test/support/fast-or-slow.js";
+import { HANG_MS } from "./test/support/hang.js";
 
-const { fast, slow } = sortTests(import.meta.dirname);
+const { fast, slow, long } = sortTests(import.meta.dirname);
 /** A test that shows a requirement has its id as a tag: `npx vitest run test/conformance --tags-filter V44`. */
 const requirements = readCoverage(readFileSync(join(import.meta.dirname, "docs/coverage.md"), "utf8"));
 const CORES = availableParallelism();
 /** Slow tests wait for processes more than they compute, so that more of them than cores run at once. */
 const SLOW_WORKERS = Number(process.env.TEST_WORKERS ?? CORES + 3);
+/** A test ends when what it waits for is there. What it waits for in vain is told before the test itself is ended. */
+const TEST_MS = HANG_MS + 60_000;
+
+const ofProcesses = {
+  maxWorkers: SLOW_WORKERS,
+  setupFiles: ["test/support/fixed-seed.ts", "test/support/end-processes.ts"],
+  globalSetup: ["test/support/build-once.ts", "test/support/embedded-postgres.ts"],
+};
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: TEST_MS,
+    hookTimeout: TEST_MS,
+    expect: { poll: { timeout: HANG_MS } },
     tags: requirements.map(({ id }) => ({ name: id })),
     projects: [
       {
@@ -32,16 +42,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: {
-          name: "slow",
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          maxWorkers: SLOW_WORKERS,
-          sequence: { groupOrder: 1 },
-          include: [...slow],
-          setupFiles: ["test/support/fixed-seed.ts", "test/support/end-processes.ts"],
-          globalSetup: ["test/support/build-once.ts", "test/support/embedded-postgres.ts"],
-        },
+        test: { name: "slow", include: [...slow], ...ofProcesses, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: "long", include: [...long], ...ofProcesses, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -18,7 +18,7 @@ import { freePort } from "./support/free-port.js";
 const NOTES = ["exits", "first", "not run", "output", "with a server"];
 const UPDATES = process.env.UPDATE_SAMPLES === "1";
 /** No page comes near it; it ends what would wait for ever. */
-const MAX_PAGE_MS = 60_000;
+const MAX_PAGE_MS = 240_000;
 /** The port in the documents. In the test each page has its own. */
 const WRITTEN_PORT = "7420";
 

@@ -11,7 +11,7 @@ import { type Block, blocksOf } from "./support/document-blocks.js";
 /** `UPDATE_SAMPLES=1` writes what the commands print now into the page. */
 const UPDATES = process.env.UPDATE_SAMPLES === "1";
 const PAGE = "docs/morning-after.md";
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-session-"));
 let server: ChildProcess;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   server.stdout!.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
-  url = await eventually("the server to listen", PATIENCE_MS, () => /listening at (\S+)/.exec(said)?.[1]);
+  url = await eventually("the server to listen", () => /listening at (\S+)/.exec(said)?.[1]);
 });
 afterAll(() => {
   server.kill("SIGKILL");

@@ -93,7 +93,7 @@ describe("a log file", () => {
     const path = newPath();
     const log = openLog(path);
     log.write(Buffer.from("progress\n"));
-    await expect.poll(() => readFileSync(path, "utf8"), { timeout: 10_000 }).toBe("progress\n");
+    await expect.poll(() => readFileSync(path, "utf8")).toBe("progress\n");
     await log.close();
   });
 

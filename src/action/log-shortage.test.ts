@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { HANG_MS } from "../../test/support/hang.js";
 import { createRedactor } from "../core/redaction/redaction.js";
 import { openLogFile } from "./log-file.js";
 
@@ -40,7 +41,7 @@ describe("the log of an attempt on a full disk", () => {
     const closed = log.close().then(() => {
       isClosed = true;
     });
-    await vi.waitFor(() => expect(told.length).toBeGreaterThan(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(told.length).toBeGreaterThan(1), HANG_MS);
     expect(isClosed).toBe(false);
     disk.isFull = false;
     await closed;
@@ -50,7 +51,7 @@ describe("the log of an attempt on a full disk", () => {
   it("goes on with what is printed meanwhile", async () => {
     const { log, told, text } = openLog("meanwhile");
     log.write(Buffer.from("first\n"));
-    await vi.waitFor(() => expect(told.length).toBeGreaterThan(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(told.length).toBeGreaterThan(0), HANG_MS);
     log.write(Buffer.from("second\n"));
     disk.isFull = false;
     await log.close();
@@ -69,7 +70,7 @@ describe("the log of an attempt on a full disk", () => {
   it("is given up when more waits for it than fits in memory", async () => {
     const { log, told } = openLog("large");
     log.write(Buffer.from("first\n"));
-    await vi.waitFor(() => expect(told.length).toBeGreaterThan(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(told.length).toBeGreaterThan(0), HANG_MS);
     log.write(Buffer.alloc(5 * 1024 * 1024, "x"));
     await expect(log.close()).rejects.toMatchObject({ code: "LOG_FAILED" });
   });

@@ -229,7 +229,7 @@ describe("a command", () => {
     expect(await send(channel([slow], 500))).toBe(`${slow} was ended after its time limit`);
     // What it has started ends with it.
     const child = Number(readFileSync(started, "utf8"));
-    await expect.poll(() => isAlive(child), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(child)).toBe(false);
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { HANG_MS } from "../../test/support/hang.js";
 import { flush } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { assignment } from "../../test/support/pool-bench.js";
@@ -58,7 +59,7 @@ const DONE: ActionResult = { ok: true, output: "done" };
 
 async function pass(clock: ManualClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
-    await vi.waitFor(flush);
+    await vi.waitFor(flush, HANG_MS);
     clock.advance(100);
     for (let round = 0; round < 20; round += 1) await flush();
   }
@@ -103,7 +104,7 @@ describe("a process that cannot be started for want of something", () => {
 
   it("is given up when nobody wants it any more", async () => {
     const { report, controller, tries } = workerOf([lacks("EAGAIN"), DONE]);
-    await vi.waitFor(() => expect(tries()).toBe(1));
+    await vi.waitFor(() => expect(tries()).toBe(1), HANG_MS);
     controller.abort("stopped");
     expect((await report).result).toEqual({ kind: "stopped" });
     expect(tries()).toBe(1);

@@ -11,10 +11,8 @@ import type { LoggedLine } from "../support/recorded-run.js";
 import { chooseSeed } from "../support/seed.js";
 
 const STEPS = 200;
-const KILLS = Number(process.env.KILLS ?? 10);
+const KILLS = Number(process.env.KILLS ?? 3);
 const SEED = chooseSeed();
-/** A slow machine begins no further kill after this long, but has a fifth of them whatever they take. */
-const LONG_ENOUGH_MS = 60_000;
 
 /** Chains beside each other with joins between them; every step says what it got and remembers that it ran. */
 function workflowText(ran: string): string {
@@ -101,15 +99,12 @@ describe("kill -9 of the command line at any instant", () => {
     for (const { folder } of worlds) rmSync(folder, { recursive: true, force: true });
   });
 
-  it(`loses nothing and repeats nothing that was recorded, up to ${KILLS} times`, {
-    timeout: 600_000,
+  it(`loses nothing and repeats nothing that was recorded, ${KILLS} times`, {
+    timeout: 1_800_000,
   }, async () => {
     const dice = new Random(SEED);
     let interrupted = 0;
-    let kills = 0;
-    const startedAt = performance.now();
-    const isLongEnough = () => kills >= KILLS / 5 && performance.now() - startedAt > LONG_ENOUGH_MS;
-    for (; kills < KILLS && !isLongEnough(); kills += 1) {
+    for (let kills = 0; kills < KILLS; kills += 1) {
       const world = makeWorld();
       worlds.push(world);
       const afterMs = (0.2 + 0.8 * dice.next()) * wholeRunMs;
@@ -150,7 +145,7 @@ describe("kill -9 of the command line at any instant", () => {
       for (const { token } of before.filter(({ type }) => type === "attempt.started"))
         expect(await endProcessesWithToken(String(token)), where).toBe(0);
     }
-    console.log(`${kills} kills, ${interrupted} of them before the end of the run`);
-    expect(interrupted).toBeGreaterThan(kills / 4);
+    console.log(`${KILLS} kills, ${interrupted} of them before the end of the run`);
+    expect(interrupted).toBeGreaterThan(KILLS / 4);
   });
 });

@@ -7,7 +7,7 @@ import { type LiveServer, LiveServers } from "../support/live-server.js";
 const servers = new LiveServers();
 const CLIENTS = 50;
 const JOBS_PER_RUN = 100;
-const RUNS = Number(process.env.READ_RUNS ?? 10);
+const RUNS = Number(process.env.READ_RUNS ?? 3);
 const MEGABYTE = 1024 * 1024;
 /** What may lie about after everything; 100 jobs told to 50 readers and kept would be twice that. */
 const MAX_GROWTH_BYTES = RUNS * 3.2 * MEGABYTE;

@@ -15,7 +15,6 @@ import { aCampaignTouchesOnlyItsItems } from "../support/invariants-campaign.js"
 import { PostgresServer } from "../support/postgres-server.js";
 
 const LEASE_SECONDS = 3;
-const PATIENCE_MS = 60_000;
 const RUNS = 16;
 
 describe("two servers on one PostgreSQL", () => {
@@ -60,7 +59,7 @@ describe("two servers on one PostgreSQL", () => {
 
   it("that differ in their settings say so, and config check says which server differs", async () => {
     const [first, second] = [servers[0]!, servers[1]!];
-    await eventually("the second to tell", PATIENCE_MS, () =>
+    await eventually("the second to tell", () =>
       second.process.output.includes("has other settings: breakers."),
     );
     expect(second.process.output).toContain(`the server at ${first.url} (process ${first.process.pid} on `);
@@ -86,16 +85,16 @@ describe("two servers on one PostgreSQL", () => {
       },
     });
     const runId = await start(first.url, source);
-    await eventually("the step to run", PATIENCE_MS, () => linesOf(ran).length === 1);
+    await eventually("the step to run", () => linesOf(ran).length === 1);
     const owner = (await store.readLease(runId))!;
     expect(owner.owner.pid).toBe(first.process.pid);
     first.process.signal("SIGSTOP");
-    const taken = await eventually("the second server to take it", PATIENCE_MS, async () => {
+    const taken = await eventually("the second server to take it", async () => {
       const lease = await store.readLease(runId);
       return lease !== null && lease.fence > owner.fence && lease;
     });
     expect(taken.owner.pid).toBe(second.process.pid);
-    await eventually("the step to run again", PATIENCE_MS, () => linesOf(ran).length === 2);
+    await eventually("the step to run again", () => linesOf(ran).length === 2);
     // The first wakes up, finds its step ended and wants to say so while the second one's attempt runs.
     first.process.signal("SIGCONT");
     await untilReady(first.url, first.process);
@@ -109,11 +108,7 @@ describe("two servers on one PostgreSQL", () => {
       ]),
     ).rejects.toMatchObject({ code: "LEASE_LOST" });
     writeFileSync(go, "");
-    await eventually(
-      "the end of the run",
-      PATIENCE_MS,
-      async () => (await store.readRun(runId))?.finished_at,
-    );
+    await eventually("the end of the run", async () => (await store.readRun(runId))?.finished_at);
     expect((await store.readRun(runId))?.status).toBe("completed");
     expect(linesOf(ran)).toEqual(["1", "2", "after"]);
     const log = (await store.readEvents(runId)).map(({ event }) => event);
@@ -129,7 +124,7 @@ describe("two servers on one PostgreSQL", () => {
     const [first, second] = [servers[0]!, servers[1]!];
     const source = JSON.stringify({ name: "wait", steps: { wait: { exec: "sleep 600" } } });
     const runId = await start(first.url, source);
-    await eventually("the step to run", PATIENCE_MS, async () =>
+    await eventually("the step to run", async () =>
       (await store.readJobs(runId)).some(({ status }) => status === "running"),
     );
     const answer = await fetch(`${second.url}/api/v1/runs/${runId}/control`, {
@@ -138,11 +133,7 @@ describe("two servers on one PostgreSQL", () => {
       body: JSON.stringify({ action: "cancel", reason: "from the other side" }),
     });
     expect(answer.status).toBe(200);
-    await eventually(
-      "the end of the run",
-      PATIENCE_MS,
-      async () => (await store.readRun(runId))?.finished_at,
-    );
+    await eventually("the end of the run", async () => (await store.readRun(runId))?.finished_at);
     expect((await store.readRun(runId))?.status).toBe("canceled");
   });
 
@@ -165,11 +156,7 @@ describe("two servers on one PostgreSQL", () => {
           "/breakers",
         )
       ).items.find(({ name }) => name === "pay/bank");
-    await eventually(
-      "the first server to open it",
-      PATIENCE_MS,
-      async () => (await breaker(0))?.state === "open",
-    );
+    await eventually("the first server to open it", async () => (await breaker(0))?.state === "open");
     const others = [await start(servers[1]!.url, source), await start(servers[1]!.url, source)];
     const waits = async (run: number) =>
       (
@@ -178,21 +165,17 @@ describe("two servers on one PostgreSQL", () => {
           `/runs/${run}`,
         )
       ).jobs[0]!.waits_for;
-    await eventually("the second server to keep its jobs back", PATIENCE_MS, async () => {
+    await eventually("the second server to keep its jobs back", async () => {
       const wait = await waits(others[1]!);
       return wait?.kind === "breaker" && wait.breaker === "pay/bank";
     });
     expect((await breaker(1))?.state).toBe("open");
     const before = service.asked;
-    await eventually("three probes", PATIENCE_MS, () => service.asked >= before + 3);
+    await eventually("three probes", () => service.asked >= before + 3);
     expect(service.most).toBe(1);
     service.isUp = true;
     for (const run of [first, ...others])
-      await eventually(
-        "a run to complete",
-        PATIENCE_MS,
-        async () => (await store.readRun(run))?.status === "completed",
-      );
+      await eventually("a run to complete", async () => (await store.readRun(run))?.status === "completed");
     expect((await breaker(1))?.state).toBe("closed");
     const logs = await Promise.all([first, ...others].map((run) => store.readEvents(run)));
     for (const log of logs) {
@@ -220,22 +203,18 @@ describe("two servers on one PostgreSQL", () => {
     const runs: number[] = [];
     for (let n = 0; n < RUNS; n += 1) runs.push(await start(servers[n % 2]!.url, source));
     for (const run of runs)
-      await eventually(
-        "a run to fail",
-        PATIENCE_MS,
-        async () => (await store.readRun(run))?.status === "failed",
-      );
+      await eventually("a run to fail", async () => (await store.readRun(run))?.status === "failed");
     writeFileSync(fixed, "");
     const asked = { workflow: "letters", rate: "600/min", reason: "fixed" };
     const { campaign } = await ask<{ campaign: number }>(servers[1]!.url, "/campaigns", asked);
     const record = async () => (await store.readCampaign(campaign))!;
-    await eventually("the canary to be good", PATIENCE_MS, async () =>
+    await eventually("the canary to be good", async () =>
       (await record()).items.some(({ state }) => state === "good"),
     );
     const holder = (await store.readLease(DUTY_LEASE.campaigns))!.owner.pid;
     const killed = servers.find(({ process }) => process.pid === holder)!;
     await killed.process.kill();
-    await eventually("the end of the campaign", PATIENCE_MS, async () => (await record()).state === "done");
+    await eventually("the end of the campaign", async () => (await record()).state === "done");
     const done = await record();
     expect(done.items.map(({ state }) => state)).toEqual(Array(RUNS).fill("good"));
     expect((await store.readLease(DUTY_LEASE.campaigns))!.owner.pid).not.toBe(holder);

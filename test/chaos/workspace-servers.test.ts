@@ -9,7 +9,6 @@ import { DarumaProcess, eventually, untilReady } from "../support/daruma-process
 import { freePort } from "../support/free-port.js";
 import { makeRepository } from "../support/git-repository.js";
 
-const PATIENCE_MS = 60_000;
 const LEASE_SECONDS = 3;
 
 let folder = "";
@@ -60,14 +59,14 @@ async function start(url: string): Promise<number> {
   });
   const body = (await response.json()) as { run_id: number };
   if (response.status !== 201) throw new Error(JSON.stringify(body));
-  await eventually("the step to wait in the queue", PATIENCE_MS, async () =>
+  await eventually("the step to wait in the queue", async () =>
     (await store.readJobs(body.run_id)).some(({ step, status }) => step === "check" && status === "waiting"),
   );
   return body.run_id;
 }
 
 const finished = (runId: number) =>
-  eventually("the end of the run", PATIENCE_MS, async () => {
+  eventually("the end of the run", async () => {
     const run = await store.readRun(runId);
     return run?.finished_at != null && run;
   });
@@ -80,7 +79,7 @@ describe("two servers with output folders of their own on one store", () => {
     const runId = await start(a.url);
     const b = await serve("b");
     await a.process.kill();
-    await eventually("the workspace to move", PATIENCE_MS, async () =>
+    await eventually("the workspace to move", async () =>
       (await store.readEvents(runId)).some(({ event }) => event.type === "workspace.moved"),
     );
     writeFileSync(join(folder, "go"), "");
@@ -103,10 +102,10 @@ describe("two servers with output folders of their own on one store", () => {
     renameSync(repo, `${repo}-away`);
     const b = await serve("b");
     await a.process.kill();
-    await eventually("the other to leave it", PATIENCE_MS, async () =>
+    await eventually("the other to leave it", async () =>
       (await store.readEvents(runId)).some(({ event }) => event.type === "workspace.left"),
     );
-    await eventually("the server to say so", PATIENCE_MS, () =>
+    await eventually("the server to say so", () =>
       b.process.output.includes(
         `left run ${runId} of homes alone: the workspace of run ${runId} is in ${folder}/a/`,
       ),

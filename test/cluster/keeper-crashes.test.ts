@@ -4,7 +4,7 @@ import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
 import { Random } from "../sim/random.js";
 import { jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 
-const RUNS = Number(process.env.SIM_SEEDS ?? 150);
+const RUNS = Number(process.env.SIM_SEEDS ?? 20);
 
 /** A process that stops for good at a chosen call to the world outside: nothing after it happens, nothing is answered. */
 function mortal(

@@ -6,7 +6,7 @@ import { until } from "../support/cluster/real-allocations.js";
 import { clusterSuite, startSlurm, type TestCluster, whyNoCluster } from "../support/cluster/test-cluster.js";
 import { repositoryRoot } from "../support/repository-root.js";
 
-const TIMEOUT = { timeout: 170_000 };
+const TIMEOUT = { timeout: 600_000 };
 const SETTINGS = `    partition: main
     allocation: { runtime: 10m, drain: 5s, idle_exit: 4s, job_memory: 100m, job_runtime: 5s }
     limits: { max_allocations: 4, cooldown: 1s }

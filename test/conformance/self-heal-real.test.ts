@@ -18,7 +18,6 @@ import { filesIn } from "../support/real-run.js";
 import { SlowGit } from "../support/slow-git.js";
 
 const runs = new HealingRuns();
-const SOON_MS = 20_000;
 
 describe("with real git: soft reset", () => {
   it("a hanging command goes silent, is ended and recovers in the same workspace", {
@@ -301,7 +300,7 @@ describe("with real git: controls", () => {
     const { runId, result } = await daruma.start(flow);
     await second;
     const { path } = (await openWorkspaces(daruma).current(runId))!;
-    const pids = await eventually("both processes", SOON_MS, () => {
+    const pids = await eventually("both processes", () => {
       const found = existsSync(join(path, "pid")) ? readFileSync(join(path, "pid"), "utf8").split("\n") : [];
       return found.length === 3 && found.slice(0, 2).map(Number);
     });

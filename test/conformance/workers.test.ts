@@ -22,7 +22,7 @@ failure_handlers:
   - { name: again, rules: [{ exit_codes: [10], recovery_script: "touch ${failed}; until test -e ${gone}; do sleep 0.05; done", max_retries: 2 }] }
 jobs:
   - { name: sim, command: "test $DARUMA_ATTEMPT_ID = 2 || exit 10", failure_handler: again }`);
-    await eventually("the recovery script", 30_000, () => existsSync(failed));
+    await eventually("the recovery script", () => existsSync(failed));
     const drained = first.drain();
     writeFileSync(gone, "");
     await drained;
@@ -50,7 +50,7 @@ describe("a worker that is killed", () => {
     const runId = await server.run(`
 failure_handlers: [{ name: again, rules: [{ exit_codes: [10], recovery_script: "${script}", max_retries: 2 }] }]
 jobs: [{ name: sim, command: "test $DARUMA_ATTEMPT_ID = 2 || exit 10", failure_handler: again }]`);
-    await eventually("the recovery script", 30_000, () => existsSync(begun));
+    await eventually("the recovery script", () => existsSync(begun));
     await doomed.kill();
     const heir = new LiveWorker(join(folder, "heir"), { servers: [server.url], name: "heir" });
     await server.until(runId, "completed");

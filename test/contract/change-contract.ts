@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { StoreChange } from "../../src/store/store.js";
+import { HANG_MS } from "../support/hang.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import { appendTo, runRow, takeRun } from "./store-fixtures.js";
 
@@ -24,7 +25,7 @@ function listen(under: StoreUnderTest) {
   const changes: StoreChange[] = [];
   const stop = under.store.onChange((change) => changes.push(change));
   const until = (kind: StoreChange["kind"], runId: number) =>
-    vi.waitFor(() => expect(changes).toContainEqual({ kind, runId }));
+    vi.waitFor(() => expect(changes).toContainEqual({ kind, runId }), HANG_MS);
   return { changes, stop, until };
 }
 
@@ -131,7 +132,7 @@ function listeners(under: StoreUnderTest): void {
         if (kind === "events") void store.readEvents(runId).then((events) => seen.push(events.length));
       });
       await store.commit([appendTo(taken, 1)]);
-      await vi.waitFor(() => expect(seen).toContain(1));
+      await vi.waitFor(() => expect(seen).toContain(1), HANG_MS);
     });
   });
 }

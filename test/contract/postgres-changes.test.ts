@@ -4,11 +4,12 @@ import { TOLD_TOGETHER_MS } from "../../src/store/postgres/announcements.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store } from "../../src/store/store.js";
 import { freshSchema } from "../support/embedded-postgres.js";
+import { HANG_MS } from "../support/hang.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { appendTo, type TakenRun, takeRun } from "./store-fixtures.js";
 
 const BURST = 50;
-const WAIT = { timeout: 20_000, interval: 5 };
+const WAIT = { timeout: HANG_MS, interval: 5 };
 
 let server: PostgresServer;
 let schema = "";

@@ -6,6 +6,7 @@ import { SCHEMA_VERSION } from "../../src/store/schema-version.js";
 import type { Store, StoreChange } from "../../src/store/store.js";
 import { CuttingProxy } from "../support/cutting-proxy.js";
 import { freshSchema } from "../support/embedded-postgres.js";
+import { HANG_MS } from "../support/hang.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import {
   appendTo,
@@ -63,7 +64,7 @@ describe("a server that goes away", () => {
         }
       });
       for (const mark of [50, 250, 600]) {
-        await vi.waitUntil(() => acknowledged >= mark, { timeout: 30_000, interval: 1 });
+        await vi.waitUntil(() => acknowledged >= mark, { timeout: HANG_MS, interval: 1 });
         await server.restart(mode);
       }
       await Promise.all(writers);
@@ -287,7 +288,7 @@ describe("a listener", () => {
           await cause();
           return heard.some((change) => change.kind === kind && change.runId === runId);
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: HANG_MS, interval: 20 },
       );
     };
     let seq = 1;
@@ -322,7 +323,7 @@ describe("a listener", () => {
           await other.sendCommand({ runId, key: String(++key), command: "{}", at: 1 });
           return heard.some((change) => change.runId === runId);
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: HANG_MS, interval: 20 },
       );
     await hearOtherOf(77);
     const ownEvents = () => heard.filter(({ kind }) => kind === "events");

@@ -3,6 +3,7 @@ import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store, StoreChange } from "../../src/store/store.js";
 import { CuttingProxy } from "../support/cutting-proxy.js";
 import { openInFreshSchema } from "../support/embedded-postgres.js";
+import { HANG_MS } from "../support/hang.js";
 import { appendTo, canceledEvent, FAR_FUTURE, OWNER, putRun, RIVAL, takeRun } from "./store-fixtures.js";
 
 const DEADLINE_MS = 1_000;
@@ -58,7 +59,7 @@ describe("a connection that falls silent", () => {
           await direct.store.sendCommand({ runId: run.runId, key: String(++key), command: "{}", at: 1 });
           return heard.length > 0;
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: HANG_MS, interval: 20 },
       );
     await hears();
     proxy.silenceAll();

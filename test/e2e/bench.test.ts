@@ -165,9 +165,3 @@ describe("the benchmark", () => {
     });
   });
 });
-
-it("docs/benchmarks.md says what was recorded", () => {
-  expect(node("scripts/write-benchmarks-doc.mjs", "--check").stdout).toBe(
-    "docs/benchmarks.md is up to date\n",
-  );
-});

@@ -12,7 +12,6 @@ const RUNS = 200;
 const SLOTS = 4;
 const FAILURES = 5;
 const PROBE_EVERY_MS = 500;
-const WAIT_MS = 120_000;
 
 let servers: DarumaProcess[] = [];
 let service: Service | null = null;
@@ -90,7 +89,7 @@ steps:
     items: { name: string; state: string; since: string; reason: string; openings: number }[];
   };
   const breaker = async () => (await ask<Listed>(`${first}/api/v1/breakers`)).items[0]!;
-  const opened = await eventually("an open breaker", WAIT_MS, async () => {
+  const opened = await eventually("an open breaker", async () => {
     const found = await breaker();
     return found.state === "open" && found;
   });
@@ -99,11 +98,11 @@ steps:
     reason: expect.stringMatching(/^503 of charge in run \d+$/),
   });
   const askedBefore = service.asked;
-  await eventually("three more probes", WAIT_MS, () => service!.asked >= askedBefore + 3);
+  await eventually("three more probes", () => service!.asked >= askedBefore + 3);
   const askedWhileDown = service.asked;
   const downMs = Date.now() - Date.parse(opened.since);
   service.isUp = true;
-  await eventually("200 completed runs", WAIT_MS, async () => {
+  await eventually("200 completed runs", async () => {
     const { items } = await ask<{ items: unknown[] }>(`${first}/api/v1/runs?status=completed&limit=500`);
     return items.length === RUNS;
   });
@@ -128,7 +127,7 @@ async function readAll(url: string): Promise<{ events: Seen[] }> {
 
 it("lets daruma run wait for what a hand has opened, say so, and go on when a hand closes it", {
   tags: ["B12"],
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const place = ["--output-dir", join(folder, "by-hand")];
   const file = join(folder, "own.yaml");
@@ -147,9 +146,7 @@ it("lets daruma run wait for what a hand has opened, say so, and go on when a ha
   const waiting = new DarumaProcess("run", ["run", file, ...place]);
   servers.push(waiting);
   waiting.start();
-  await eventually("the word", WAIT_MS, () =>
-    waiting.output.includes("own/api was opened by hand (maintenance)"),
-  );
+  await eventually("the word", () => waiting.output.includes("own/api was opened by hand (maintenance)"));
   const explained = await runCli(["explain", "last", ...place]);
   expect(explained.stdout).toContain("Waiting for a breaker: second; own/api has been open since");
   expect((await runCli(["breakers", ...place])).stdout).toMatch(/own\/api +open .*maintenance/);

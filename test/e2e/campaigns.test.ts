@@ -8,8 +8,6 @@ import { type CliResult, runCli } from "../support/cli.js";
 import { CliFolder, type Report, RunningCli } from "../support/cli-folder.js";
 import { eventually } from "../support/daruma-process.js";
 
-const PATIENCE_MS = 60_000;
-
 const cli = new CliFolder();
 let server: RunningCli;
 let url = "";
@@ -139,7 +137,7 @@ it("an agent looks what a campaign would take, starts it, and sees the result of
     ...chosen,
     reason: "repaired",
   });
-  const done = await eventually("the end of the campaign", PATIENCE_MS, async () => {
+  const done = await eventually("the end of the campaign", async () => {
     const { items } = await call<{ items: { state: string }[] }>("list_campaigns", { campaign });
     return items[0]!.state === "done" && items[0]!;
   });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { CliFolder, OK } from "../support/cli-folder.js";
 import { DarumaProcess } from "../support/daruma-process.js";
+import { HANG_MS } from "../support/hang.js";
 
 const cli = new CliFolder();
 const started: DarumaProcess[] = [];
@@ -13,7 +14,7 @@ afterAll(async () => {
 describe("daruma doctor", () => {
   it("says that all is well, warns, and fails where something is wrong", {
     tags: ["D4"],
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await cli.runJson(OK);
     const well = await cli.daruma("doctor");
@@ -30,7 +31,7 @@ describe("daruma doctor", () => {
     const server = new DarumaProcess("server", ["serve", "--port", "0", "--output-dir", cli.outputDir]);
     started.push(server);
     server.start();
-    await vi.waitFor(() => expect(server.output).toContain("listening at "), 60_000);
+    await vi.waitFor(() => expect(server.output).toContain("listening at "), HANG_MS);
     const url = /listening at (\S+)/.exec(server.output)![1]!;
     const asked = await cli.json<{ status: string; checks: { name: string; message: string }[] }>(
       ...["doctor", "--server", url],

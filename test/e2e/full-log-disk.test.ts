@@ -48,7 +48,7 @@ it("a step whose log cannot be written for want of room waits, says so, and is d
   const env = { NODE_OPTIONS: `--import=${pathToFileURL(preload!)}`, DISK_IS_FULL: flag! };
   run = new DarumaProcess("run", ["run", file, "--output-dir", join(folder, "out")], env);
   run.start();
-  await eventually("the shortage to be told", 30_000, () => run.output.includes("cannot be written"));
+  await eventually("the shortage to be told", () => run.output.includes("cannot be written"));
   expect(run.output).toContain("the log of a cannot be written: ENOSPC");
   rmSync(flag!);
   expect(await run.ended()).toBe(0);

@@ -114,7 +114,7 @@ describe.each([
     const statuses: string[] = [];
     const decided: string[] = [];
     for (;;) {
-      const status = await eventually("the run to rest", 30_000, async () => {
+      const status = await eventually("the run to rest", async () => {
         const run = await call<{ status: string }>("get_run", { run_id });
         return ["held", "completed", "failed"].includes(run.status) ? run.status : null;
       });
@@ -151,7 +151,7 @@ describe.each([
     const { run_id } = await call<{ run_id: number }>("start_run", {
       source: workflowText(join(folder, "never")),
     });
-    const { items } = await eventually("the holds", 30_000, async () => {
+    const { items } = await eventually("the holds", async () => {
       const found = await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id });
       return found.items.length === 2 ? found : null;
     });
@@ -176,7 +176,7 @@ describe.each([
     const { run_id } = await call<{ run_id: number }>("start_run", {
       source: workflowText(join(folder, "never")),
     });
-    const [hold] = await eventually("the holds", 30_000, async () => {
+    const [hold] = await eventually("the holds", async () => {
       const { items } = await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id });
       return items.length === 2 && items;
     });
@@ -224,7 +224,7 @@ describe("MCP tools", () => {
       const answer = await client.callTool({ name: "get_run", arguments: { run_id, ...given } });
       return { text: (answer.content as { text: string }[])[0]!.text, run: parsed<LargeRun>(answer) };
     };
-    await eventually("the run to end", 30_000, async () => (await read({})).run.status === "failed");
+    await eventually("the run to end", async () => (await read({})).run.status === "failed");
     const { text, run } = await read({});
     expect(text.length).toBeLessThan(8_000);
     expect(run.jobs.map(({ step }) => step)).toEqual(["bad"]);
@@ -251,7 +251,7 @@ describe("MCP tools", () => {
       },
     });
     const { run_id } = await call<{ run_id: number }>("start_run", { source });
-    await eventually("the run to end", 30_000, async () => {
+    await eventually("the run to end", async () => {
       return (await call<{ status: string }>("get_run", { run_id })).status === "failed";
     });
     const { items } = await call<{ items: { id: number; step: string }[] }>("list_jobs", { run_id });
@@ -288,7 +288,7 @@ describe("MCP tools", () => {
   ])("say isError of every refusal, with the reason for each decision of a list, %s", async (_, open) => {
     await open();
     const { run_id } = await call<{ run_id: number }>("start_run", { source: HELD });
-    await eventually("the hold", 30_000, async () => {
+    await eventually("the hold", async () => {
       return (await call<{ status: string }>("get_run", { run_id })).status === "held";
     });
     const { items } = await call<{ items: { id: number; workflow_id?: number }[] }>(

@@ -13,7 +13,6 @@ import { freePort } from "../support/free-port.js";
 const KEY = Buffer.alloc(32, 9);
 const ENV = { OPS_KEY: `whsec_${KEY.toString("base64")}` };
 const folder = mkdtempSync(join(tmpdir(), "daruma-notify-"));
-const WAIT_MS = 120_000;
 
 interface Hook {
   readonly id: string;
@@ -127,7 +126,7 @@ describe("daruma run --config", () => {
 
   it("leaves what it has to tell in the store where no settings are named", {
     tags: ["N12"],
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const file = write(
       "left.yaml",
@@ -150,7 +149,7 @@ describe("daruma run --config", () => {
 describe("daruma notifications test", () => {
   it("says whether a message arrives, by webhook and by mail", {
     tags: ["N12"],
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     expect(await daruma("test", "notifications", "test", "ops")).toMatchObject({
       exitCode: 0,
@@ -216,17 +215,17 @@ describe("a server", () => {
       body: JSON.stringify({ source, folder }),
     });
     expect(started.ok).toBe(true);
-    await eventually("the first message", WAIT_MS, () => receiver.hooks.length > 0);
+    await eventually("the first message", () => receiver.hooks.length > 0);
     await first.kill();
     const [{ id }] = receiver.hooks as [Hook];
     receiver.hangs = false;
     await serve();
-    await eventually("the second message", WAIT_MS, () => receiver.hooks.length > 1);
+    await eventually("the second message", () => receiver.hooks.length > 1);
     const listed = async () =>
       (await (await fetch(`${url}/api/v1/notifications`)).json()) as {
         items: { state: string; id: string }[];
       };
-    const done = await eventually("its delivery", WAIT_MS, async () => {
+    const done = await eventually("its delivery", async () => {
       const { items } = await listed();
       return items.every(({ state }) => state === "delivered") ? items : null;
     });

@@ -18,7 +18,7 @@ it("daruma page prints the address of a run and hands it to the browser, as serv
   const server = "http://127.0.0.1:7420";
   const opened = await runCli(["page", "12", "a b", "--server", `${server}/`], { BROWSER: browser });
   expect([opened.exitCode, opened.stdout]).toEqual([0, `${server}/#/runs/12/a%20b\n`]);
-  await expect.poll(() => readFileSync(seen, "utf8"), { timeout: 20_000 }).toBe(`${server}/#/runs/12/a%20b`);
+  await expect.poll(() => readFileSync(seen, "utf8")).toBe(`${server}/#/runs/12/a%20b`);
   const alone = await runCli(["page", "--server", server, "--json"], {
     BROWSER: "",
     DISPLAY: "",
@@ -39,9 +39,7 @@ it("daruma page prints the address of a run and hands it to the browser, as serv
   );
   serving.start();
   try {
-    await expect
-      .poll(() => readFileSync(seen, "utf8"), { timeout: 60_000 })
-      .toMatch(/^http:\/\/127\.0\.0\.1:\d+\/?$/);
+    await expect.poll(() => readFileSync(seen, "utf8")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/?$/);
     expect(serving.output).toContain(readFileSync(seen, "utf8").replace(/\/$/, ""));
   } finally {
     await serving.stop();

@@ -16,7 +16,6 @@ import { commandLine, runCli } from "../support/cli.js";
 import { DarumaProcess, eventually } from "../support/daruma-process.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
 
-const WAIT_MS = 60_000;
 const servers = new LiveServers();
 const folder = mkdtempSync(join(tmpdir(), "daruma-pilot-"));
 let pilots: DarumaProcess[] = [];
@@ -131,7 +130,7 @@ unhandled: hold
 steps:
   plain: { exec: [sleep, "600"], env: { MARK: "${mark}" } }
   shell: { exec: "trap 'exit 143' TERM; touch ${mark}; sleep 600 & wait", env: { MARK: "${mark}" } }`);
-      await eventually("both steps", WAIT_MS, async () => {
+      await eventually("both steps", async () => {
         const rows = await server.running.store.readAttempts(runId);
         return existsSync(mark) && rows.length === 2 && processesWith(`MARK=${mark}`).length >= 3;
       });
@@ -139,7 +138,7 @@ steps:
       const everything = itselfFirst ? [first.pid, ...steps] : [...steps, first.pid];
       for (const pid of everything) process.kill(pid, "SIGTERM");
       expect(await first.ended()).toBe(0);
-      const failed = await eventually("both attempts ended", WAIT_MS, async () => {
+      const failed = await eventually("both attempts ended", async () => {
         const rows = await server.running.store.readAttempts(runId);
         return rows.filter(({ status }) => status === "failed").length === 2 && rows;
       });
@@ -158,7 +157,7 @@ steps:
     const runId = await server.run(`
 secrets: [PILOT_KEY]
 steps: { a: { exec: [sh, -c, 'test -n "$PILOT_KEY"'] } }`);
-    await eventually("a reason", WAIT_MS, async () => {
+    await eventually("a reason", async () => {
       const { stdout } = await runCli(["explain", String(runId)], { DARUMA_SERVER: server.url });
       return stdout.includes("no connected worker has the secret PILOT_KEY");
     });
@@ -176,10 +175,10 @@ steps: { a: { exec: [sh, -c, 'test -n "$PILOT_KEY"'] } }`);
     const runId = await server.run(`steps: { a: { exec: [sleep, "600"], env: { MARK: "${mark}" } } }`);
     const flags = `worker --server ${server.url} --name orphan --allocation hpc/5 --output-dir ${mark}`;
     const script = spawn("bash", ["-c", `${process.execPath} ${commandLine} ${flags} & wait`]);
-    await eventually("the step", WAIT_MS, async () => processesWith(`MARK=${mark}`).length > 0);
+    await eventually("the step", async () => processesWith(`MARK=${mark}`).length > 0);
     script.kill("SIGKILL");
-    await eventually("nothing is left", WAIT_MS, async () => processesWith(mark).length === 0);
-    const [attempt] = await eventually("its end", WAIT_MS, async () => {
+    await eventually("nothing is left", async () => processesWith(mark).length === 0);
+    const [attempt] = await eventually("its end", async () => {
       const rows = await server.running.store.readAttempts(runId);
       return rows[0]?.status === "failed" && rows;
     });
@@ -230,7 +229,7 @@ describe.skipIf(group === null)("a pilot in a control group with little memory",
     const server = await servers.start({ maxParallel: 0 });
     const pilot = fly(server, [], { DARUMA_TOKEN: "" });
     group!.add(pilot.pid);
-    await eventually("the pilot", WAIT_MS, () => pilot.output.includes("connected"));
+    await eventually("the pilot", () => pilot.output.includes("connected"));
     const runId = await server.run(`
 unhandled: fail
 steps:

@@ -11,7 +11,7 @@ const cli = new CliFolder();
 const NOOPS = 500;
 /** Two events of each noop every time: just enough for a snapshot. */
 const ROUNDS = 22;
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 300_000;
 
 /** Goes back to its first step again and again; its last one waits for the file `go`. */
 function longRun(): string {

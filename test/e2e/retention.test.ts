@@ -4,6 +4,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { CliFolder, FAILING } from "../support/cli-folder.js";
 import { DarumaProcess } from "../support/daruma-process.js";
+import { HANG_MS } from "../support/hang.js";
 
 const cli = new CliFolder();
 const started: DarumaProcess[] = [];
@@ -24,7 +25,7 @@ function makeOld(): void {
 describe("retention in the settings of a server", () => {
   it("is shown by prune --dry-run, and kept by the server itself", {
     tags: ["D2"],
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const config = cli.write("keep.config.yaml", RULES);
     for (const _ of [1, 2, 3]) await cli.runJson(FAILING);
@@ -40,7 +41,7 @@ describe("retention in the settings of a server", () => {
     await vi.waitFor(() => {
       expect(server.output).toMatch(/retention: removed 1 run \(/);
       expect(server.output).toMatch(/retention: removed the logs of [23] runs \(/);
-    }, 60_000);
+    }, HANG_MS);
     expect((await cli.json<{ run_id: number }[]>("list")).value.map(({ run_id }) => run_id)).toEqual([3, 2]);
     expect(readdirSync(join(cli.outputDir, "output/job_stdio"))).toEqual([]);
     expect(existsSync(join(cli.outputDir, "output/run-1"))).toBe(false);

@@ -3,12 +3,13 @@ import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { CliFolder, type Report } from "../support/cli-folder.js";
+import { HANG_MS } from "../support/hang.js";
 import { LiveServers } from "../support/live-server.js";
 
 const LEVELS = 25;
 const WIDTH = 20;
 const JOBS = LEVELS * WIDTH;
-const LONG = { timeout: 60_000, interval: 20 };
+const LONG = { timeout: HANG_MS, interval: 20 };
 /** Where a file of its own is read in the middle of the graph. */
 const MIDDLE = { level: 12, place: 5 };
 
@@ -125,7 +126,7 @@ describe("a graph of 500 jobs and their files", () => {
 
   it("killed with -9 at any time and resumed ends as if nothing had happened", {
     tags: ["R6"],
-    timeout: 240_000,
+    timeout: 300_000,
   }, async () => {
     const expected = withDescendants(MIDDLE.level, MIDDLE.place);
     for (const [index, begun] of [0, 1, 10, 50].entries()) {

@@ -143,7 +143,7 @@ describe("a command line that ends while a step works in the workspace", () => {
       writeFileSync(flow, JSON.stringify({ name: "heal", workspace: { repo, on_lost: onLost }, steps }));
       const killed = new DarumaProcess("run", ["run", flow, "--quiet", "--output-dir", join(folder, "out")]);
       killed.start();
-      await eventually("the step at work", 30_000, () => existsSync(mark));
+      await eventually("the step at work", () => existsSync(mark));
       killed.signal(signal);
       await killed.ended();
       const resumed = await daruma("resume", "1", "--json");

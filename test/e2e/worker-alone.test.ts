@@ -13,7 +13,7 @@ describe("a worker without a server", () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const worker = new DarumaProcess("alone", ["worker", "--server", nobody, "--output-dir", folder]);
     worker.start();
-    await eventually("a word about the server", 30_000, () => worker.output.includes("cannot reach"));
+    await eventually("a word about the server", () => worker.output.includes("cannot reach"));
     expect(await worker.stop()).toBe(0);
     expect(worker.output).toContain("has left");
   });

@@ -10,7 +10,6 @@ import { CuttingProxy } from "../support/cutting-proxy.js";
 import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
 import { freePort } from "../support/free-port.js";
 
-const DEADLINE_MS = 60_000;
 const LEASE_SECONDS = 2;
 /** Of the message with which a worker reports an attempt. */
 const REPORT = "/reports";
@@ -55,7 +54,7 @@ async function begin() {
   };
   /** What became of it: what ran, in order, and every attempt with its outcome. */
   const end = async () => {
-    await eventually("the end of the run", DEADLINE_MS, async () => {
+    await eventually("the end of the run", async () => {
       const shown = await fetch(`${url}/api/v1/runs/1`).then(
         async (answer) => (await answer.json()) as { status: string },
         () => null,
@@ -173,7 +172,7 @@ describe("a worker whose server speaks TLS", () => {
     ending.push(async () => secure.close());
     const at = `https://localhost:${(secure.address() as { port: number }).port}`;
     const stranger = work("stranger", at);
-    await eventually("a refusal", DEADLINE_MS, () => stranger.output.includes("self-signed certificate"));
+    await eventually("a refusal", () => stranger.output.includes("self-signed certificate"));
     await stranger.kill();
     work("friend", at, { NODE_EXTRA_CA_CERTS: cert });
     await run();

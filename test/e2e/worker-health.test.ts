@@ -7,7 +7,6 @@ import { DarumaProcess, eventually, untilReady } from "../support/daruma-process
 import { freePort } from "../support/free-port.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-worker-health-"));
-const WAIT_MS = 120_000;
 const processes: DarumaProcess[] = [];
 
 afterAll(async () => {
@@ -76,7 +75,7 @@ class Farm {
   }
 
   untilConnected(count: number): Promise<true> {
-    return eventually(`${count} workers`, WAIT_MS, async () => {
+    return eventually(`${count} workers`, async () => {
       const answer = await fetch(`${this.url}/api/v1/workers`);
       return ((await answer.json()) as { items: unknown[] }).items.length === count;
     });
@@ -89,7 +88,7 @@ class Farm {
     const started = await fetch(`${this.url}/api/v1/runs`, { method: "POST", body, headers });
     const { run_id } = (await started.json()) as { run_id: number };
     const at = `${this.url}/api/v1/runs/${run_id}`;
-    const status = await eventually(`run ${run_id}`, WAIT_MS, async () => {
+    const status = await eventually(`run ${run_id}`, async () => {
       const { status } = (await (await fetch(at)).json()) as { status: string };
       return status !== "running" && status !== "pending" && status;
     });
@@ -115,7 +114,7 @@ it("a broken worker among four is quarantined, nothing fails because of it, and 
   expect((await farm.workers()).map(({ health }) => health.state)).toEqual(Array(4).fill("healthy"));
 
   const work = fan(24, "test -z $BROKEN");
-  const found = await eventually("a quarantine", WAIT_MS, async () => {
+  const found = await eventually("a quarantine", async () => {
     const { status, onBad } = await farm.run(work);
     expect(status).toBe("completed");
     // No retry went back to it while the others were busy.

@@ -10,7 +10,6 @@ import { type LiveServer, LiveServers } from "../support/live-server.js";
 const folder = mkdtempSync(join(tmpdir(), "daruma-far-agents-"));
 const servers = new LiveServers();
 let workers: DarumaProcess[] = [];
-const SOON_MS = 30_000;
 
 afterEach(async () => {
   for (const worker of workers) await worker.kill();
@@ -70,7 +69,7 @@ steps:
   there: { exec: "echo there", workspace: false }
 `);
     const jobs = () => server.running.store.readJobs(runId);
-    await eventually("the other step", SOON_MS, async () =>
+    await eventually("the other step", async () =>
       (await jobs()).some(({ step, status }) => step === "there" && status === "completed"),
     );
     expect((await jobs()).find(({ step }) => step === "here")?.status).toBe("ready");

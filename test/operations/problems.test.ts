@@ -130,7 +130,7 @@ describe("list_problems", () => {
       "name: asks\nsteps:\n  ask: { type: human, prompt: 'Post 2?', choices: [post, wait] }\n  go: { type: noop, depends_on: [ask] }";
     await start(asking);
     await start(asking);
-    await expect.poll(async () => (await problems("asks")).length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => (await problems("asks")).length).toBe(2);
     expect((await problems("asks"))[0]).toMatchObject({
       ...{ kind: "question", title: "Post 2?", tried: "waits for an answer", error: null },
       question: { prompt: "Post 2?", choices: ["post", "wait"] },
@@ -235,7 +235,7 @@ describe("decide_problems", () => {
     const asked = await start(
       "name: answered\nsteps: { ask: { type: human, prompt: 'Go?', choices: [go] } }",
     );
-    await expect.poll(async () => (await problems("answered")).length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await problems("answered")).length).toBe(1);
     await bench.call("decide_problems", { jobs: await jobsOf("answered"), action: "answer", choice: "go" });
     await until(asked, "completed");
     expect(existsSync(file)).toBe(true);

@@ -46,9 +46,7 @@ describe.skipIf(!hasBrowser)(browserSuite("what others wrote"), { timeout: 300_0
   it("is text on every page, and what would turn its order is a mark", { tags: ["P10"] }, async () => {
     const server = await servers.start();
     const run = await server.run(HOSTILE);
-    await expect
-      .poll(async () => (await server.running.store.readRun(run))!.waiting, { timeout: 60_000 })
-      .toBe(2);
+    await expect.poll(async () => (await server.running.store.readRun(run))!.waiting).toBe(2);
     const address = "/api/v1/workflows/hostile";
     await server.ask("PUT", `${address}/draft`, { body: { source: HOSTILE } });
     await server.ask("POST", `${address}/publish`, { body: {} });

@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await server.until(runs[1]!, "failed");
     await page.getByText("Let fail in 1 run").first().waitFor();
     // What has failed is a problem of its own now; the focus goes on to the one below.
-    await expect.poll(() => page.url(), { timeout: 20_000 }).toContain("problem=");
+    await expect.poll(() => page.url()).toContain("problem=");
     await page.getByRole("button", { name: /^Retry in 1 run/ }).waitFor();
     for (const run of [runs[0]!, other!])
       expect((await server.running.store.readRun(run))!.status).toBe("held");

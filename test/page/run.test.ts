@@ -123,7 +123,7 @@ steps:
     await button(page, "Resume from").click();
     await dialog.getByText(/^tell: completed → /).waitFor();
     await dialog.getByRole("button", { name: "Resume from tell" }).click();
-    await expect.poll(async () => [null, ended].includes(await endOf()), { timeout: 20_000 }).toBe(false);
+    await expect.poll(async () => [null, ended].includes(await endOf())).toBe(false);
     await page.getByText("Completed", { exact: true }).waitFor();
 
     await graph.getByRole("link", { name: /^draft\s*completed/ }).click();
@@ -238,18 +238,13 @@ steps:
   }, async () => {
     const run = await server.run(FAN_OUT);
     await expect
-      .poll(
-        async () => (await server.running.store.readJobNames(run, { afterId: 0, limit: 50_000 })).length,
-        {
-          timeout: 120_000,
-        },
-      )
+      .poll(async () => (await server.running.store.readJobNames(run, { afterId: 0, limit: 50_000 })).length)
       .toBe(40_001);
     const page = await browser.open("about:blank");
     const asked: URL[] = [];
     page.on("request", (request) => asked.push(new URL(request.url())));
     await page.goto(`${server.url}/#/runs/${run}?tab=events`);
-    await page.getByText(/^40000 items: /).waitFor({ timeout: 120_000 });
+    await page.getByText(/^40000 items: /).waitFor();
     expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(3_000);
     await page.locator(".ev").first().waitFor();
     // Only items that events in the window name are read, with their neighbours.
@@ -276,7 +271,7 @@ steps:
       await page.getByRole("link", { name: /^Events/ }).click();
       await page.locator(".ev").first().waitFor();
       const answeredMs = Math.round(performance.now() - asked);
-      await expect.poll(() => flood.isOver, { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => flood.isOver).toBe(true);
       const met = (await page.evaluate("window.frames_met")) as { longest: number; changes: number };
       console.log(
         `10,000 events a second: ${flood.sent} events, longest frame ${Math.round(met.longest)} ms, two clicks answered after ${answeredMs} ms, ${met.changes} changes of the page`,

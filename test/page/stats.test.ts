@@ -41,7 +41,7 @@ async function fill(server: LiveServer): Promise<void> {
   await server.until(await server.run(FLAKY, { labels: { team: "core" } }), "completed");
   for (let n = 0; n < 2; n += 1) await server.until(await server.run(FAILING), "failed");
   const asking = await server.run(ASKING);
-  await expect.poll(() => answer(server, asking), { timeout: 60_000 }).toBe(200);
+  await expect.poll(() => answer(server, asking)).toBe(200);
   await server.until(asking, "completed");
   await server.run(GRAPHICS);
   await putQuarantine(server, "gpu-1");

@@ -11,7 +11,7 @@ import { jobRow, runRow } from "../contract/store-fixtures.js";
 import { aCampaignTouchesOnlyItsItems } from "../support/invariants-campaign.js";
 import { Random } from "./random.js";
 
-const SEEDS = Number(process.env.SIM_SEEDS ?? 250);
+const SEEDS = Number(process.env.SIM_SEEDS ?? 20);
 const MAX_ROUNDS = 2_000;
 
 /** Jobs of many runs, people who decide some of them, and a duty that is killed between any two of its steps. */

@@ -3,7 +3,7 @@ import { GroupsGame } from "./groups.js";
 
 const only = process.env.SEED === undefined ? null : Number(process.env.SEED);
 /** Each has many runs and processes: a tenth of the seeds of other simulations takes as long. */
-const COUNT = Math.ceil(Number(process.env.SIM_SEEDS ?? 250) / 10);
+const COUNT = Math.ceil(Number(process.env.SIM_SEEDS ?? 20) / 10);
 /** SIM_FROM=n begins there. */
 const first = Number(process.env.SIM_FROM ?? 1);
 const BATCH = 100;

@@ -4,7 +4,7 @@ import { aCampaignTouchesOnlyItsItems } from "../support/invariants-campaign.js"
 import { ManyRuns } from "./many-runs.js";
 
 const only = process.env.SEED === undefined ? null : Number(process.env.SEED);
-const COUNT = Number(process.env.SIM_SEEDS ?? 60);
+const COUNT = Number(process.env.SIM_SEEDS ?? 20);
 /** SIM_FROM=n begins there. */
 const first = Number(process.env.SIM_FROM ?? 1);
 const BATCH = 250;

@@ -20,7 +20,7 @@ const tell = (run: Run): string => JSON.stringify(snapshotRun(run));
 
 /** SEED=n replays one story; SIM_SEEDS=n tells how many to try. */
 const only = process.env.SEED === undefined ? null : Number(process.env.SEED);
-const count = Number(process.env.SIM_SEEDS ?? 250);
+const count = Number(process.env.SIM_SEEDS ?? 20);
 /** SIM_FROM=n begins there. */
 const first = Number(process.env.SIM_FROM ?? 1);
 /** Of a test: many would outlast its time on a busy machine. */

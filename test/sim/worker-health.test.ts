@@ -11,7 +11,7 @@ import {
 import { Random } from "./random.js";
 
 /** A story has several servers, workers and runs, so fewer are told. */
-const STORIES = Math.max(10, Math.floor(Number(process.env.SIM_SEEDS ?? 250) / 25));
+const STORIES = Math.max(10, Math.floor(Number(process.env.SIM_SEEDS ?? 20) / 25));
 const TURNS = 60;
 const MAX_TURNS = 2_000;
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { commandLine } from "./cli.js";
+import { HANG_MS } from "./hang.js";
 
 const POLL_MS = 50;
-const READY_DEADLINE_MS = 60_000;
 
 /** One `daruma serve` or `daruma worker` that can be killed and started again as often as a test likes. */
 export class DarumaProcess {
@@ -64,7 +64,7 @@ export class DarumaProcess {
 
 /** Resolves once the server answers that it is ready. */
 export async function untilReady(url: string, server: DarumaProcess): Promise<void> {
-  const deadline = Date.now() + READY_DEADLINE_MS;
+  const deadline = Date.now() + HANG_MS;
   while (Date.now() < deadline) {
     const ready = await fetch(`${url}/readyz`).then(
       (response) => response.ok,
@@ -80,8 +80,8 @@ export async function untilReady(url: string, server: DarumaProcess): Promise<vo
 /** Waits until `look` gives something other than null, undefined or false. */
 export async function eventually<Found>(
   what: string,
-  deadlineMs: number,
   look: () => Promise<Found | null | undefined | false> | Found | null | undefined | false,
+  deadlineMs = HANG_MS,
 ): Promise<Found> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {

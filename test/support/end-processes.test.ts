@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { eventually } from "./daruma-process.js";
 import { repositoryRoot } from "./repository-root.js";
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 200_000;
 let started = 0;
 const folder = mkdtempSync(join(tmpdir(), "daruma-leaks-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ async function startRunner(test: string): Promise<{ runner: ChildProcess; left: 
     stdio: "ignore",
     detached: true,
   });
-  const left = await eventually("the process of the fixture", DEADLINE_MS, () =>
+  const left = await eventually("the process of the fixture", () =>
     existsSync(pidFile) ? Number(readFileSync(pidFile, "utf8")) || null : null,
   );
   return { runner, left };
@@ -51,7 +51,7 @@ describe("what a test has started", { timeout: 3 * DEADLINE_MS }, () => {
     const { runner, left } = await startRunner("hangs");
     expect(lives(left)).toBe(true);
     process.kill(-(runner.pid ?? 0), "SIGINT");
-    await eventually("its end", DEADLINE_MS, () => !lives(left));
+    await eventually("its end", () => !lives(left));
     runner.kill("SIGKILL");
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Reach } from "./fast-or-slow.js";
+import { LONG_TESTS, Reach, sortTests } from "./fast-or-slow.js";
+import { repositoryRoot } from "./repository-root.js";
 
 function reach(files: Readonly<Record<string, string>>): Reach {
   return new Reach((path) => files[path] ?? null);
@@ -34,4 +35,10 @@ describe("a test is slow when its imports lead to what starts a process, a threa
   it("one that replaces a module needs modules of its own", () => {
     expect(reach({ "src/a.test.ts": 'vi.mock("node:fs", () => ({}));' }).isFast("src/a.test.ts")).toBe(false);
   });
+});
+
+it("a test that takes long is there, and in no other half", () => {
+  const { fast, slow, long } = sortTests(repositoryRoot);
+  expect(long).toEqual([...LONG_TESTS].sort());
+  expect([...fast, ...slow].filter((path) => LONG_TESTS.includes(path))).toEqual([]);
 });

@@ -15,9 +15,17 @@ const IMPORTS =
   /^\s*(?:import|export)\s+(?!type\s)[^;'"]*?from\s+["']([^"']+)["']|\bimport\(?\s*["']([^"']+)["']/gm;
 const MOCKS = /^vi\.(?:mock|doMock)\(/m;
 
+/** Not needed for every change: `.ci/run --all` runs these, and `npm run test:all`. */
+export const LONG_TESTS: readonly string[] = [
+  "test/cluster/gridengine-real.test.ts",
+  "test/cluster/gridengine-server.test.ts",
+  "test/e2e/bench.test.ts",
+];
+
 export interface TestKinds {
   readonly fast: readonly string[];
   readonly slow: readonly string[];
+  readonly long: readonly string[];
 }
 
 /** Every test file below `root`, by what its imports can reach. */
@@ -28,13 +36,15 @@ export function sortTests(root: string): TestKinds {
   });
   const fast: string[] = [];
   const slow: string[] = [];
+  const long: string[] = [];
   for (const folder of ["src", "test", "web/src"])
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
       if (!name.endsWith(".test.ts")) continue;
       const path = `${folder}/${name}`;
-      (reaches.isFast(path) ? fast : slow).push(path);
+      const kind = LONG_TESTS.includes(path) ? long : reaches.isFast(path) ? fast : slow;
+      kind.push(path);
     }
-  return { fast: fast.sort(), slow: slow.sort() };
+  return { fast: fast.sort(), slow: slow.sort(), long: long.sort() };
 }
 
 /** Follows imports from file to file. `read` gives the text at a path, or null where there is no such file. */

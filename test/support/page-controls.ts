@@ -12,11 +12,11 @@ export async function refuses(page: Page, name: string, why: RegExp | string): P
     const id = await button(page, name).getAttribute("aria-describedby");
     return id === null ? "it can be used" : ((await page.locator(`[id="${id}"]`).textContent()) ?? "");
   };
-  const told = expect.poll(reason, { timeout: 20_000 });
+  const told = expect.poll(reason);
   await (typeof why === "string" ? told.toBe(why) : told.toMatch(why));
 }
 
 export async function untilUsable(page: Page, name: string): Promise<void> {
   const isUsable = async () => (await button(page, name).getAttribute("aria-disabled")) === "false";
-  await expect.poll(isUsable, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isUsable).toBe(true);
 }

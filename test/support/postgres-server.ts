@@ -20,7 +20,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "./free-port.js";
 
 const POLL_MS = 10;
-const START_DEADLINE_MS = 30_000;
+const START_DEADLINE_MS = 240_000;
 /** Of `postmaster.pid`: the line that says how far the server is. */
 const STATUS_LINE = 7;
 

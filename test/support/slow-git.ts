@@ -3,8 +3,6 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from "node:path";
 import { eventually } from "./daruma-process.js";
 
-const REACHED_DEADLINE_MS = 30_000;
-
 /** A `git` that stops at a command until it is let go on, so that a test can act in the middle of something. */
 export class SlowGit {
   private readonly gate: string;
@@ -39,7 +37,7 @@ exec '${git}' "$@"
 
   /** Resolves when such a command has come to the gate. */
   reached(): Promise<true> {
-    return eventually("git at the gate", REACHED_DEADLINE_MS, () => existsSync(this.reachedFile));
+    return eventually("git at the gate", () => existsSync(this.reachedFile));
   }
 
   open(): void {

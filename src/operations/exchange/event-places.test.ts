@@ -11,7 +11,7 @@ import { newRun } from "../../core/model/new-run.js";
 import { JOB_IDS_PER_RUN, type Run } from "../../core/model/run.js";
 import { withJobIds, withOutputPaths } from "./event-places.js";
 
-const RUNS = 300;
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 100);
 const NEW_NUMBER = 7;
 
 function renumbered(log: readonly LoggedEvent[], from: number): LoggedEvent[] {

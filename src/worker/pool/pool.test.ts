@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { HANG_MS } from "../../../test/support/hang.js";
 import {
   held,
   JOB,
@@ -264,7 +265,7 @@ describe("reports", () => {
     const whole = bench.desk.report(id, [
       report({ logs: [{ stream: "stdout", offset: 4, data: data("two three") }] }),
     ]);
-    await vi.waitFor(() => expect(running.told).toHaveLength(1));
+    await vi.waitFor(() => expect(running.told).toHaveLength(1), HANG_MS);
     end(running, "committed");
     await whole;
     expect(readFileSync(file, "utf8")).toBe("one two three");
@@ -280,7 +281,7 @@ describe("reports", () => {
     expect(() => bench.desk.writeOutput(id, "t1", Buffer.from("no json"))).toThrow("not JSON");
     bench.desk.writeOutput(id, "t1", bytes);
     void bench.desk.report(id, [sent]);
-    await vi.waitFor(() => expect(running.told).toHaveLength(1));
+    await vi.waitFor(() => expect(running.told).toHaveLength(1), HANG_MS);
     const path = join(bench.folder, "output/run-1/outputs", `j${JOB}_a1.json`);
     expect(running.told).toMatchObject([{ result: { output: { kind: "artifact", path } } }]);
     expect(readFileSync(path)).toEqual(bytes);

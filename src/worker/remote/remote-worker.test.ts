@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { DeskServer } from "../../../test/support/desk-server.js";
+import { HANG_MS } from "../../../test/support/hang.js";
 import { JOB, NEEDS, type Running } from "../../../test/support/pool-bench.js";
 import type { ActionDefinition } from "../../core/model/definition.js";
 import type { RunRow } from "../../core/model/rows.js";
@@ -13,10 +14,10 @@ const server = new DeskServer();
 const ownerNow = (): LeaseOwner => currentOwner("e");
 const command = (exec: string): ActionDefinition => ({ type: "command", exec });
 const ended = (...all: Running[]): Promise<void> =>
-  vi.waitFor(() => expect(all.map(({ told }) => told.length)).toEqual(all.map(() => 1)), 15_000);
+  vi.waitFor(() => expect(all.map(({ told }) => told.length)).toEqual(all.map(() => 1)), HANG_MS);
 const commit = (running: Running): void => running.told[0]?.settled?.("committed");
 const untilFile = (path: string): Promise<void> =>
-  vi.waitFor(() => expect(existsSync(path)).toBe(true), 15_000);
+  vi.waitFor(() => expect(existsSync(path)).toBe(true), HANG_MS);
 
 describe("a remote worker that is asked to stop", () => {
   it("takes what was placed on it before, and leaves when nothing is left", async () => {
@@ -31,7 +32,7 @@ describe("a remote worker that is asked to stop", () => {
     });
     await untilFile(began);
     const left = worker.drain();
-    await vi.waitFor(() => expect(server.pool.list()[0]?.draining).toBe(true), 15_000);
+    await vi.waitFor(() => expect(server.pool.list()[0]?.draining).toBe(true), HANG_MS);
     const late = server.execute(second, { token: "t2", jobId: JOB + 1 });
     await ended(late);
     expect(late.told).toMatchObject([{ result: { kind: "succeeded" } }]);
@@ -47,7 +48,7 @@ describe("a remote worker that is asked to stop", () => {
   it("leaves in good order even while it registers", async () => {
     await server.start();
     const worker = server.work();
-    await vi.waitFor(() => expect(server.pool.list()).toHaveLength(1), { timeout: 15_000, interval: 1 });
+    await vi.waitFor(() => expect(server.pool.list()).toHaveLength(1), { timeout: HANG_MS, interval: 1 });
     await worker.drain();
     expect(server.pool.list()).toEqual([]);
   });
@@ -126,7 +127,7 @@ describe("an attempt that cannot be cleared away", () => {
       recursive: true,
     });
     running.controller.abort("released");
-    await vi.waitFor(() => expect(worker.lines.join()).toContain("has left files"), 15_000);
+    await vi.waitFor(() => expect(worker.lines.join()).toContain("has left files"), HANG_MS);
     const next = server.execute(await server.place(), { token: "t2", jobId: JOB + 1 });
     await ended(next);
     expect(next.told).toMatchObject([{ result: { kind: "succeeded" } }]);
@@ -148,13 +149,16 @@ describe("the disk of a remote worker", () => {
     const running = server.execute(await server.place(NEEDS), {
       action: command(`until test -f ${gate}; do sleep 0.05; done`),
     });
-    await vi.waitFor(() => expect(existsSync(folderOf(2))).toBe(false), 15_000);
+    await vi.waitFor(() => expect(existsSync(folderOf(2))).toBe(false), HANG_MS);
     expect([1, 3, 4, 5].map((id) => existsSync(folderOf(id)))).toEqual([true, true, true, true]);
     writeFileSync(gate, "");
     await ended(running);
     commit(running);
-    await vi.waitFor(() => expect(existsSync(folderOf(1))).toBe(false), 15_000);
-    await vi.waitFor(() => expect(readdirSync(join(folderOf(3), ".."))).toEqual(["run-3", "run-4", "run-5"]));
+    await vi.waitFor(() => expect(existsSync(folderOf(1))).toBe(false), HANG_MS);
+    await vi.waitFor(
+      () => expect(readdirSync(join(folderOf(3), ".."))).toEqual(["run-3", "run-4", "run-5"]),
+      HANG_MS,
+    );
   });
 
   it("is rid of what dead workers have left, but not of what living ones have", async () => {
@@ -179,8 +183,8 @@ describe("the disk of a remote worker", () => {
     expect(existsSync(logs("dead"))).toBe(false);
     expect(readdirSync(logs("w1"))).toEqual([]);
     expect(readdirSync(logs("alive"))).toHaveLength(1);
-    await vi.waitFor(() => expect(existsSync(folderOf(7, "dead"))).toBe(false), 15_000);
+    await vi.waitFor(() => expect(existsSync(folderOf(7, "dead"))).toBe(false), HANG_MS);
     for (const name of ["dead", "w1", "alive"]) expect(existsSync(folderOf(8, name))).toBe(true);
-    await vi.waitFor(() => expect(readdirSync(workers).sort()).toEqual(["alive", "dead", "w1"]), 15_000);
+    await vi.waitFor(() => expect(readdirSync(workers).sort()).toEqual(["alive", "dead", "w1"]), HANG_MS);
   });
 });

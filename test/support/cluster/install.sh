@@ -1,14 +1,15 @@
 #!/bin/bash
-# Installs Slurm and Grid Engine from the packages of Debian, for the tests that run on real clusters. Nothing is started:
-# the tests start their own daemons in folders of their own.
+# Installs Slurm and Grid Engine from the packages of Debian, for the tests that run on real clusters; `install.sh slurm`
+# installs Slurm alone. Nothing is started: the tests start their own daemons in folders of their own.
 set -uo pipefail
 
 readonly TRIES=3
-readonly PACKAGES=(
-  slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin munge mariadb-server
-  gridengine-master gridengine-exec gridengine-client
-)
-readonly PROGRAMS=(slurmctld slurmd sbatch sacct slurmdbd munged mariadbd sge_qmaster sge_execd qsub)
+PACKAGES=(slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin munge mariadb-server)
+PROGRAMS=(slurmctld slurmd sbatch sacct slurmdbd munged mariadbd)
+if [ "${1:-}" != slurm ]; then
+  PACKAGES+=(gridengine-master gridengine-exec gridengine-client)
+  PROGRAMS+=(sge_qmaster sge_execd qsub)
+fi
 
 missing_programs() {
   local program

@@ -154,6 +154,6 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
   }
 }
 
-const MAX_WAIT_MS = 240_000;
+const MAX_WAIT_MS = 600_000;
 /** Of a test that waits several times. What is missing is told by the wait that gives up, not by this limit. */
-export const REAL_CLUSTER_TIMEOUT_MS = 900_000;
+export const REAL_CLUSTER_TIMEOUT_MS = 1_800_000;
