@@ -4,7 +4,7 @@
 // compiles the launcher for all machines that the package is for, not only for this one.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -45,8 +45,8 @@ function stampOf(files) {
   // A compiler that has come or gone changes what can be built.
   const hash = createHash("sha256").update(JSON.stringify(launchers));
   for (const file of [...files].sort()) {
-    const { size, mtimeMs } = statSync(file);
-    hash.update(`${relative(root, file)} ${size} ${mtimeMs}\n`);
+    const content = readFileSync(file);
+    hash.update(`${relative(root, file)} ${content.length}\n`).update(content);
   }
   return hash.digest("hex");
 }
