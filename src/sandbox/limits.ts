@@ -26,8 +26,6 @@ export const EXPRESSION_THREADS = 2;
 export const BATCH_SIZE = 16;
 /** CPU time. A batch that is not back by then is run again one by one, so that only the culprit pays. */
 export const BATCH_PATIENCE_MS = 200;
-/** A thread that gets no CPU time is terminated after this many times its deadline. */
-export const MAX_DEADLINES_OF_WALL_TIME = 30;
 /** How long work waits for a busy thread before another one is started. */
 export const REINFORCE_AFTER_MS = 20;
 /** setTimeout fires at once for anything longer. */

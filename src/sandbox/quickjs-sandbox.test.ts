@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { EXPRESSION_DEADLINE_MS, MAX_DEADLINES_OF_WALL_TIME } from "./limits.js";
+import { EXPRESSION_DEADLINE_MS } from "./limits.js";
 import { createSandbox } from "./quickjs-sandbox.js";
 import type { Evaluation, Sandbox } from "./sandbox.js";
+import { MAX_LIMITS_OF_WALL_TIME } from "./thread-cpu.js";
 
 /** Native code that never asks whether to go on: only ending the thread stops it. */
 const UNINTERRUPTIBLE =
@@ -160,8 +161,8 @@ describe("others go on", () => {
         vi.advanceTimersByTime(deadlines * EXPRESSION_DEADLINE_MS);
         return verdict;
       };
-      expect(await verdictAfter(MAX_DEADLINES_OF_WALL_TIME - 2)).toBe("value 300000");
-      expect(await verdictAfter(MAX_DEADLINES_OF_WALL_TIME + 1)).toBe("EXPRESSION_TIMEOUT");
+      expect(await verdictAfter(MAX_LIMITS_OF_WALL_TIME - 2)).toBe("value 300000");
+      expect(await verdictAfter(MAX_LIMITS_OF_WALL_TIME + 1)).toBe("EXPRESSION_TIMEOUT");
     },
   );
 

@@ -1,8 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import type { EvaluationTask } from "./evaluation-task.js";
-import { BATCH_PATIENCE_MS, MAX_DEADLINES_OF_WALL_TIME } from "./limits.js";
+import { BATCH_PATIENCE_MS } from "./limits.js";
 import type { ThreadMessage } from "./quickjs-thread.js";
-import { threadCpuMs } from "./thread-cpu.js";
+import { afterCpuTime } from "./thread-cpu.js";
 import { startThread } from "./thread-file.js";
 
 /** What the owner of a thread is told. After `onStuck` and `onDead` the thread is gone, with the tasks it had. */
@@ -23,7 +23,7 @@ export class SandboxThread {
   readonly #worker: Worker;
   readonly #owner: ThreadOwner;
   #tasks: readonly EvaluationTask[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #endWatch: () => void = () => {};
   #threadId: number | null = null;
   isReady = false;
   #isGone = false;
@@ -53,22 +53,11 @@ export class SandboxThread {
     this.#worker.postMessage(tasks.map((task) => task.request));
     const only = tasks.length === 1 ? tasks[0] : undefined;
     const limitMs = only?.deadlineMs ?? BATCH_PATIENCE_MS;
-    if (only?.counts === "wall") this.#timer = setTimeout(() => this.#giveUpOn(tasks), limitMs);
-    else this.#watchCpu(tasks, limitMs);
-  }
-
-  /** Waits until the thread has had its time, again and again while the machine gives it less than wall time. */
-  #watchCpu(tasks: readonly EvaluationTask[], limitMs: number): void {
-    const before = threadCpuMs(this.#threadId);
-    const waitFor = (leftMs: number, patienceMs: number): void => {
-      this.#timer = setTimeout(() => {
-        const now = threadCpuMs(this.#threadId);
-        const usedMs = before === null || now === null ? limitMs : now - before;
-        if (usedMs >= limitMs || patienceMs <= 0) this.#giveUpOn(tasks);
-        else waitFor(limitMs - usedMs, patienceMs - leftMs);
-      }, leftMs);
-    };
-    waitFor(limitMs, (MAX_DEADLINES_OF_WALL_TIME - 1) * limitMs);
+    const giveUp = (): void => this.#giveUpOn(tasks);
+    if (only?.counts === "wall") {
+      const timer = setTimeout(giveUp, limitMs);
+      this.#endWatch = () => clearTimeout(timer);
+    } else this.#endWatch = afterCpuTime(() => this.#threadId, limitMs, giveUp);
   }
 
   /** Ends the thread whatever it is doing. */
@@ -82,7 +71,7 @@ export class SandboxThread {
     const tasks = this.#tasks;
     this.#isGone = true;
     this.#tasks = [];
-    clearTimeout(this.#timer);
+    this.#endWatch();
     return tasks;
   }
 
@@ -101,7 +90,7 @@ export class SandboxThread {
       this.isReady = true;
       this.#threadId = message.threadId;
     } else {
-      clearTimeout(this.#timer);
+      this.#endWatch();
       const tasks = this.#tasks;
       this.#tasks = [];
       for (const [index, task] of tasks.entries()) task.settle(message[index]!);

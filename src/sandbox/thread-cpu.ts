@@ -26,3 +26,25 @@ export function threadCpuMs(threadId: number | null): number | null {
     return null;
   }
 }
+
+/** A thread that gets no CPU time is given up after this many times its limit of wall time. */
+export const MAX_LIMITS_OF_WALL_TIME = 30;
+
+/**
+ * Calls `onOver` when a thread has had `limitMs` of CPU time from now on. It waits again and again while the machine
+ * gives the thread less than wall time. Where CPU time cannot be known, wall time counts. Returns what ends the watch.
+ */
+export function afterCpuTime(threadId: () => number | null, limitMs: number, onOver: () => void): () => void {
+  const before = threadCpuMs(threadId()) ?? 0;
+  let timer: NodeJS.Timeout;
+  const waitFor = (leftMs: number, patienceMs: number): void => {
+    timer = setTimeout(() => {
+      const now = threadCpuMs(threadId());
+      const usedMs = now === null ? limitMs : now - before;
+      if (usedMs >= limitMs || patienceMs <= 0) onOver();
+      else waitFor(limitMs - usedMs, patienceMs - leftMs);
+    }, leftMs);
+  };
+  waitFor(limitMs, (MAX_LIMITS_OF_WALL_TIME - 1) * limitMs);
+  return () => clearTimeout(timer);
+}

@@ -83,6 +83,8 @@ export class LiveServer {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: {
+        // The server may close a connection that was kept while this process had no time for it.
+        connection: "close",
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       },

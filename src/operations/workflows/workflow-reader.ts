@@ -5,14 +5,23 @@ import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import { messageOf } from "../../core/text/message-of.js";
 import { editText, type WorkflowEdit } from "../../definition/edit/edit-text.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
+import { afterCpuTime } from "../../sandbox/thread-cpu.js";
 import { startThread } from "../../sandbox/thread-file.js";
 import type { TextPlace, TextReader, Workflow } from "./workflow.js";
 import { readWorkflowText } from "./workflow-source.js";
-import type { EditingAnswer, ReadingAnswer, TextRefused, TextToEdit, TextToRead } from "./workflow-thread.js";
+import type {
+  EditingAnswer,
+  ReadingAnswer,
+  TextRefused,
+  TextToEdit,
+  TextToRead,
+  ThreadTold,
+} from "./workflow-thread.js";
 
 export interface WorkflowReaderLimits {
   /** A text up to this is read at once, which takes some 0.1 s: less than to start a thread. */
   readonly maxCharsAtOnce: number;
+  /** CPU time. */
   readonly deadlineMs: number;
   readonly maxThreads: number;
   readonly maxWaiting: number;
@@ -96,14 +105,22 @@ export class WorkflowReader implements TextReader {
       resourceLimits: RESOURCE_LIMITS,
     });
     this.#underWay.set(thread, reading);
-    const tooSlow = setTimeout(() => {
-      reading.reject(tooLarge(`it takes longer than ${this.#limits.deadlineMs} ms to read`));
-      void thread.terminate();
-    }, this.#limits.deadlineMs);
-    thread.on("message", (answer: ReadingAnswer | EditingAnswer) => reading.resolve(answer));
+    let threadId: number | null = null;
+    const endWatch = afterCpuTime(
+      () => threadId,
+      this.#limits.deadlineMs,
+      () => {
+        reading.reject(tooLarge(`it takes longer than ${this.#limits.deadlineMs} ms to read`));
+        void thread.terminate();
+      },
+    );
+    thread.on("message", (told: ThreadTold | ReadingAnswer | EditingAnswer) => {
+      if ("threadId" in told) ({ threadId } = told);
+      else reading.resolve(told);
+    });
     thread.on("error", (error) => reading.reject(refusalOf(error)));
     thread.on("exit", () => {
-      clearTimeout(tooSlow);
+      endWatch();
       this.#underWay.delete(thread);
       // Without effect where it has answered.
       reading.reject(tooLarge("reading it was interrupted"));

@@ -4,6 +4,7 @@ import { editText, type WorkflowEdit } from "../../definition/edit/edit-text.js"
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Survey } from "../../definition/survey.js";
+import { systemThreadId } from "../../sandbox/thread-cpu.js";
 import type { TextPlace, Workflow } from "./workflow.js";
 import { readWorkflowText } from "./workflow-source.js";
 
@@ -33,7 +34,10 @@ export type ReadingAnswer =
   | { readonly problems: readonly Problem[]; readonly survey: Survey | null }
   | TextRefused;
 export type EditingAnswer = { readonly edited: string } | TextRefused;
+/** Comes before the answer. */
+export type ThreadTold = { readonly threadId: number | null };
 
+parentPort?.postMessage({ threadId: systemThreadId() } satisfies ThreadTold);
 parentPort?.postMessage(answer(workerData as TextToRead | TextToEdit));
 
 function answer(task: TextToRead | TextToEdit): ReadingAnswer | EditingAnswer {
