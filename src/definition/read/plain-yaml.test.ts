@@ -8,7 +8,7 @@ import type { SourceNode } from "./source-tree.js";
 import { MAX_NESTING_LEVELS, readAnyYaml, readYaml } from "./yaml-tree.js";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
-const CASES = Number(process.env.YAML_CASES ?? 3_000);
+const CASES = Number(process.env.YAML_CASES ?? 500);
 
 /** Every YAML file of the examples, and every YAML or JSON block of the documents. */
 function corpus(): string[] {

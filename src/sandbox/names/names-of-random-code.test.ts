@@ -7,7 +7,7 @@ import { createSandbox } from "../quickjs-sandbox.js";
 import type { Sandbox } from "../sandbox.js";
 import { nameFinder, outputsNamedInCode } from "./find-names.js";
 
-const PROGRAMS = Number(process.env.NAME_SEEDS ?? 500);
+const PROGRAMS = Number(process.env.NAME_SEEDS ?? 200);
 const FILE = `inputs: { a: { default: 1 }, dry-run: { default: true } }
 env: { CI: "1" }
 steps:

@@ -8,7 +8,7 @@ import { messageOf } from "../../core/text/message-of.js";
 import { renderTemplate } from "../template.js";
 import { outputsNamedInTemplate } from "./find-names.js";
 
-const TEMPLATES = Number(process.env.NAME_SEEDS ?? 1_000);
+const TEMPLATES = Number(process.env.NAME_SEEDS ?? 200);
 const FILE = `inputs: { a: { default: 1 }, dry-run: { default: true } }
 env: { CI: "1" }
 steps:
