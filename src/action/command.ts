@@ -2,6 +2,7 @@ import type { FailureFacts } from "../core/model/failure.js";
 import type { Json } from "../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 import type { Action, ActionResult, Attempt, StopCause } from "./action.js";
+import { whenFilesAllow } from "./machine-shortage.js";
 import { readDeclaredFailure, readOutputFile } from "./process/attempt-files.js";
 import { endProcessesWithToken } from "./process/attempt-processes.js";
 import { HeadCapture, TailCapture } from "./process/output-capture.js";
@@ -43,7 +44,9 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
     },
   });
   const { exit, wasEnded } = await endOnAbort(running, attempt);
-  const result = judge(attempt, exit, wasEnded, { stdout, stderr });
+  const judged = (): ActionResult => judge(attempt, exit, wasEnded, { stdout, stderr });
+  const result =
+    (await whenFilesAllow(judged, () => attempt.signal.reason === "stopped")) ?? stoppedResult(attempt);
   return exit.usage === undefined ? result : { ...result, used: exit.usage };
 }
 

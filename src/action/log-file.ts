@@ -19,6 +19,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { RedactionStream } from "../core/redaction/redaction.js";
 import type { LogQuota } from "./log-quota.js";
 import { LogTail } from "./log-tail.js";
+import { shortageBehind } from "./machine-shortage.js";
 
 /** What an attempt prints, redacted on its way to a file. */
 export interface LogFile {
@@ -42,7 +43,6 @@ const FLUSH_AFTER_MS = 100;
 const MAX_QUEUED_BYTES = 4 * 1_024 * 1_024;
 /** How often a log that waits for room on the disk, or for a descriptor, is tried again. */
 const TRY_AGAIN_MS = 250;
-const SHORTAGES: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"]);
 const LOG_MODE = 0o600;
 const LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT;
 
@@ -210,7 +210,8 @@ class AttemptLogFile implements LogFile {
   }
 
   private failOrWait(error: unknown): void {
-    if (!SHORTAGES.has((error as NodeJS.ErrnoException).code)) return this.fail(error);
+    const shortage = shortageBehind(error);
+    if (shortage !== "room" && shortage !== "files") return this.fail(error);
     this.lack = error;
     this.options.onShortage(error);
     this.checkQueue();

@@ -42,7 +42,11 @@ export class DeclaredData {
     } catch (error) {
       return notWritten("the user data of the attempt", error);
     }
-    return (await this.files?.before(signal)) ?? null;
+    try {
+      return (await this.files?.before(signal)) ?? null;
+    } catch (error) {
+      return notWritten("what is known of the input files", error);
+    }
   }
 
   /** With the variables that say where its user data lies. */

@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import { shortageBehind } from "../action/machine-shortage.js";
 import type { FileFacts } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { AttemptWorkspace } from "./attempt-workspace.js";
@@ -49,6 +50,8 @@ export class DeclaredFiles {
       try {
         files.push({ role, path, ...(await contentOf(file, signal)) });
       } catch (error) {
+        // The file is there for all we know.
+        if (shortageBehind(error) !== null) throw error;
         const { code, what } = MISSING[role];
         const { code: errno } = error as NodeJS.ErrnoException;
         const why = errno === "ENOENT" ? "" : `: ${errno ?? "it cannot be read"}`;

@@ -2,20 +2,21 @@ import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Action, ActionResult, Attempt, AttemptPrompt, StopCause } from "../action/action.js";
-import { closeLogs, emptyLogsMade, MAX_TAIL_BYTES, openLogFile } from "../action/log-file.js";
-import { LogQuota } from "../action/log-quota.js";
+import { emptyLogsMade, type LogFile } from "../action/log-file.js";
+import { shortageBehind } from "../action/machine-shortage.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import { withinOpenFiles } from "../action/process/open-file-limit.js";
 import type { AttemptResult } from "../core/model/commands.js";
-import { DEFAULT_MAX_LOG_BYTES } from "../core/model/definition.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
 import type { Redactor } from "../core/redaction/redaction.js";
+import { messageOf } from "../core/text/message-of.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
 import { lackOf, unknownAction } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
+import { AttemptLogs } from "./attempt-logs.js";
 import { resultOfOutput, tooDeep } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers } from "./attempt-timers.js";
@@ -153,6 +154,7 @@ export class LocalWorker implements Worker {
 
   private async attempt(assignment: Assignment, signal: AbortSignal): Promise<Omit<Report, "durationMs">> {
     const ran = await this.runStarted(assignment, signal);
+    if (ran === null) return { result: { kind: "stopped" } };
     const result = await this.judge(assignment, ran, signal).finally(() => ran.declared.clear());
     const { used } = ran;
     return used === undefined ? { result } : { result, used };
@@ -179,7 +181,7 @@ export class LocalWorker implements Worker {
         artifact: outputArtifact(this.options.outputDir, assignment),
       };
       const check = (): AttemptResult => resultOfOutput(output, checks);
-      checked = await this.shortages.whenThereIsRoom(`the output of ${assignment.stepId}`, check, signal);
+      checked = await this.shortages.untilItWorks(`the output of ${assignment.stepId}`, check, signal);
     } catch (error) {
       return failed({ ...tails, ...notWritten("the output", error) });
     }
@@ -187,7 +189,8 @@ export class LocalWorker implements Worker {
     if (checked.kind === "succeeded" && result.usage !== undefined)
       checked = { ...checked, usage: result.usage };
     if (checked.kind === "succeeded") {
-      const kept = await declared.after(signal);
+      const read = () => declared.after(signal);
+      const kept = await this.shortages.untilItWorks(`what ${assignment.stepId} made`, read, signal);
       if ("missing" in kept) return failed({ ...tails, ...kept.missing });
       checked = { ...checked, ...kept.made };
     }
@@ -196,48 +199,40 @@ export class LocalWorker implements Worker {
       // Before the success is told to anybody: what is on record can be brought back.
       const { stepId, attempt: attempts } = assignment;
       const redactor = this.redactorFor(assignment);
-      const checkpoint = await workspace.checkpoint({
-        ...{ stepId, attempts, at: this.options.clock.now() },
-        shown: (name) => redactor.redact(name),
-      });
+      const at = this.options.clock.now();
+      const shown = (name: string): string => redactor.redact(name);
+      const keep = () => workspace.checkpoint({ stepId, attempts, at, shown });
+      const checkpoint = await this.shortages.untilItWorks(`the checkpoint of ${stepId}`, keep, signal);
       return { ...checked, checkpoint } as AttemptResult;
     } catch (error) {
       return failed({ ...tails, ...workspaceFacts(error) });
     }
   }
 
-  /** Once the machine has what a start takes. Its logs are closed while it waits: they are descriptors, too. */
-  private async runStarted(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
+  /** Once the machine has what a start takes. Its logs are closed while it waits. Null: nobody wants it any more. */
+  private async runStarted(assignment: Assignment, signal: AbortSignal): Promise<Ran | null> {
     for (let tries = 0; ; tries += 1) {
       if (this.shortages.isDiskFull) await this.shortages.untilRoom(signal);
-      const ran = await this.runLogged(assignment, signal);
-      const lacked = lackedAtStart(ran.result);
-      if (lacked === null) return ran;
+      let lacked: string | null;
+      try {
+        const ran = await this.runLogged(assignment, signal);
+        lacked = lackedAtStart(ran.result);
+        if (lacked === null) return ran;
+        ran.declared.clear();
+      } catch (error) {
+        // What an action throws is its result: this was before it began.
+        if (shortageBehind(error) === null) throw error;
+        lacked = this.redactorFor(assignment).redact(messageOf(error));
+      }
       await this.shortages.waitToStart(assignment.stepId, lacked, tries, signal);
-      if (signal.aborted) return { ...ran, result: { ...ran.result, stopped: true } as ActionResult };
+      if (signal.aborted) return null;
     }
   }
 
   /** The action between two log files and under its timers. */
   private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
     const { clock, workspaces = null, outputDir } = this.options;
-    const { jobId, stepId: step, recovery } = assignment;
     const redactor = this.redactorFor(assignment);
-    // The file of a recovery script says that it ran.
-    const create = recovery ? "now" : "on_first_byte";
-    const quota = new LogQuota(assignment.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES);
-    const heard = this.outputListener;
-    const tell = (stream: "stdout" | "stderr") => (bytes: Uint8Array | null) =>
-      heard?.({ jobId, step, recovery, stream, bytes });
-    const open = (stream: "stdout" | "stderr") =>
-      openLogFile(logFile(outputDir, assignment, stream), redactor.stream(), {
-        create,
-        quota,
-        leftovers: this.earlierLogs.of(assignment, stream),
-        listener: heard === null ? null : tell(stream),
-        onShortage: (error) => this.shortages.noteUnwritten(`the log of ${step}`, error),
-      });
-    const [stdout, stderr] = [open("stdout"), open("stderr")];
     const controller = new AbortController();
     const stop = (cause: StopCause): void => controller.abort(cause);
     const onAbort = (): void => stop("stopped");
@@ -249,22 +244,27 @@ export class LocalWorker implements Worker {
       if (assignment.workspace !== undefined)
         workspace = await AttemptWorkspace.find(workspaces, assignment, assignment.workspace);
     } catch (error) {
+      if (shortageBehind(error) !== null) throw error;
       result = { ok: false, failure: workspaceFacts(error) };
     }
     const own = { base: outputDir, workspace, redactor, scratch: () => this.scratchOf(assignment) };
     const declared = new DeclaredData(assignment, own);
+    const logs = new AttemptLogs(assignment, {
+      ...{ base: outputDir, redactor, earlier: this.earlierLogs, listener: this.outputListener },
+      onShortage: (error) => this.shortages.noteUnwritten(`the log of ${assignment.stepId}`, error),
+    });
     const missing = result === null ? await declared.before(controller.signal) : null;
     if (missing !== null) result = { ok: false, failure: missing };
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
     const kills = this.actions.get(assignment.action.type)?.silent === true ? null : this.kills;
     const limits = new ResourceLimits(clock, assignment, () => stop("timeout"), kills);
     const sampler = UsageSampler.of(clock, assignment, logFile(outputDir, assignment, "usage"));
-    const write = (log: typeof stdout) => (chunk: Uint8Array) => {
+    const write = (log: LogFile) => (chunk: Uint8Array) => {
       timers.signOfLife();
       log.write(chunk);
     };
     try {
-      const writes = { stdout: write(stdout), stderr: write(stderr) };
+      const writes = { stdout: write(logs.stdout), stderr: write(logs.stderr) };
       result ??= await this.act(declared.equipped, workspace, controller.signal, writes);
     } catch (error) {
       result = { ok: false, failure: thrownFacts(error) };
@@ -273,11 +273,9 @@ export class LocalWorker implements Worker {
     limits.clear();
     sampler?.clear();
     signal.removeEventListener("abort", onAbort);
-    const logError = await closeLogs([stdout, stderr], signal);
-    for (const stream of ["stdout", "stderr"] as const) tell(stream)(null);
-    const tails = { stdoutTail: stdout.tail(MAX_TAIL_BYTES), stderrTail: stderr.tail(MAX_TAIL_BYTES) };
+    const logError = await logs.close(signal);
     const [exceeded, used] = [limits.judge(result), limits.used(result)];
-    return { result, workspace, declared, tails, exceeded, used, logError };
+    return { result, workspace, declared, tails: logs.tails, exceeded, used, logError };
   }
 
   /** The last resort: nobody waits for an attempt that rejects. */

@@ -7,11 +7,13 @@ import { flush } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { assignment } from "../../test/support/pool-bench.js";
 import type { Action, ActionResult } from "../action/action.js";
-import { withinOpenFiles } from "../action/process/open-file-limit.js";
+import { sharesOfServer, withinOpenFiles } from "../action/process/open-file-limit.js";
 import { LocalWorker } from "./local-worker.js";
 import { Shortages } from "./shortages.js";
 
 const disk = vi.hoisted(() => ({ isFull: false }));
+/** So often a folder or file cannot be opened for want of a descriptor; by the end of its path. */
+const scarce = vi.hoisted(() => new Map<string, number>());
 vi.mock("node:fs", async (original) => {
   const real = await original<typeof import("node:fs")>();
   const writeFileSync = (...how: Parameters<typeof real.writeFileSync>): void => {
@@ -19,13 +21,25 @@ vi.mock("node:fs", async (original) => {
       throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
     real.writeFileSync(...how);
   };
-  return { ...real, writeFileSync };
+  const spend = (path: unknown): void => {
+    for (const [ending, left] of scarce) {
+      if (left === 0 || !String(path).endsWith(ending)) continue;
+      scarce.set(ending, left - 1);
+      throw Object.assign(new Error(`EMFILE: too many open files, open '${path}'`), { code: "EMFILE" });
+    }
+  };
+  const opendirSync = (...how: Parameters<typeof real.opendirSync>) => {
+    spend(how[0]);
+    return real.opendirSync(...how);
+  };
+  return { ...real, writeFileSync, opendirSync };
 });
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-short-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(() => {
   disk.isFull = false;
+  scarce.clear();
 });
 
 /** A worker whose one action gives these results, one a try. */
@@ -111,6 +125,20 @@ describe("a process that cannot be started for want of something", () => {
   });
 });
 
+describe("a worker without a file descriptor to spare", () => {
+  it("waits before it begins, and begins once", async () => {
+    scarce.set("job_stdio", 3);
+    const { clock, told, report, tries } = workerOf([DONE]);
+    let ended: unknown = null;
+    void report.then(({ result }) => {
+      ended = result;
+    });
+    while (ended === null) await pass(clock, 100);
+    expect([tries(), ended, scarce.get("job_stdio")]).toMatchObject([1, { kind: "succeeded" }, 0]);
+    expect(told).toEqual([expect.stringMatching(/cannot be started now and will be tried again: EMFILE/)]);
+  });
+});
+
 describe("a full disk", () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   const shortagesOf = () => {
@@ -143,7 +171,7 @@ describe("a full disk", () => {
     const { clock, shortages } = shortagesOf();
     const { signal } = new AbortController();
     let tries = 0;
-    const written = shortages.whenThereIsRoom(
+    const written = shortages.untilItWorks(
       "x",
       () => {
         tries += 1;
@@ -157,11 +185,24 @@ describe("a full disk", () => {
     const broken = () => {
       throw new Error("broken");
     };
-    await expect(shortages.whenThereIsRoom("x", broken, signal)).rejects.toThrow("broken");
+    await expect(shortages.untilItWorks("x", broken, signal)).rejects.toThrow("broken");
   });
 });
 
 it("as many attempts run at a time as there are files for, and at least one", () => {
   expect([withinOpenFiles(8, null), withinOpenFiles(8, 1_024), withinOpenFiles(0, 256)]).toEqual([8, 8, 0]);
   expect([withinOpenFiles(200, 256), withinOpenFiles(200, 64)]).toEqual([48, 1]);
+});
+
+it("the connections of a server leave its attempts the files that they need", () => {
+  const shares = (attempts: number, connections: number, limit: number | null) => {
+    const kept = sharesOfServer({ attempts, connections }, limit);
+    return [kept.attempts, kept.connections];
+  };
+  expect(shares(2, 4_000, null)).toEqual([2, 4_000]);
+  expect(shares(2, 4_000, 1_024)).toEqual([2, 476]);
+  expect(shares(2, 0, 1_024)).toEqual([2, 476]);
+  expect(shares(2, 100, 1_024)).toEqual([2, 100]);
+  expect(shares(500, 4_000, 1_024)).toEqual([120, 240]);
+  expect(shares(0, 4_000, 256)).toEqual([0, 96]);
 });

@@ -1,16 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ActionResult } from "../action/action.js";
+import { shortageBehind, shortageOf } from "../action/machine-shortage.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { TimerPort } from "./attempt-timers.js";
 
-const ERRNOS_OF_A_FULL_DISK: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
-/** No process, no descriptor, no memory just now. Nothing has begun, so trying again costs nothing. */
-const ERRNOS_OF_A_START: ReadonlySet<unknown> = new Set([
-  ...["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"],
-  // What the attempt is to find when it begins could not be written.
-  ...ERRNOS_OF_A_FULL_DISK,
-]);
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 /** People are told again after as long. */
@@ -34,11 +28,10 @@ export class Shortages {
 
   /** A log, or what an attempt left, waits to be written. */
   noteUnwritten(what: string, error: unknown): void {
-    if (isOfFullDisk(error)) this.isDiskFull = true;
-    this.tell(
-      "unwritten",
-      `${what} cannot be written: ${messageOf(error)}. The attempt waits until that works, and nothing new starts.`,
-    );
+    const isFull = shortageBehind(error) === "room";
+    if (isFull) this.isDiskFull = true;
+    const waits = `The attempt waits until that works${isFull ? ", and nothing new starts" : ""}.`;
+    this.tell("unwritten", `${what} cannot be written: ${messageOf(error)}. ${waits}`);
   }
 
   /** Resolves when the disk takes logs, or nobody wants to know any more. */
@@ -52,15 +45,16 @@ export class Shortages {
     }
   }
 
-  /** Does it again and again while the disk is full. */
-  async whenThereIsRoom<T>(what: string, write: () => T, signal: AbortSignal): Promise<T> {
-    for (;;) {
+  /** Does it again and again while the disk is full, or files and processes are lacking. */
+  async untilItWorks<T>(what: string, write: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let tries = 0; ; tries += 1) {
       try {
-        return write();
+        return await write();
       } catch (error) {
-        if (!isOfFullDisk(error) || signal.aborted) throw error;
+        if (shortageBehind(error) === null || signal.aborted) throw error;
         this.noteUnwritten(what, error);
-        await this.untilRoom(signal);
+        if (this.isDiskFull) await this.untilRoom(signal);
+        else await this.pause(tries, signal);
       }
     }
   }
@@ -90,7 +84,7 @@ export class Shortages {
       writeFileSync(file, Buffer.alloc(PROBE_BYTES), { mode: 0o600 });
       return true;
     } catch (error) {
-      return !isOfFullDisk(error);
+      return shortageBehind(error) !== "room";
     } finally {
       rmSync(file, { force: true });
     }
@@ -110,9 +104,5 @@ export function lackedAtStart(result: ActionResult): string | null {
   if (result.ok) return null;
   const { code, errno, message } = result.failure;
   if (code !== "SPAWN_ERROR" && code !== "LOG_FAILED") return null;
-  return errno !== undefined && ERRNOS_OF_A_START.has(errno) ? message : null;
-}
-
-function isOfFullDisk(error: unknown): boolean {
-  return error instanceof Error && "code" in error && ERRNOS_OF_A_FULL_DISK.has(error.code);
+  return shortageOf(errno) === null ? null : message;
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Json } from "../../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
+import { shortageBehind } from "../machine-shortage.js";
 
 export const MAX_FAILURE_FILE_BYTES = 64 * 1024;
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;
@@ -74,7 +75,7 @@ function isOptional(value: Json | undefined, type: "string" | "boolean" | "numbe
   return value === undefined || value === null || typeof value === type;
 }
 
-/** The file's text; null if there is none; a sentence if it cannot be read. */
+/** The file's text; null if there is none; a sentence if it cannot be read. Throws what only this process lacks. */
 function readAttemptFile(path: string, maxBytes: number): { readonly text: string } | string | null {
   let file: number;
   // Most steps write no such file: asking for it costs microseconds, an error with its stack or a trip through the
@@ -84,6 +85,7 @@ function readAttemptFile(path: string, maxBytes: number): { readonly text: strin
     // O_NONBLOCK: a step could have put a pipe there that nobody writes to.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
+    if (shortageBehind(error) !== null) throw error;
     return (error as NodeJS.ErrnoException).code === "ENOENT" ? null : String((error as Error).message);
   }
   try {

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { shortageBehind } from "../machine-shortage.js";
 
 const TOKEN_VARIABLE = "DARUMA_ATTEMPT_TOKEN";
 /** Between two looks for processes that should have gone. */
@@ -10,9 +11,6 @@ const GIVE_UP_MS = 5_000;
 /** Linux counts memory in pages; 4 KB on all machines that matter here. */
 export const PAGE_BYTES = 4_096;
 const MAX_PS_BYTES = 64 * 1024 * 1024;
-
-/** There was no room to look: that says nothing about what is there. */
-const SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"]);
 
 /**
  * Ends every process whose environment carries the attempt's token, and its group with it: SIGTERM first where there
@@ -90,7 +88,8 @@ export async function findInProc(token: string): Promise<Found> {
       const group = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2];
       found.set(Number(pid), Number(group));
     } catch (error) {
-      if (SHORTAGES.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      // There was no room to look: that says nothing about what is there.
+      if (shortageBehind(error) !== null) throw error;
       // It has gone in the meantime, or belongs to somebody else.
     }
   };

@@ -6,6 +6,8 @@ export const MIN_OPEN_FILES = 256;
 const KEPT_FREE = 64;
 /** Two logs and what comes and goes around them. */
 const FILES_PER_ATTEMPT = 4;
+/** The connection itself, and the log or artifact that is read for it. */
+const FILES_PER_CONNECTION = 2;
 
 /** How many files this process may open; null where the system does not tell. Node has raised it as far as it may. */
 export function openFileLimit(): number | null {
@@ -21,4 +23,22 @@ export function openFileLimit(): number | null {
 export function withinOpenFiles(attempts: number, limit = openFileLimit()): number {
   if (limit === null || attempts === 0) return attempts;
   return Math.max(1, Math.min(attempts, Math.floor((limit - KEPT_FREE) / FILES_PER_ATTEMPT)));
+}
+
+export interface ServerShares {
+  readonly attempts: number;
+  /** 0: any number. */
+  readonly connections: number;
+}
+
+/**
+ * What a server may have of both at a time: whoever opens connections, which takes no token, must leave runs what they
+ * need. Attempts have at most half of the files, connections what they leave.
+ */
+export function sharesOfServer(wanted: ServerShares, limit = openFileLimit()): ServerShares {
+  if (limit === null) return wanted;
+  const attempts = withinOpenFiles(wanted.attempts, Math.floor((limit + KEPT_FREE) / 2));
+  const left = Math.floor((limit - KEPT_FREE - attempts * FILES_PER_ATTEMPT) / FILES_PER_CONNECTION);
+  const connections = wanted.connections === 0 ? left : Math.min(wanted.connections, left);
+  return { attempts, connections: Math.max(1, connections) };
 }

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import type { AddressInfo, Socket } from "node:net";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { FastifyInstance } from "fastify";
+import { type ServerShares, sharesOfServer } from "../../action/process/open-file-limit.js";
 import { builtFile } from "../../action/process/package-folder.js";
 import { isLoopbackHost } from "../../api/browser-guard.js";
-import { DEFAULT_HOST, DEFAULT_PORT } from "../../api/limits.js";
+import { DEFAULT_HOST, DEFAULT_MAX_CONNECTIONS, DEFAULT_PORT } from "../../api/limits.js";
 import { runAdmission } from "../../api/run-admission.js";
 import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../../api/server.js";
 import { DarumaError } from "../../core/errors/errors.js";
@@ -114,19 +116,26 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   }
 }
 
+function sharesOf({
+  maxParallel = availableParallelism(),
+  maxConnections = DEFAULT_MAX_CONNECTIONS,
+}: StartServerOptions): ServerShares {
+  return sharesOfServer({ attempts: maxParallel, connections: maxConnections });
+}
+
 function openParts(
   options: StartServerOptions,
   store: Store,
   outputDir: string,
   apiUrl: () => string,
 ): Promise<ServerParts> {
-  const { maxParallel, env, leaseMs, clusters, breakers, retention, channels, notify, onCluster } = options;
+  const { env, leaseMs, clusters, breakers, retention, channels, notify, onCluster } = options;
   const { version, settingsFile } = options;
   return ServerParts.open({
     store,
     outputDir,
     apiUrl,
-    ...(maxParallel === undefined ? {} : { maxParallel }),
+    maxParallel: sharesOf(options).attempts,
     ...(env === undefined ? {} : { env }),
     ...(clusters === undefined ? {} : { clusters }),
     ...(breakers === undefined ? {} : { breakers }),
@@ -165,7 +174,7 @@ function apiParts(
       mcpGroup(context, options.version ?? ""),
       hookGroup(parts.webhooks(admitRun)),
     ],
-    options,
+    options: { ...options, maxConnections: sharesOf(options).connections },
     ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
   };
