@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
+import { licencesOf, licenceText, licenceTextOnce } from "./licences.mjs";
 
 /** Under a test runner React would else be built for its developers. */
 process.env.NODE_ENV = "production";
@@ -12,7 +13,7 @@ const TARGET = "es2022";
 
 export async function writePage(root) {
   const output = join(root, "dist/web");
-  await build({
+  const built = await build({
     root: join(root, "web"),
     configFile: false,
     logLevel: "warn",
@@ -25,7 +26,14 @@ export async function writePage(root) {
       target: TARGET,
     },
   });
+  const licences = licencesOf(root, modulesOf(built.output));
+  writeFileSync(join(output, "THIRD-PARTY-LICENCES.txt"), licenceText(licences));
   writeFileSync(join(root, "dist/report.html"), await reportTemplate(root));
+}
+
+/** The files whose code, or styles, went into what was built. */
+function modulesOf(output) {
+  return output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : part.originalFileNames));
 }
 
 async function reportTemplate(root) {
@@ -53,11 +61,17 @@ async function reportTemplate(root) {
   const style = String(styles[0].source).trim();
   if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style))
     throw new Error("the code of the report would end its own element");
-  return page(script, style);
+  return page(script, style, licenceComment(licencesOf(root, modulesOf(output))));
+}
+
+/** A report travels alone, so it says itself whose code it has. */
+function licenceComment(licences) {
+  // Two hyphens may not stand in a comment.
+  return licenceTextOnce(licences).replaceAll("--", "- -");
 }
 
 /** It may run this script, show this style, and do nothing else: no address can be asked, nothing can be sent. */
-function page(script, style) {
+function page(script, style, licences) {
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -82,6 +96,10 @@ function page(script, style) {
 <script>${script}</script>
 </body>
 </html>
+<!--
+This page contains the code of these packages.
+
+${licences}-->
 `;
 }
 

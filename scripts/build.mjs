@@ -27,6 +27,7 @@ const settings = [
   "scripts/bundle.mjs",
   "scripts/bundle-parts.mjs",
   "scripts/compile-launcher.mjs",
+  "scripts/licences.mjs",
 ];
 
 function listFiles(folder) {

@@ -18,6 +18,7 @@ import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { writeParts } from "./bundle-parts.mjs";
+import { licencesOf, licenceText } from "./licences.mjs";
 
 const THREADS = [
   "src/store/sqlite/sqlite-thread.ts",
@@ -184,7 +185,7 @@ async function writeCommandLine(root) {
   const scope = { type: "commonjs", imports: { "#sqlite": "./sqlite/driver/index.js" } };
   writeFileSync(manifest, `${JSON.stringify(scope, null, 2)}\n`);
   const modules = [...program.modules, ...built.flatMap(({ metafile }) => Object.keys(metafile.inputs))];
-  writeFileSync(licences, licencesOf(root, modules));
+  writeFileSync(licences, licenceText(licencesOf(root, modules)));
   const parts = [...program.texts.keys()].map((name) => join(folder, name));
   const others = built.flatMap((result) => outputsOf(root, result));
   return [...parts, ...others, manifest, licences, ...sqlite.copied];
@@ -222,21 +223,4 @@ function serverFile() {
 
 function outputsOf(root, { metafile }) {
   return Object.keys(metafile.outputs).map((file) => resolve(root, file));
-}
-
-/** The licences of the packages whose code is in the bundle. */
-function licencesOf(root, modules) {
-  const folders = new Set();
-  for (const file of modules) {
-    const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [];
-    if (folder !== undefined) folders.add(resolve(root, folder));
-  }
-  return [...folders].sort().map(licenceOf).join("\n");
-}
-
-function licenceOf(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e(\W|$)/i.test(entry));
-  const text = file === undefined ? "" : `\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
-  return `${name} ${version} (${license})\n${text}`;
 }

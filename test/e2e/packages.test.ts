@@ -35,5 +35,32 @@ it("every package whose code is in the bundle is named with its licence", () => 
     "@modelcontextprotocol/sdk",
     "@photostructure/sqlite",
   ])
-    expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, "m"));
+    expect(text).toMatch(titleOf(name));
+});
+
+const titleOf = (name: string): RegExp => new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, "m");
+
+it("every package whose code is in the page is named with its licence", () => {
+  const text = readFileSync(join(repositoryRoot, "dist/web/THIRD-PARTY-LICENCES.txt"), "utf8");
+  const inEveryPage = [
+    "react",
+    "react-dom",
+    "scheduler",
+    "anser",
+    "@xyflow/react",
+    "@xyflow/system",
+    "d3-zoom",
+  ];
+  for (const name of [...inEveryPage, "@codemirror/view", "@lezer/common"])
+    expect(text).toMatch(titleOf(name));
+  expect(text).toContain("Copyright (c) Meta Platforms, Inc. and affiliates.");
+});
+
+it("a report names the packages whose code it has, and their licences, in a comment", () => {
+  const [report, comment] = readFileSync(join(repositoryRoot, "dist/report.html"), "utf8").split("<!--");
+  expect(report).toMatch(/<\/html>\s*$/);
+  expect(comment).toMatch(/-->\s*$/);
+  for (const name of ["react", "react-dom", "scheduler"]) expect(comment).toMatch(titleOf(name));
+  expect(comment).toContain("Copyright (c) Meta Platforms, Inc. and affiliates.");
+  expect(comment).not.toMatch(/--(?!>)/);
 });
