@@ -232,3 +232,48 @@ describe("on the command line and in a program", () => {
     expect(execFileSync("ls", [folder]).toString()).not.toContain("ran");
   });
 });
+
+describe("a document that no export has written", () => {
+  const exported = async (): Promise<RunDocument> => {
+    const { run_id } = await bench.call("start_run", { source: greeting("plain", "x") });
+    await bench.settled(run_id);
+    return (await bench.call("export_run", { run_id })) as unknown as RunDocument;
+  };
+  const withFiles = (document: RunDocument, ...names: string[]): RunDocument => ({
+    ...document,
+    files: names.map((name) => ({ name, base64: "eA==" })),
+  });
+  const renamed = (document: RunDocument, name: string): RunDocument => {
+    const [{ event: created, ...first }, ...others] = document.events as [
+      RunDocument["events"][number],
+      ...RunDocument["events"],
+    ];
+    return {
+      ...document,
+      run: { ...document.run, workflow: name },
+      definition: JSON.stringify({ ...JSON.parse(document.definition), name }),
+      events: [{ ...first, event: { ...created, workflow: name } as never }, ...others],
+    };
+  };
+
+  it.each([
+    ["artifacts/outputs", "artifacts/outputs/j10000001_a1.json"],
+    ["artifacts/outputs/j10000001_a1.json", "artifacts/outputs/j10000001_a1.json/x"],
+    ["artifacts/Outputs", "artifacts/outputs/x"],
+    ["artifacts/a", "artifacts/a"],
+    ["logs/1_a1.o", "logs/1_a1.o"],
+  ])("is refused where one file would have to be two things: %s and %s", async (one, other) => {
+    const document = await exported();
+    expect(await refusalOf(importOf(withFiles(document, one, other)))).toBe("IMPORT_INVALID");
+    expect(await refusalOf(importOf(withFiles(document, other, one)))).toBe("IMPORT_INVALID");
+  });
+
+  it.each([["a\n\u001b[2Jb"], ["x".repeat(201)]])("is refused where its name is none: %j", async (name) => {
+    expect(await refusalOf(importOf(renamed(await exported(), name)))).toBe("IMPORT_INVALID");
+  });
+
+  it("is taken with another name and with files of its own", async () => {
+    const document = withFiles(await exported(), "artifacts/a/x", "artifacts/ab", "logs/1_a1.o");
+    expect(await importOf(renamed(document, "x".repeat(200)))).toBeGreaterThan(0);
+  });
+});

@@ -51,6 +51,7 @@ export const INPUT_TYPES = [
   "any",
 ] as const satisfies readonly InputDefinition["type"][];
 const MAX_NAME_CHARS = 200;
+export const WORKFLOW_NAME = { maxChars: MAX_NAME_CHARS, pattern: /^[^\p{Cc}]*$/u };
 
 export function typeOfJson(value: Json): InputDefinition["type"] {
   if (value === null) return "any";
@@ -150,8 +151,7 @@ export const WORKFLOW_FIELDS = {
   name: {
     schema: text({
       asWritten: true,
-      maxChars: MAX_NAME_CHARS,
-      pattern: /^[^\p{Cc}]*$/u,
+      ...WORKFLOW_NAME,
       rule: "Give a name on one line.",
     }),
     doc: "The workflow's name; by default the file's name without its extension.",

@@ -3,6 +3,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Event } from "../../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import { LAST_TIME } from "../../core/text/iso-time.js";
+import { WORKFLOW_NAME } from "../../definition/fields/workflow-fields.js";
 import { WORKSPACE_FOLDER } from "../../workspace/workspace-paths.js";
 import { runStatus } from "../schemas.js";
 import { isEventType, withOutputPaths } from "./event-places.js";
@@ -24,7 +25,10 @@ const shape = z.object({
   exported_at: z.string(),
   run: z.object({
     id: z.number().int().positive().max(MAX_RUN_ID),
-    workflow: z.string(),
+    workflow: z
+      .string()
+      .max(WORKFLOW_NAME.maxChars)
+      .regex(WORKFLOW_NAME.pattern, "is not the name of a workflow"),
     status: runStatus,
   }),
   definition: z.string(),
@@ -71,6 +75,7 @@ export function readRunDocument(given: unknown): RunDocument {
   checkOrder(document);
   checkFields(document);
   checkDefinition(document);
+  checkFiles(document);
   for (const { event } of document.events) withOutputPaths(event, ({ path }) => checkedPath(path));
   return document;
 }
@@ -120,6 +125,24 @@ function checkDefinition({ definition, run, events }: RunDocument): void {
   if (created.workflow !== run.workflow)
     throw refusal(`events.0.event.workflow: the run is of ${JSON.stringify(run.workflow)}`);
   if (name !== run.workflow || !Array.isArray(steps)) throw refusal("its definition does not match the run");
+}
+
+/** Each has a place of its own: none is called as another, nor as a folder of another. */
+function checkFiles({ files }: RunDocument): void {
+  // Some file systems take upper and lower case for the same.
+  const names = files.map(({ name }) => name.toLowerCase());
+  const folders = new Set(names.flatMap(foldersOf));
+  const taken = new Set<string>();
+  for (const [index, name] of names.entries()) {
+    if (taken.has(name)) throw refusal(`files.${index}.name: another file has this name`);
+    if (folders.has(name)) throw refusal(`files.${index}.name: it is the folder of another file`);
+    taken.add(name);
+  }
+}
+
+function foldersOf(name: string): string[] {
+  const parts = name.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
 /** An output is read from where its event says: a path from outside could name any file of this machine. */
