@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -43,6 +44,20 @@ describe.each([
     const { stdout, stderr } = await daruma("run", cli.write("failing.yaml", FAILING));
     expect(stdout).toMatch(/next: daruma explain \d+ .*--store \S+/);
     expect(stdout + stderr).not.toContain(postgres.password);
+  });
+});
+
+describe("a pipe in place of the database", () => {
+  it.each([
+    ["list", "--store"],
+    ["resume", "1", "--store"],
+    ["doctor", "--store"],
+  ])("is refused, and not waited for: %s", async (...args) => {
+    const pipe = join(cli.path, `${args[0]}.db`);
+    execFileSync("mkfifo", [pipe]);
+    const { exitCode, stdout, stderr } = await runCli([...args, pipe]);
+    expect(exitCode).not.toBe(0);
+    expect(stdout + stderr).toContain(`${pipe}: the database is not a regular file`);
   });
 });
 

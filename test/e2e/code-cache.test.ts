@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -6,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -74,6 +76,14 @@ describe("the compiled program", () => {
     writeFileSync(file, foreign);
     await expectVersion({ XDG_CACHE_HOME: base });
     expect(readFileSync(file).equals(foreign)).toBe(false);
+  });
+
+  it("whose place a pipe has taken is not waited for, and made anew", async () => {
+    const { base, file } = await filled("pipe");
+    rmSync(file);
+    execFileSync("mkfifo", [file]);
+    await expectVersion({ XDG_CACHE_HOME: base });
+    expect(statSync(file).isFile()).toBe(true);
   });
 
   it("of another build is left alone", async () => {

@@ -22,9 +22,12 @@ const MAX_FILES = 16;
 /** What V8 made of the program last time, or null: not there, another's, or damaged (a power failure leaves zeros). */
 export function readCompiled(folder: string, name: string): Buffer | null {
   try {
-    const file = openSync(join(folder, name + ENDING), constants.O_RDONLY | constants.O_NOFOLLOW);
+    // O_NONBLOCK: a pipe in its place would be waited for.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = openSync(join(folder, name + ENDING), flags);
     try {
-      if (fstatSync(file).uid !== process.getuid?.()) return null;
+      const stats = fstatSync(file);
+      if (!stats.isFile() || stats.uid !== process.getuid?.()) return null;
       const bytes = readFileSync(file);
       const compiled = bytes.subarray(DIGEST_BYTES);
       return digestOf(compiled).equals(bytes.subarray(0, DIGEST_BYTES)) ? compiled : null;

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { messageOf } from "../../core/text/message-of.js";
 import { SCHEMA_VERSION } from "../schema-version.js";
+import { refuseSpecialFile } from "../sqlite/file/regular-file.js";
 import { type Database, loadSqlite } from "../sqlite/sqlite-driver.js";
 import type { StoreInspection } from "./store-inspection.js";
 
@@ -23,6 +24,7 @@ export function inspectDatabase(file: string, full: boolean): StoreInspection {
   const checked = full || (bytes ?? 0) <= MAX_CHECKED_BYTES;
   let db: Database | null = null;
   try {
+    refuseSpecialFile(file);
     db = new (loadSqlite().DatabaseSync)(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const version = versionOf(db);
     return { ...found, version, checked, problems: checked ? problemsOf(db, full) : [] };

@@ -5,6 +5,7 @@ import { hasSchema, prepareSchema } from "../schema.js";
 import { type Database, loadSqlite } from "../sqlite-driver.js";
 import { primaryCode, SQLITE_BUSY } from "../sqlite-errors.js";
 import { copyEmptyDatabase, FILE_MODE } from "./new-database.js";
+import { refuseSpecialFile } from "./regular-file.js";
 
 const BUSY_TIMEOUT_MS = 15_000;
 const BUSY_PAUSE_MS = 10;
@@ -14,6 +15,7 @@ const FOLDER_MODE = 0o700;
 /** Open the file; it, its folder and its tables are made where they are missing. */
 export function openDatabase(file: string): Database {
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  refuseSpecialFile(file);
   // Made here rather than by SQLite, which would leave it readable by all; the -wal and -shm files take its mode.
   if (existsSync(file) || !copyEmptyDatabase(file)) closeSync(openSync(file, "a", FILE_MODE));
   const db = new (loadSqlite().DatabaseSync)(file, { timeout: BUSY_TIMEOUT_MS });
