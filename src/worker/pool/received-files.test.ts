@@ -27,13 +27,23 @@ describe("a log that a worker sends", () => {
   it("is kept up to the workflow's limit, and the worker that sends more goes on", async () => {
     const files = new ReceivedFiles(folder);
     const held = { ...HELD, maxLogBytes: 1000 };
-    const most = 1000 + 64 * 1024;
-    const bytes = new Uint8Array(40_000).fill(65);
+    const most = 1000 + 1024 * 1024;
+    const bytes = new Uint8Array(400_000).fill(65);
     const sizes: number[] = [];
-    for (const offset of [0, 40_000, 80_000])
+    for (const offset of [0, 400_000, 800_000, 1_200_000])
       sizes.push(await files.writeLog(held, { stream: "stdout", offset, bytes, begin: offset === 0 }));
-    expect(sizes).toEqual([40_000, 80_000, 120_000]);
+    expect(sizes).toEqual([400_000, 800_000, 1_200_000, 1_600_000]);
     expect(files.logSize(held, "stdout")).toBe(most);
+  });
+
+  it("shares the limit with the other logs of the attempt", async () => {
+    const files = new ReceivedFiles(folder);
+    const held = { ...HELD, maxLogBytes: 1000 };
+    const bytes = new Uint8Array(800_000).fill(65);
+    for (const stream of ["stdout", "stderr", "usage"] as const)
+      expect(await files.writeLog(held, { stream, offset: 0, bytes, begin: true })).toBe(800_000);
+    const sizes = (["stdout", "stderr", "usage"] as const).map((stream) => files.logSize(held, stream));
+    expect(sizes).toEqual([800_000, 1000 + 1024 * 1024 - 800_000, 0]);
   });
 });
 

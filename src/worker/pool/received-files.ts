@@ -28,8 +28,9 @@ export interface LogPiece {
 
 /** Large outputs are reported soon after they were sent; of others the file is read again. */
 const MAX_DESCRIBED = 20;
-/** What a worker adds to a log that has reached its limit, generously. */
-const LOG_NOTE_BYTES = 64 * 1024;
+/** What a worker adds to logs that have reached their limit, generously: notices, and samples of what was used. */
+const LOG_NOTE_BYTES = 1024 * 1024;
+const STREAMS: readonly Stream[] = ["stdout", "stderr", "usage"];
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT;
 const openAsync = promisify(open);
 
@@ -47,7 +48,9 @@ export class ReceivedFiles {
    */
   async writeLog(attempt: HeldAttempt, { stream, offset, bytes, begin }: LogPiece): Promise<number> {
     // A worker keeps to the limit itself; one that does not must not fill the disk.
-    const room = (attempt.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES) + LOG_NOTE_BYTES - offset;
+    const others = STREAMS.filter((other) => other !== stream).map((other) => this.logSize(attempt, other));
+    const taken = others.reduce((sum, size) => sum + size, offset);
+    const room = (attempt.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES) + LOG_NOTE_BYTES - taken;
     if (room <= 0) return offset + bytes.length;
     const fd = await openLog(logFile(this.base, attempt, stream));
     try {
