@@ -1,4 +1,5 @@
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
+import type { RunCause } from "../../core/model/events.js";
 import { inCause } from "../../core/schedule/in-cause.js";
 import type { WebhookDefinition } from "../../core/schedule/webhook.js";
 import type { Json } from "../../core/text/json.js";
@@ -49,6 +50,8 @@ export interface WebhookDeskOptions {
 /** Starts runs for signed requests. The signature takes the place of a token; of the request only inputs are kept. */
 export class WebhookDesk {
   private readonly told = new Set<string>();
+  /** By the mark of their cause. */
+  private readonly starting = new Map<string, Promise<WebhookAnswer>>();
 
   constructor(private readonly options: WebhookDeskOptions) {}
 
@@ -63,10 +66,24 @@ export class WebhookDesk {
     const cause = { mark: `webhook/${inCause(name)}/${id}`, request: null };
     const first = await findRunOf(store, cause);
     if (first !== null) return { run_id: first, again: true };
-    const workflow = await publishedAsWorkflow(store, name);
+    const underWay = this.starting.get(cause.mark);
+    if (underWay === undefined) return this.startOnce(name, request, cause);
+    // Whoever sends the same at the same time gets the run of the first, or his own answer where that one was refused.
+    const answer = await underWay.catch(() => null);
+    return answer === null ? this.receive(request) : { ...answer, again: answer.run_id !== null };
+  }
+
+  private async startOnce(name: string, request: WebhookRequest, cause: RunCause): Promise<WebhookAnswer> {
+    const starting = this.startFor(name, request, cause);
+    this.starting.set(cause.mark, starting);
+    return starting.finally(() => this.starting.delete(cause.mark));
+  }
+
+  private async startFor(name: string, request: WebhookRequest, cause: RunCause): Promise<WebhookAnswer> {
+    const workflow = await publishedAsWorkflow(this.options.store, name);
     const { webhook } = workflow.definition;
     if (webhook === undefined) throw refused();
-    const variables = { body: request.parse() as Json, event: eventOf(headers) };
+    const variables = { body: request.parse() as Json, event: eventOf(request.headers) };
     if (!(await this.isWanted(webhook, variables))) return { run_id: null, again: false };
     const inputs = await this.inputsOf(webhook, variables);
     refuseVisibleSecrets({ inputs });
