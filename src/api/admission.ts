@@ -5,7 +5,7 @@ import { mayAct, type Role } from "../operations/roles.js";
 import type { Authenticator, Caller } from "./authenticate.js";
 import { checkLocalRequest, checkOrigin } from "./browser-guard.js";
 import { AS_HEADER, OPEN_DOOR_FRESH_MS } from "./limits.js";
-import { checkPageRequest, credentialsOf } from "./session.js";
+import { checkPageRequest, credentialsOf, sessionIn } from "./session.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -17,6 +17,8 @@ declare module "fastify" {
     public?: true;
     /** Of a program of the installation itself: the number of requests is not limited. */
     unlimited?: true;
+    /** Not for a browser that is signed in: its cookie counts for nothing here. */
+    tokensOnly?: true;
   }
 }
 
@@ -42,8 +44,8 @@ export function admitRequests(
     const from = { method: request.method, host, origin, site, mode };
     checkOrigin(from, allowedOrigins);
     const freshMs = request.routeOptions.config?.unlimited === true ? OPEN_DOOR_FRESH_MS : 0;
-    const credentials = credentialsOf(request);
-    if (credentials.byCookie) checkPageRequest(request);
+    const credentials = credentialsOf(request, reply);
+    if (credentials.session !== null) checkPageRequest(request);
     const caller = await authenticator.authenticate(credentials, request.ip, freshMs);
     if (caller.token === null) checkLocalRequest(from, allowedOrigins);
     request.caller = caller;
@@ -74,7 +76,8 @@ export function recheckCaller(
   request: FastifyRequest,
   role: Role,
 ): () => Promise<void> {
-  const credentials = credentialsOf(request);
+  const { authorization } = request.headers;
+  const credentials = { authorization, session: authorization === undefined ? sessionIn(request) : null };
   return async () => {
     try {
       const { principal } = await authenticator.authenticate(credentials, request.ip);

@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Principal } from "../operations/context.js";
 import { ROLES, type Role } from "../operations/roles.js";
 import { hashOfToken } from "../operations/server/tokens.js";
-import { MAX_WRONG_TOKENS_PER_MINUTE } from "./limits.js";
+import type { Store } from "../store/store.js";
+import { MAX_WRONG_TOKENS_PER_MINUTE, SESSION_MS } from "./limits.js";
 import { RateWindow } from "./rate-window.js";
 import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";
 
@@ -14,23 +16,31 @@ export interface Caller {
   readonly token: number | null;
   /** When its token ends; null: never. */
   readonly expiresAt: number | null;
+  /** It is the page, with a cookie. */
+  readonly bySession: boolean;
 }
 
 /** What a request says about who asks. */
 export interface Credentials {
   readonly authorization: string | undefined;
-  /** A browser adds cookies to what a person never asked for; so it must prove that the page asks. */
-  readonly byCookie: boolean;
+  /** The session id in the cookie; null: there is none, or it does not count here. */
+  readonly session: string | null;
 }
 
 export interface AuthenticatorOptions {
-  readonly store: TokenStore;
+  readonly store: SessionStore;
   readonly now: () => number;
   /** Even where no token exists. */
   readonly requireTokens: boolean;
 }
 
+type SessionStore = TokenStore & Pick<Store, "putSession" | "endSession">;
+
+/** In place of an id: which of several is the right one cannot be told. */
+export const COOKIE_TWICE = "twice";
+
 const LOCAL: Principal = { name: "local", role: "admin" };
+const SESSION_ID_BYTES = 32;
 const TOKEN = /^Bearer +([A-Za-z0-9_-]{16,200})$/i;
 
 /** Says who asks, by the token of the request. */
@@ -52,21 +62,41 @@ export class Authenticator {
    * Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. A request without a token may be
    * let in for `freshMs` after the first token was made.
    */
-  async authenticate(
-    { authorization, byCookie }: Credentials,
-    address: string,
-    freshMs = 0,
-  ): Promise<Caller> {
+  async authenticate({ authorization, session }: Credentials, address: string, freshMs = 0): Promise<Caller> {
     // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
-    const caller = authorization === undefined ? null : await this.find(authorization);
+    const caller = await this.find({ authorization, session });
     if (caller !== null) return caller;
     // A browser also sends the cookie of a server that stood at this address before, and nobody can give it another.
-    if ((authorization === undefined || byCookie) && !(await this.tokensNeeded(freshMs)))
-      return { principal: LOCAL, key: `address ${address}`, token: null, expiresAt: null };
-    if (authorization === undefined) throw new DarumaError("UNAUTHENTICATED", "the request has no token");
+    if (authorization === undefined && !(await this.tokensNeeded(freshMs)))
+      return {
+        ...{ principal: LOCAL, key: `address ${address}` },
+        ...{ token: null, expiresAt: null, bySession: false },
+      };
+    if (authorization === undefined && session === null)
+      throw new DarumaError("UNAUTHENTICATED", "the request has no token");
     if (this.wrong.count(address) > 0)
       throw new DarumaError("RATE_LIMITED", "too many requests with a wrong token");
-    throw new DarumaError("UNAUTHENTICATED", "the token is unknown, expired or revoked");
+    if (authorization === undefined && session === COOKIE_TWICE)
+      throw new DarumaError("UNAUTHENTICATED", "the session cookie came more than once", {
+        hint: "Sign in again. If that does not help, clear the cookies of this host: another server there sets them.",
+      });
+    const what = authorization === undefined ? "session has ended" : "token is unknown, expired or revoked";
+    throw new DarumaError("UNAUTHENTICATED", `the ${what}`);
+  }
+
+  /** Signs a browser in. The id is shown once: only its hash is kept. */
+  async beginSession({ token, expiresAt }: Caller): Promise<{ readonly id: string; readonly until: number }> {
+    if (token === null) throw new DarumaError("UNAUTHENTICATED", "only a token can sign in");
+    const at = this.options.now();
+    const until = Math.min(at + SESSION_MS, expiresAt ?? Number.POSITIVE_INFINITY);
+    const id = randomBytes(SESSION_ID_BYTES).toString("base64url");
+    await this.options.store.putSession({ hash: hashOfToken(id), tokenId: token, at, expiresAt: until });
+    return { id, until };
+  }
+
+  async endSession(id: string): Promise<void> {
+    await this.options.store.endSession(hashOfToken(id));
+    this.tokens.forget();
   }
 
   /** A token that was revoked or has expired counts too: the server must not fall open when the last one ends. */
@@ -78,14 +108,15 @@ export class Authenticator {
    * The look-up is by the token's SHA-256, so that what its timing could tell is about a hash that nobody can steer:
    * the comparison is constant in time as far as the token is concerned.
    */
-  private async find(authorization: string): Promise<Caller | null> {
-    const token = TOKEN.exec(authorization)?.[1];
-    if (token === undefined) return null;
-    const row = await this.tokens.find(hashOfToken(token));
+  private async find({ authorization, session }: Credentials): Promise<Caller | null> {
+    const bySession = authorization === undefined;
+    const given = bySession ? session : (TOKEN.exec(authorization)?.[1] ?? null);
+    if (given === null) return null;
+    const row = await this.tokens.find(hashOfToken(given), bySession ? "session" : "token");
     if (row === null || row.revoked_at !== null || !isRole(row.role)) return null;
     if (row.expires_at !== null && row.expires_at <= this.options.now()) return null;
     const principal = { name: row.name, role: row.role };
-    return { principal, key: `token ${row.id}`, token: row.id, expiresAt: row.expires_at };
+    return { principal, key: `token ${row.id}`, token: row.id, expiresAt: row.expires_at, bySession };
   }
 }
 

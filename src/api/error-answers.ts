@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Operation } from "../operations/operation.js";
+import { largeHeadersPage } from "./large-headers.js";
 import { API_PREFIX, LAST_WORDS_MS } from "./limits.js";
 import { PROBLEM_TYPE, problemOf, readerOf } from "./problem.js";
 
@@ -34,14 +35,17 @@ export function answerBrokenRequests(onFault: FaultListener | undefined): {
 } {
   return {
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply, onFault),
-    clientErrorHandler: (error, socket) => {
+    clientErrorHandler: (error: BrokenRequest, socket) => {
       if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
       const status = BROKEN_STATUS[error.code ?? ""] ?? "400 Bad Request";
       const problem = problemOf(new DarumaError("MALFORMED_REQUEST", "the request cannot be read"));
-      const body = JSON.stringify({ ...problem, status: Number.parseInt(status, 10) });
+      const page = error.code === "HPE_HEADER_OVERFLOW" ? largeHeadersPage(error.rawPacket) : null;
+      const body = page ?? JSON.stringify({ ...problem, status: Number.parseInt(status, 10) });
       const head = [
         `HTTP/1.1 ${status}`,
-        `content-type: ${PROBLEM_TYPE}`,
+        `content-type: ${page === null ? PROBLEM_TYPE : "text/html; charset=utf-8"}`,
+        "content-security-policy: default-src 'none'",
+        "cache-control: no-store",
         `content-length: ${Buffer.byteLength(body)}`,
         "connection: close",
       ];
@@ -52,6 +56,9 @@ export function answerBrokenRequests(onFault: FaultListener | undefined): {
     },
   };
 }
+
+/** Node gives what it could not read with it. */
+type BrokenRequest = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 const BROKEN_STATUS: { readonly [code: string]: string } = {
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",

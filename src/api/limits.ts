@@ -38,6 +38,10 @@ export const DEFAULT_RUNS_PER_MINUTE = 1_000;
 export const MAX_WRONG_TOKENS_PER_MINUTE = 60;
 /** So long a token counts without being looked up, and one that was revoked elsewhere may still count. */
 export const TOKEN_FRESH_MS = 30_000;
+/** How long a sign-in to the page lasts, at most. */
+export const SESSION_MS = 12 * 60 * 60_000;
+/** So long a session counts without being looked up, and so often the reader of a stream is: one ends within both together. */
+export const SESSION_FRESH_MS = 2_000;
 /** So long after the first token was made workers without one may still come in: they would else ask the store each time. */
 export const OPEN_DOOR_FRESH_MS = 1_000;
 /** So long it counts while the store cannot say: workers must not lose their attempts to a database that restarts. */

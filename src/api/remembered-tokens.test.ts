@@ -19,6 +19,7 @@ async function remembered(tokens: readonly string[] = ["h"]) {
   const memory = new RememberedTokens(
     {
       findToken: (hash) => unlessAway(() => store.findToken(hash)),
+      findSession: (hash) => unlessAway(() => store.findSession(hash)),
       listTokens: () => unlessAway(() => store.listTokens()),
       onChange: (listener) => store.onChange(listener),
     },
@@ -104,7 +105,8 @@ describe("what is remembered", () => {
 
   it("has a limit: the ones looked up longest ago go first", async () => {
     const findToken = vi.fn(async (hash: string) => ({ ...ROW, name: hash }));
-    const memory = new RememberedTokens({ findToken, listTokens: async () => [], onChange: () => () => {} });
+    const others = { findSession: async () => null, listTokens: async () => [], onChange: () => () => {} };
+    const memory = new RememberedTokens({ findToken, ...others });
     for (let n = 0; n <= MAX_REMEMBERED_TOKENS; n += 1) await memory.find(String(n));
     findToken.mockClear();
     await memory.find("1");

@@ -1,7 +1,15 @@
 import type { Store, TokenRow } from "../store/store.js";
-import { MAX_REMEMBERED_TOKENS, TOKEN_FRESH_MS, TOKEN_LOOK_UP_MS, TOKEN_STALE_MS } from "./limits.js";
+import {
+  MAX_REMEMBERED_TOKENS,
+  SESSION_FRESH_MS,
+  TOKEN_FRESH_MS,
+  TOKEN_LOOK_UP_MS,
+  TOKEN_STALE_MS,
+} from "./limits.js";
 
-export type TokenStore = Pick<Store, "findToken" | "listTokens" | "onChange">;
+export type TokenStore = Pick<Store, "findToken" | "findSession" | "listTokens" | "onChange">;
+/** What a hash is of. */
+export type Sign = "token" | "session";
 
 interface Known<T> {
   readonly value: T;
@@ -30,10 +38,11 @@ export class RememberedTokens {
     this.unsubscribe = store.onChange(({ kind }) => kind === "revoked" && this.forget());
   }
 
-  async find(hash: string): Promise<TokenRow | null> {
-    const known = this.known.get(hash) ?? null;
-    if (known !== null && this.ageOf(known) < TOKEN_FRESH_MS) return known.value;
-    return this.unlessAway(known, () => this.ask(hash));
+  async find(hash: string, sign: Sign = "token"): Promise<TokenRow | null> {
+    const known = this.known.get(keyOf(hash, sign)) ?? null;
+    const freshMs = sign === "token" ? TOKEN_FRESH_MS : SESSION_FRESH_MS;
+    if (known !== null && this.ageOf(known) < freshMs) return known.value;
+    return this.unlessAway(known, () => this.ask(hash, sign));
   }
 
   /**
@@ -54,27 +63,29 @@ export class RememberedTokens {
     this.unsubscribe();
   }
 
-  private ask(hash: string): Promise<TokenRow | null> {
-    const underWay = this.asked.get(hash);
+  private ask(hash: string, sign: Sign): Promise<TokenRow | null> {
+    const key = keyOf(hash, sign);
+    const underWay = this.asked.get(key);
     if (underWay !== undefined) return underWay;
-    const asked = this.lookUp(hash).finally(() => {
-      if (this.asked.get(hash) === asked) this.asked.delete(hash);
+    const asked = this.lookUp(hash, sign).finally(() => {
+      if (this.asked.get(key) === asked) this.asked.delete(key);
     });
-    this.asked.set(hash, asked);
+    this.asked.set(key, asked);
     return asked;
   }
 
-  private async lookUp(hash: string): Promise<TokenRow | null> {
+  private async lookUp(hash: string, sign: Sign): Promise<TokenRow | null> {
     const { revocations } = this;
+    const key = keyOf(hash, sign);
     const at = this.elapsed();
-    const row = await this.store.findToken(hash);
-    this.known.delete(hash);
+    const row = await (sign === "token" ? this.store.findToken(hash) : this.store.findSession(hash));
+    this.known.delete(key);
     if (row === null || row.revoked_at !== null || revocations !== this.revocations) return row;
     for (const oldest of this.known.keys()) {
       if (this.known.size < MAX_REMEMBERED_TOKENS) break;
       this.known.delete(oldest);
     }
-    this.known.set(hash, { value: row, at });
+    this.known.set(key, { value: row, at });
     return row;
   }
 
@@ -92,7 +103,8 @@ export class RememberedTokens {
     }
   }
 
-  private forget(): void {
+  /** Something that is known may have ended. */
+  forget(): void {
     this.revocations += 1;
     this.known.clear();
     this.asked.clear();
@@ -101,4 +113,8 @@ export class RememberedTokens {
   private ageOf({ at }: Known<unknown>): number {
     return this.elapsed() - at;
   }
+}
+
+function keyOf(hash: string, sign: Sign): string {
+  return `${sign} ${hash}`;
 }

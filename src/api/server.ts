@@ -108,7 +108,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.addHook("preClose", async () => streams.close());
   healthRoutes(app, parts);
   documentRoutes(app, operations, groups);
-  sessionRoutes(app, authenticator);
+  sessionRoutes(app, authenticator, operations);
   if (parts.page !== undefined) pageRoutes(app, parts.page);
   operationRoutes(app, operations, {
     ...parts,
@@ -196,6 +196,9 @@ function logRequests(app: FastifyInstance, { onRequest }: ServerParts): void {
 
 function groupPlugin({ role, routes, unlimited }: RouteGroup): FastifyPluginAsync {
   return async (app) => {
+    app.addHook("onRoute", (route) => {
+      route.config = { ...route.config, tokensOnly: true };
+    });
     if (unlimited === true)
       app.addHook("onRoute", (route) => {
         route.config = { ...route.config, unlimited };

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { bareServer, bearer, putRoleTokens, type RoleTokens } from "../../test/support/api-server.js";
 import { operation } from "../operations/operation.js";
+import { hashOfToken } from "../operations/server/tokens.js";
+import type { Store } from "../store/store.js";
 
 const HOST = "127.0.0.1:7420";
 const OWN = { host: HOST, origin: `http://${HOST}`, "x-daruma-page": "1" };
@@ -31,23 +33,29 @@ const change = operation({
   handler: async ({ principal }) => principal,
 });
 
-async function serverWithTokens(): Promise<{
+async function serverWithTokens(parts: Parameters<typeof bareServer>[0] = {}): Promise<{
   app: FastifyInstance;
+  store: Store;
   tokens: RoleTokens;
   revoke: (id: number) => unknown;
 }> {
-  const { app, store } = await bareServer({ operations: [look, change] as never });
+  const { app, store } = await bareServer({ operations: [look, change] as never, ...parts });
   const tokens = await putRoleTokens(store);
-  return { app, tokens, revoke: (id) => store.revokeToken(id, 1) };
+  return { app, store, tokens, revoke: (id) => store.revokeToken(id, 1) };
 }
 
 function signIn(app: FastifyInstance, token: unknown, headers: { [name: string]: string } = OWN) {
   return app.inject({ method: "POST", url: "/session", headers, payload: { token } });
 }
 
+/** What the browser keeps under `/`. */
+function setCookies(answer: { readonly headers: { readonly [name: string]: unknown } }): string[] {
+  return [answer.headers["set-cookie"] ?? []].flat().map(String);
+}
+
 async function cookieFor(app: FastifyInstance, token: string): Promise<string> {
-  const answer = await signIn(app, token);
-  return String(answer.headers["set-cookie"]).split(";", 1)[0]!;
+  const own = setCookies(await signIn(app, token)).find((text) => text.includes("; Path=/; "));
+  return own!.split(";", 1)[0]!;
 }
 
 describe("signing in with a token", () => {
@@ -57,9 +65,11 @@ describe("signing in with a token", () => {
     const { app, tokens } = await serverWithTokens();
     const answer = await signIn(app, tokens.operator);
     expect([answer.statusCode, answer.json()]).toEqual([200, { name: "a operator", role: "operator" }]);
-    expect(answer.headers["set-cookie"]).toBe(
-      `daruma_7420=${tokens.operator}; Path=/; HttpOnly; SameSite=Strict`,
+    const own = setCookies(answer).at(-1)!;
+    expect(own).toMatch(
+      /^daruma_7420=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Strict; Expires=\w{3}, .* GMT$/,
     );
+    expect(setCookies(answer).join()).not.toContain(tokens.operator);
     expect(answer.headers["cache-control"]).toBe("no-store");
   });
 
@@ -137,12 +147,80 @@ describe("a request with the cookie", () => {
     expect((await app.inject({ url: "/api/v1/look", headers })).json()).toMatchObject({ role: "viewer" });
   });
 
-  it("is taken away by signing out", async () => {
-    const { app } = await serverWithTokens();
-    const answer = await app.inject({ method: "DELETE", url: "/session", headers: OWN });
+  it("ends with signing out, wherever a copy of it is", { tags: ["P14"] }, async () => {
+    const { app, tokens } = await serverWithTokens();
+    const cookie = await cookieFor(app, tokens.operator);
+    const other = await cookieFor(app, tokens.operator);
+    const ask = async (text: string) =>
+      (await app.inject({ url: "/api/v1/look", headers: { ...OWN, cookie: text } })).statusCode;
+    expect(await ask(cookie)).toBe(200);
+    const answer = await app.inject({ method: "DELETE", url: "/session", headers: { ...OWN, cookie } });
     expect(answer.statusCode).toBe(204);
-    expect(answer.headers["set-cookie"]).toBe(
+    expect(setCookies(answer).at(-1)).toBe(
       "daruma_7420=; Path=/; HttpOnly; SameSite=Strict; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
     );
+    expect([await ask(cookie), await ask(other)]).toEqual([401, 200]);
+  });
+
+  it("ends after twelve hours, and with its token where that is sooner", async () => {
+    const clock = { now: Date.now() };
+    const { app, store, tokens } = await serverWithTokens({ now: () => clock.now });
+    const until = clock.now + 60_000;
+    const short = `drm_${"s".repeat(43)}`;
+    await store.putToken({ name: "s", role: "viewer", hash: hashOfToken(short), at: 0, expiresAt: until });
+    const [cookie, passing] = [await cookieFor(app, tokens.viewer), await cookieFor(app, short)];
+    const ask = async (text: string) =>
+      (await app.inject({ url: "/api/v1/look", headers: { ...OWN, cookie: text } })).statusCode;
+    expect([await ask(cookie), await ask(passing)]).toEqual([200, 200]);
+    clock.now = until;
+    expect([await ask(cookie), await ask(passing)]).toEqual([200, 401]);
+    clock.now += 12 * 3_600_000;
+    expect(await ask(cookie)).toBe(401);
+  });
+
+  it("is no token: what it holds counts nowhere else, neither as Bearer nor for workers and MCP", async () => {
+    const group = {
+      prefix: "",
+      role: "viewer" as const,
+      routes: async (routes: FastifyInstance) => {
+        routes.get("/mcp", async () => "in");
+      },
+    };
+    const { app, tokens } = await serverWithTokens({ groups: [group] });
+    const cookie = await cookieFor(app, tokens.admin);
+    const ask = async (url: string, headers: { [name: string]: string }) =>
+      (await app.inject({ url, headers: { ...OWN, ...headers } })).statusCode;
+    expect(await ask("/api/v1/look", { cookie })).toBe(200);
+    expect(await ask("/api/v1/look", bearer(cookie.split("=")[1]!))).toBe(401);
+    expect(await ask("/mcp", { cookie })).toBe(401);
+    expect(await ask("/mcp", bearer(tokens.admin))).toBe(200);
+    expect(await ask("/api/v1/look", { cookie: `daruma_7420=${tokens.admin}` })).toBe(401);
+  });
+
+  it("that comes twice is refused, and the one that another server has set is taken away", async () => {
+    const { app, tokens } = await serverWithTokens();
+    const cookie = await cookieFor(app, tokens.admin);
+    const foreign = await cookieFor(app, tokens.viewer);
+    const headers = { ...OWN, cookie: `${foreign}; other=1; ${cookie}` };
+    const answer = await app.inject({ url: "/api/v1/look?x=1", headers });
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      401,
+      "the session cookie came more than once",
+    ]);
+    const paths = setCookies(answer).map((text) => /Path=([^;]*)/.exec(text)![1]);
+    expect(paths).toEqual(["/api", "/api/", "/api/v1", "/api/v1/", "/api/v1/look", "/api/v1/look/"]);
+    for (const text of setCookies(answer)) expect(text).toMatch(/^daruma_7420=; .*01 Jan 1970/);
+  });
+
+  it("has a name under TLS that no other server can set", async () => {
+    const { app, tokens } = await serverWithTokens({ options: { trustProxy: true } });
+    const headers = { ...OWN, "x-forwarded-proto": "https" };
+    const cookies = setCookies(await signIn(app, tokens.admin, headers));
+    expect(cookies).toEqual([expect.stringMatching(/^__Host-daruma_7420=.*; Path=\/; .*; Secure; /)]);
+    const [cookie] = cookies[0]!.split(";", 1);
+    const ask = async (text: string) =>
+      (await app.inject({ url: "/api/v1/look", headers: { ...headers, cookie: text } })).statusCode;
+    expect(await ask(cookie!)).toBe(200);
+    expect(await ask(cookie!.replace("__Host-", ""))).toBe(401);
   });
 });

@@ -1,22 +1,33 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
-import type { Authenticator, Credentials } from "./authenticate.js";
+import type { Operation } from "../operations/operation.js";
+import { type Authenticator, COOKIE_TWICE, type Credentials } from "./authenticate.js";
 import { checkOrigin, isOwnOrigin, isReading } from "./browser-guard.js";
+import { API_PREFIX } from "./limits.js";
+import { expireCookiesAt, pathsTo, sessionCookies, setSessionCookie } from "./session-cookie.js";
 
 /** No form and no image can send it, and a page of another origin is not allowed to. */
 const PAGE_HEADER = "x-daruma-page";
 const SESSION_PATH = "/session";
 
-const COOKIE_VALUE = /^[A-Za-z0-9_-]{16,200}$/;
-const signIn = z.strictObject({ token: z.string().regex(COOKIE_VALUE) });
+const TOKEN_FORM = /^[A-Za-z0-9_-]{16,200}$/;
+const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
+const signIn = z.strictObject({ token: z.string().regex(TOKEN_FORM) });
 
-export function credentialsOf({ headers }: Pick<FastifyRequest, "headers">): Credentials {
-  if (headers.authorization !== undefined) return { authorization: headers.authorization, byCookie: false };
-  const value = readCookie(headers.cookie, cookieName(headers.host));
-  return value === null
-    ? { authorization: undefined, byCookie: false }
-    : { authorization: `Bearer ${value}`, byCookie: true };
+export function credentialsOf(request: FastifyRequest, reply: FastifyReply): Credentials {
+  const { authorization } = request.headers;
+  if (authorization !== undefined || request.routeOptions.config?.tokensOnly === true)
+    return { authorization, session: null };
+  const session = sessionIn(request);
+  if (session === COOKIE_TWICE) expireCookiesAt(request, reply, pathsTo(request.url.split("?", 1)[0]!));
+  return { authorization, session };
+}
+
+export function sessionIn(request: FastifyRequest): string | null {
+  const values = sessionCookies(request);
+  if (values.length > 1) return COOKIE_TWICE;
+  return values.find((value) => SESSION_ID.test(value)) ?? null;
 }
 
 /** SameSite keeps the cookie from other sites, but not from another server on the same machine. */
@@ -27,58 +38,54 @@ export function checkPageRequest({ method, headers }: FastifyRequest): void {
     throw new DarumaError("ORIGIN_REFUSED", "the request does not come from this server's page");
 }
 
-/** Signing in and out. The cookie is the token itself, so that its role, end and revocation hold for both alike. */
-export function sessionRoutes(app: FastifyInstance, authenticator: Authenticator): void {
+/**
+ * Signing in and out. The cookie goes to every server at this host, whatever its port, so it holds no token: an id that
+ * counts here alone, for the page, and ends.
+ */
+export function sessionRoutes(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  operations: readonly Operation[],
+): void {
   const open = { config: { public: true as const } };
+  const paths = servedPaths(operations);
   app.post(SESSION_PATH, open, async (request, reply) => {
     refuseOtherPages(request);
     const form = signIn.safeParse(request.body);
     if (!form.success) throw new DarumaError("UNAUTHENTICATED", "this is not the form of a token");
-    const { token } = form.data;
-    const given = { authorization: `Bearer ${token}`, byCookie: false };
-    const { principal, expiresAt } = await authenticator.authenticate(given, request.ip);
-    setCookie(request, reply, token, expiresAt);
-    return { name: principal.name, role: principal.role };
+    const given = { authorization: `Bearer ${form.data.token}`, session: null };
+    const caller = await authenticator.authenticate(given, request.ip);
+    const { id, until } = await authenticator.beginSession(caller);
+    await endSessions(request, authenticator);
+    expireCookiesAt(request, reply, paths);
+    setSessionCookie(request, reply, id, until);
+    return { name: caller.principal.name, role: caller.principal.role };
   });
   app.delete(SESSION_PATH, open, async (request, reply) => {
     refuseOtherPages(request);
-    setCookie(request, reply, "", 0);
+    await endSessions(request, authenticator);
+    expireCookiesAt(request, reply, paths);
+    setSessionCookie(request, reply, "", 0);
     return reply.code(204).send();
   });
+}
+
+async function endSessions(request: FastifyRequest, authenticator: Authenticator): Promise<void> {
+  const session = sessionIn(request);
+  if (session !== null && session !== COOKIE_TWICE) await authenticator.endSession(session);
+}
+
+/** Where a cookie would stand before that of `/`. One that is set deeper is taken away when it comes. */
+function servedPaths(operations: readonly Operation[]): ReadonlySet<string> {
+  const fixed = operations.flatMap(({ rest }) => {
+    const path = rest.path.split("/{", 1)[0]!;
+    return [`${API_PREFIX}${path}`, ...(rest.unprefixed === true ? [path] : [])];
+  });
+  return new Set([SESSION_PATH, ...fixed].flatMap(pathsTo));
 }
 
 function refuseOtherPages(request: FastifyRequest): void {
   const { origin, host } = request.headers;
   checkOrigin({ method: request.method, host, origin }, []);
   checkPageRequest(request);
-}
-
-function setCookie(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  value: string,
-  expiresAt: number | null,
-): void {
-  const parts = [
-    `${cookieName(request.headers.host)}=${value}`,
-    "Path=/",
-    "HttpOnly",
-    "SameSite=Strict",
-    ...(request.protocol === "https" ? ["Secure"] : []),
-    ...(expiresAt === null ? [] : [`Expires=${new Date(expiresAt).toUTCString()}`]),
-  ];
-  reply.header("set-cookie", parts.join("; ")).header("cache-control", "no-store");
-}
-
-/** Browsers give a cookie to every port of a host: two servers of one machine must not sign each other out. */
-function cookieName(host = ""): string {
-  return `daruma_${/:(\d+)$/.exec(host)?.[1] ?? "page"}`;
-}
-
-function readCookie(header: string | undefined, name: string): string | null {
-  for (const pair of header?.split(";") ?? []) {
-    const [key, value = ""] = pair.trim().split("=", 2);
-    if (key === name && COOKIE_VALUE.test(value)) return value;
-  }
-  return null;
 }

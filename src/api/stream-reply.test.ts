@@ -208,6 +208,19 @@ describe("a stream whose reader", () => {
     expect(numbers(reader)).toEqual([1, 2, 3]);
   });
 
+  it("is the page ends with its session, however far the next heartbeat is", async () => {
+    const { url, store } = await counting({ waitAt: 4, heartbeatMs: 3_600_000 });
+    const { id: tokenId } = await store.putToken(token(null));
+    const [session, hash] = ["s".repeat(43), hashOfToken("s".repeat(43))];
+    await store.putSession({ hash, tokenId, at: Date.now(), expiresAt: Date.now() + 60_000 });
+    const { port } = new URL(url);
+    const reader = await EventReader.open(url, { cookie: `daruma_${port}=${session}` });
+    await reader.until(() => numbers(reader).length === 3);
+    await store.endSession(hash);
+    await reader.ended;
+    expect(codeOf(reader)).toMatchObject({ code: "UNAUTHENTICATED", status: 401 });
+  });
+
   it("has a token that ends by its time is ended too, also while there is much to tell", async () => {
     const { url, store } = await counting({ last: 1_000_000_000, padding: 100, heartbeatMs: 20 });
     await store.putToken(token(Date.now() + 1_000));

@@ -7,6 +7,7 @@ import {
   FIRST_ITEM_MS,
   HEARTBEAT_MS,
   MAX_STREAMS,
+  SESSION_FRESH_MS,
   STALLED_READER_MS,
   STREAM_BUFFER_BYTES,
   STREAM_RETRY_MS,
@@ -63,7 +64,9 @@ export class StreamReplies {
     const source = new Source(openStream(controller.signal), controller.signal);
     // What is refused, such as a run that is not there, shows at once and can still be answered with its status.
     await source.peek(FIRST_ITEM_MS);
-    const items = checked(source, this.heartbeatMs, checkReader);
+    const bySession = reply.request.caller?.bySession === true;
+    const everyMs = bySession ? Math.min(SESSION_FRESH_MS, this.heartbeatMs) : this.heartbeatMs;
+    const items = checked(source, this.heartbeatMs, { everyMs, check: checkReader });
     const text = form === "events" ? eventText(items, readerOf(reply.request.headers)) : plainText(items);
     return reply
       .header("content-type", `text/${form === "events" ? "event-stream" : "plain"}; charset=utf-8`)
@@ -165,24 +168,26 @@ function pieceOf(data: unknown): string | Buffer {
   return encoding === "base64" ? Buffer.from(text, "base64") : text;
 }
 
-/** Null at every heartbeat without an item. A reader is looked at again as often, however much there is to tell. */
+/** Null at every heartbeat without an item. A reader is looked at again as often as is told, however much there is to tell. */
 async function* checked(
   source: Source,
   heartbeatMs: number,
-  checkReader: ReaderCheck,
+  reader: { readonly everyMs: number; readonly check: ReaderCheck },
 ): AsyncGenerator<StreamItem | null, "ended" | "aborted"> {
   let checkedAt = performance.now();
+  let toldAt = checkedAt;
   try {
     for (;;) {
-      const waited = await source.next(heartbeatMs);
+      const waited = await source.next(reader.everyMs);
       if (waited === "aborted") return "aborted";
-      if (waited === "quiet" || performance.now() - checkedAt >= heartbeatMs) {
-        await checkReader();
+      if (waited === "quiet" || performance.now() - checkedAt >= reader.everyMs) {
+        await reader.check();
         checkedAt = performance.now();
       }
-      if (waited === "quiet") yield null;
-      else if (waited.done) return "ended";
-      else yield waited.value;
+      if (waited !== "quiet" && waited.done) return "ended";
+      if (waited === "quiet" && reader.everyMs < heartbeatMs && checkedAt - toldAt < heartbeatMs) continue;
+      toldAt = performance.now();
+      yield waited === "quiet" ? null : waited.value;
     }
   } finally {
     source.close();

@@ -147,6 +147,12 @@ export interface Store
   /** False: there is none, or it is revoked already. */
   revokeToken(id: number, at: number): Promise<boolean>;
 
+  /** A sign-in with a token, for a browser. */
+  putSession(session: NewSession): Promise<void>;
+  /** The token of the session, which ends with whichever of both ends first; null: there is no such session. */
+  findSession(hash: string): Promise<TokenRow | null>;
+  endSession(hash: string): Promise<void>;
+
   /**
    * Called after something was committed: by this store object always, by others where the database can tell
    * (PostgreSQL). It may come twice or, after a lost connection, not at all: it wakes, it does not inform.
@@ -249,6 +255,14 @@ export interface NewToken {
   readonly hash: string;
   readonly at: number;
   readonly expiresAt: number | null;
+}
+
+/** Only the hash of its id is ever kept. */
+export interface NewSession {
+  readonly hash: string;
+  readonly tokenId: number;
+  readonly at: number;
+  readonly expiresAt: number;
 }
 
 export interface NewWorkflow {

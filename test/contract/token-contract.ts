@@ -71,4 +71,31 @@ export function tokenContract(under: StoreUnderTest): void {
       expect(await under.store.listTokens()).toEqual([token]);
     });
   });
+
+  describe("a session", () => {
+    test("is found as its token, which ends with whichever of both ends first", async () => {
+      const { store } = under;
+      const lasting = await put("hash-1");
+      const passing = await put("hash-2", { expiresAt: AT + 5 });
+      await store.putSession({ hash: "s1", tokenId: lasting.id, at: AT, expiresAt: AT + 9 });
+      await store.putSession({ hash: "s2", tokenId: passing.id, at: AT, expiresAt: AT + 9 });
+      expect(await store.findSession("s1")).toEqual({ ...lasting, expires_at: AT + 9 });
+      expect(await store.findSession("s2")).toEqual(passing);
+      expect(await store.findSession("hash-1")).toBeNull();
+      await store.revokeToken(lasting.id, AT + 1);
+      expect(await (await under.reopen()).findSession("s1")).toMatchObject({ revoked_at: AT + 1 });
+    });
+
+    test("ends alone, and goes once it is over", async () => {
+      const { store } = under;
+      const { id: tokenId } = await put("hash-1");
+      for (const hash of ["s1", "s2"]) await store.putSession({ hash, tokenId, at: AT, expiresAt: AT + 9 });
+      await store.endSession("s1");
+      await store.endSession("s1");
+      expect([await store.findSession("s1"), (await store.findSession("s2"))?.id]).toEqual([null, tokenId]);
+      await store.putSession({ hash: "s3", tokenId, at: AT + 9, expiresAt: AT + 20 });
+      expect(await store.findSession("s2")).toBeNull();
+      expect(await store.listTokens()).toHaveLength(1);
+    });
+  });
 }

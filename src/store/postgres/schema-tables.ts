@@ -18,7 +18,8 @@ const WORKFLOWS = `
     name text COLLATE "C" PRIMARY KEY, source text NOT NULL, revision integer NOT NULL, updated_at bigint NOT NULL);
   CREATE TABLE token (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, role text NOT NULL,
-    hash text COLLATE "C" NOT NULL UNIQUE, created_at bigint NOT NULL, expires_at bigint, revoked_at bigint);`;
+    hash text COLLATE "C" NOT NULL UNIQUE, created_at bigint NOT NULL, expires_at bigint, revoked_at bigint);
+  CREATE TABLE session (hash text COLLATE "C" PRIMARY KEY, token_id bigint NOT NULL, expires_at bigint NOT NULL);`;
 
 /**
  * Partial indexes hold the few rows that are looked for. Texts of runs are read from the index alone where it can be, whatever

@@ -1,11 +1,18 @@
 import { createCampaign, listCampaigns, readCampaign, writeCampaign } from "./campaign.js";
 import { deleteDraft, listDrafts, readDraft, saveDraft } from "./draft.js";
 import type { Dialect, Verb } from "./query.js";
+import { endSession, findSession, putSession } from "./session.js";
 import { findToken, listTokens, putToken } from "./token.js";
 
 /** The verbs that every database carries out alike: none of them is asked while a run goes on. */
-export const READS = { readCampaign, listCampaigns, readDraft, listDrafts, findToken, listTokens } as const;
-export const WRITES = { createCampaign, writeCampaign, saveDraft, deleteDraft, putToken } as const;
+export const READS = {
+  ...{ readCampaign, listCampaigns, readDraft, listDrafts },
+  ...{ findToken, listTokens, findSession },
+} as const;
+export const WRITES = {
+  ...{ createCampaign, writeCampaign, saveDraft, deleteDraft },
+  ...{ putToken, putSession, endSession },
+} as const;
 
 type Verbs = { readonly [name: string]: (dialect: Dialect, ...args: never[]) => Verb<unknown> };
 export type AnyVerb = (dialect: Dialect, ...args: unknown[]) => Verb<unknown>;

@@ -1,0 +1,31 @@
+import type { NewSession, TokenRow } from "../store.js";
+import { COLUMNS } from "../tables.js";
+import { type Dialect, row, rows, type Verb } from "./query.js";
+
+/** Those that have ended go on the way. */
+export function* putSession(_: Dialect, { hash, tokenId, at, expiresAt }: NewSession): Verb<void> {
+  yield* rows("DELETE FROM session WHERE expires_at <= $1", at);
+  yield* rows(
+    "INSERT INTO session (hash, token_id, expires_at) VALUES ($1, $2, $3)",
+    ...[hash, tokenId, expiresAt],
+  );
+}
+
+export function* findSession(_: Dialect, hash: string): Verb<TokenRow | null> {
+  const session = yield* row<{ token_id: number; expires_at: number }>(
+    "SELECT token_id, expires_at FROM session WHERE hash = $1",
+    hash,
+  );
+  if (session === null) return null;
+  const token = yield* row<TokenRow>(
+    `SELECT ${COLUMNS.token} FROM token WHERE id = $1`,
+    Number(session.token_id),
+  );
+  if (token === null) return null;
+  const ends = Number(session.expires_at);
+  return { ...token, expires_at: token.expires_at === null ? ends : Math.min(ends, token.expires_at) };
+}
+
+export function* endSession(_: Dialect, hash: string): Verb<void> {
+  yield* rows("DELETE FROM session WHERE hash = $1", hash);
+}
