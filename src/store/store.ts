@@ -146,7 +146,6 @@ export interface Store
   listTokens(): Promise<TokenRow[]>;
   /** False: there is none, or it is revoked already. */
   revokeToken(id: number, at: number): Promise<boolean>;
-
   /** A sign-in with a token, for a browser. */
   putSession(session: NewSession): Promise<void>;
   /** The token of the session, which ends with whichever of both ends first; null: there is no such session. */

@@ -44,7 +44,7 @@ describe.skipIf(!existsSync(FULL))("a disk that is full under what is printed", 
           ({ ok }) => ok,
           () => child.exitCode !== null,
         );
-      await eventually("the server to be ready, or over", 30_000, ready);
+      await eventually("the server to be ready, or over", ready);
       expect(child.exitCode).toBe(null);
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/runs`);
       expect(answer.status).toBe(200);

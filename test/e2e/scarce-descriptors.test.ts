@@ -61,14 +61,14 @@ it("connections of strangers take no files from the runs of a server", async () 
     const url = `http://127.0.0.1:${port}`;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = (path: string, body?: unknown) => answerOf(agent, `${url}${path}`, body);
-    await eventually("the server to be ready", 30_000, () => ask("/readyz").catch(() => null));
+    await eventually("the server to be ready", () => ask("/readyz").catch(() => null));
     for (let opened = 0; opened < 300; opened += 1) sockets.push(await strangerOf(port));
     const steps = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`s${index}`, { exec: "echo hi; env true" }]),
     );
     const source = JSON.stringify({ name: "c", steps });
     const { run_id } = (await ask("/api/v1/runs", { source })) as { run_id: number };
-    const run = await eventually("the run to be over", 60_000, async () => {
+    const run = await eventually("the run to be over", async () => {
       const shown = (await ask(`/api/v1/runs/${run_id}`)) as RunShown;
       return shown.status === "running" || shown.status === "pending" ? null : shown;
     });
