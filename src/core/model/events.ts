@@ -94,7 +94,6 @@ export type UnparkReason = Of<typeof UNPARK_REASON>;
 
 /** Why jobs are skipped. */
 export const SKIP_CAUSE = word(["if", "dependency", "join", "not_routed", "only"]);
-export type SkipCause = Of<typeof SKIP_CAUSE>;
 
 export const EVALUATION_PURPOSE = word([
   "if",
