@@ -1,10 +1,13 @@
 import type { ActionDefinition } from "../core/model/definition.js";
+import { type Shell, shellArgv } from "../core/model/shell.js";
 import type { AgentProfileName, PromptChannel } from "../definition/fields/agent-fields.js";
 import type { AttemptPrompt } from "./action.js";
 import { type AgentProfile, PROFILES } from "./agent-profiles.js";
 
 export interface AgentCommand {
   readonly exec: string | readonly string[];
+  /** Of a text. */
+  readonly shell: Shell | undefined;
   readonly stdin: string | null;
 }
 
@@ -21,8 +24,10 @@ export function profileOf(action: ActionDefinition): AgentProfile | null {
 export function agentCommand(action: ActionDefinition, prompt: AttemptPrompt): AgentCommand {
   const exec = execOf(action);
   const via = (action.prompt_via ?? profileOf(action)?.promptVia ?? "stdin") as PromptChannel;
-  const filled = typeof exec === "string" ? fillLine(exec, via, prompt) : fillList(exec, via, prompt);
-  return { exec: filled, stdin: via === "stdin" ? prompt.text : null };
+  const shell = action.shell as Shell | undefined;
+  const filled =
+    typeof exec === "string" ? fillLine({ line: exec, shell }, via, prompt) : fillList(exec, via, prompt);
+  return { exec: filled, shell, stdin: via === "stdin" ? prompt.text : null };
 }
 
 /** What is run, without the prompt, for those who are told what ran; null for an action without a process. */
@@ -51,7 +56,7 @@ function fillList(
 
 /** The prompt is an argument of the shell, not part of its line: nothing in it is read as a command. */
 function fillLine(
-  line: string,
+  { line, shell }: { readonly line: string; readonly shell: Shell | undefined },
   via: PromptChannel,
   { text, file }: AttemptPrompt,
 ): string | readonly string[] {
@@ -60,7 +65,7 @@ function fillLine(
   const whole = line.includes(PROMPT_MARK)
     ? withFile.replace(SHELL_PROMPT, () => '"$1"')
     : `${withFile} "$1"`;
-  return ["sh", "-c", whole, "sh", asArgument(text)];
+  return [...shellArgv(shell), whole, "sh", asArgument(text)];
 }
 
 function shellWord(text: string): string {

@@ -22,11 +22,16 @@ async function runAgent(command: Action, attempt: Attempt): Promise<ActionResult
   if (prompt === undefined)
     return { ok: false, failure: { code: "REQUEST_INVALID", message: "the agent was given no prompt" } };
   const profile = profileOf(attempt.action);
-  const { exec, stdin } = agentCommand(attempt.action, prompt);
+  const { exec, shell, stdin } = agentCommand(attempt.action, prompt);
   const transcriptEnd = new TailCapture(ANSWER_TAIL_BYTES);
   const result = await command.run({
     ...attempt,
-    action: { type: "command", exec, ...(stdin === null ? {} : { stdin }) },
+    action: {
+      type: "command",
+      exec,
+      ...(shell === undefined ? {} : { shell }),
+      ...(stdin === null ? {} : { stdin }),
+    },
     env: { ...profile?.env, ...attempt.env, DARUMA_PROMPT_FILE: prompt.file },
     writeStdout: (chunk) => {
       if (profile?.answerIn !== undefined) transcriptEnd.push(Buffer.from(chunk));

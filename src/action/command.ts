@@ -1,4 +1,5 @@
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Shell } from "../core/model/shell.js";
 import type { Json } from "../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 import type { Action, ActionResult, Attempt, StopCause } from "./action.js";
@@ -28,9 +29,10 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
   if (attempt.signal.aborted) return stoppedResult(attempt);
   const stdout = new HeadCapture(MAX_OUTPUT_CAPTURE_BYTES);
   const stderr = new TailCapture(STDERR_TAIL_BYTES);
-  const { exec, stdin } = attempt.action;
+  const { exec, stdin, shell } = attempt.action;
   const running = startCommand(host, {
     exec: exec as string | readonly string[],
+    ...(shell === undefined ? {} : { shell: shell as Shell }),
     env: attempt.env,
     cwd: attempt.cwd,
     ...(typeof stdin === "string" ? { stdin } : {}),

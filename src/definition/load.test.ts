@@ -58,7 +58,7 @@ describe("a workflow file", () => {
       steps: [
         {
           id: "build",
-          action: { type: "command", exec: "make" },
+          action: { type: "command", exec: "make", shell: "sh" },
           dependsOn: [],
           start: "auto",
           if: null,

@@ -13,6 +13,7 @@ import type { FailureFacts } from "../core/model/failure.js";
 import type { GraphStep } from "../core/model/graph.js";
 import { passedResource, resourcesOf } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
+import { BASH_OR_SH, type FoundShell, type Shell } from "../core/model/shell.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/model/workspace-state.js";
 import { hiddenNames } from "../core/schedule/webhook.js";
 import { aboutSize, sizeText } from "../core/text/amount-text.js";
@@ -46,7 +47,7 @@ export interface PlannedAssignment {
 export function assignmentFor(
   run: Run,
   job: Job,
-  now: number,
+  { now, shell }: { readonly now: number; readonly shell?: FoundShell | undefined },
   readArtifact: ReadArtifact,
 ): PlannedAssignment {
   const { definition } = job.step;
@@ -77,7 +78,7 @@ export function assignmentFor(
   // The worker knows where the workspace lies now.
   const folder = definition.usesWorkspace ? "" : run.folder;
   const readers = isCustom ? ["env"] : [...templates, code ?? ""];
-  const { texts, verbatim } = partsOf(definition.action);
+  const { texts, verbatim } = partsOf(withShell(definition.action, shell));
   const rendering: Rendering = {
     variables,
     env: envTemplates(variables, readers),
@@ -319,6 +320,13 @@ export function withResourceLimit(
   const limit = resource === null ? null : worker.mostOf?.(step.definition.runsOn ?? [], resource);
   if (limit == null) return report;
   return { ...report, result: { ...result, facts: { ...result.facts, resourceLimit: limit } } };
+}
+
+/** The batch form runs as Torc does, which goes on after a failing line. */
+function withShell(action: ActionDefinition, found: FoundShell | undefined): ActionDefinition {
+  if (action.shell !== BASH_OR_SH) return action;
+  const shell: Shell = found === "bash" ? "plain_bash" : "plain_sh";
+  return { ...action, shell };
 }
 
 /** The action's keys that are templates, and those that are not. */

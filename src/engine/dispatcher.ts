@@ -164,6 +164,7 @@ export class Dispatcher {
       worker: place.worker,
       ...(place.at === undefined ? {} : { place: place.at }),
       ...(place.placed === undefined ? {} : { placed: place.placed }),
+      ...(place.hasBash ? { hasBash: true } : {}),
       ...(keptBack.length === 0 ? {} : { keptBack }),
       token: newToken(),
     });

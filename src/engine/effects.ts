@@ -2,6 +2,7 @@ import { actionTraits } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
 import type { EvaluationPurpose, Event } from "../core/model/events.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
+import type { FoundShell } from "../core/model/shell.js";
 import { HUMAN, isLocalWorker } from "../core/model/worker-names.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
@@ -83,7 +84,7 @@ export class Effects {
       switch (event.type) {
         case "attempt.started":
           if (event.worker !== HUMAN && event.job !== this.passed)
-            this.planAttempt(host, jobById(host.run, event.job));
+            this.planAttempt(host, jobById(host.run, event.job), event.shell);
           break;
         case "recovery.started":
           this.planRecovery(host, jobById(host.run, event.job));
@@ -195,12 +196,12 @@ export class Effects {
     return kept;
   }
 
-  private planAttempt(host: RunHost, job: Job): void {
+  private planAttempt(host: RunHost, job: Job, shell: FoundShell | undefined): void {
     const { afterCommit, clock, readArtifact, worker } = this.ports;
     const place = this.places.get(job.id) ?? null;
     let assignment: PlannedAssignment;
     try {
-      assignment = assignmentFor(host.run, job, clock.now(), readArtifact);
+      assignment = assignmentFor(host.run, job, { now: clock.now(), shell }, readArtifact);
     } catch (error) {
       return this.failUnreadable(host, job, error);
     }

@@ -53,7 +53,7 @@ describe("the outputs that a function may read", () => {
   it.each([3, 300])("are not looked at before it reads them, after a chain of %i steps", (length) => {
     const run = chainAtItsEnd(length);
     const read: string[] = [];
-    const planned = assignmentFor(run, run.jobs.at(-1)!, 0, (path) => {
+    const planned = assignmentFor(run, run.jobs.at(-1)!, { now: 0 }, (path) => {
       read.push(path);
       return `output of ${path}`;
     });
@@ -70,7 +70,7 @@ describe("the outputs that a function may read", () => {
 
   it("fail only the step that reads the one that is gone", () => {
     const run = chainAtItsEnd(3);
-    const planned = assignmentFor(run, run.jobs.at(-1)!, 0, (path) => {
+    const planned = assignmentFor(run, run.jobs.at(-1)!, { now: 0 }, (path) => {
       if (path === "s0") throw new Error("no such file");
       return "here";
     });

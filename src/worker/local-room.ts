@@ -20,6 +20,8 @@ export interface LocalRoomOptions {
   readonly extent?: () => Extent;
   /** By the clock that nobody sets. */
   readonly elapsed?: () => number;
+  /** Asked once, with the first place; without it there is none. */
+  readonly hasBash?: () => boolean;
 }
 
 const ENDLESS: Extent = { memoryBytes: Number.POSITIVE_INFINITY, gpus: [] };
@@ -32,6 +34,7 @@ export class LocalRoom {
   private readonly gpusInUse = new Set<string>();
   private keptFor: Room | null = null;
   private known: Extent | null = null;
+  private bash: boolean | null = null;
 
   constructor(
     private readonly worker: string,
@@ -85,7 +88,11 @@ export class LocalRoom {
   private take(taker: Taker): LocalPlace {
     const names = taker.gpus === 0 ? [] : this.extent.gpus.filter((gpu) => !this.gpusInUse.has(gpu));
     const gpus = names.slice(0, taker.gpus);
-    const place: LocalPlace = { worker: this.worker, taker, ...(gpus.length === 0 ? {} : { gpus }) };
+    this.bash ??= this.options.hasBash?.() ?? false;
+    const place: LocalPlace = {
+      ...{ worker: this.worker, taker, hasBash: this.bash },
+      ...(gpus.length === 0 ? {} : { gpus }),
+    };
     this.held.add(place);
     this.slotsInUse += taker.slots;
     this.memoryInUse += taker.memoryBytes;

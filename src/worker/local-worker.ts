@@ -30,7 +30,7 @@ import { EarlierLogs } from "./logs/earlier-logs.js";
 import { KernelKills } from "./machine/kernel-kills.js";
 import { readMachine } from "./machine/machine.js";
 import { UsageSampler } from "./machine/usage-sampler.js";
-import { hasWanted } from "./machine/wanted.js";
+import { BASH, hasWanted } from "./machine/wanted.js";
 import { writePrompt } from "./prompt-files.js";
 import { Redactors } from "./redactors.js";
 import { ResourceLimits } from "./resource-limits.js";
@@ -71,7 +71,8 @@ export class LocalWorker implements Worker {
     this.shortages = new Shortages({ clock, folder: logFolder(outputDir), tell });
     const slots = withinOpenFiles(options.maxParallel ?? availableParallelism());
     const extent = (): Extent => options.machine ?? readMachine(this.env);
-    this.room = new LocalRoom(this.name, slots, { extent, elapsed: () => clock.elapsed() });
+    const hasBash = (): boolean => this.hasWanted(BASH);
+    this.room = new LocalRoom(this.name, slots, { extent, hasBash, elapsed: () => clock.elapsed() });
     this.earlierLogs = new EarlierLogs(outputDir);
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
     this.env = { ...(options.env ?? process.env) };
@@ -346,15 +347,11 @@ export class LocalWorker implements Worker {
       scratch = this.scratchOf(assignment);
       cwd = this.folderOf(assignment, workspace);
       context = writeFailureContext(this.options.outputDir, assignment);
+      const { promptMaterial: told } = assignment;
       prompt =
-        assignment.promptMaterial === undefined
+        told === undefined
           ? null
-          : writePrompt(
-              this.options.outputDir,
-              assignment,
-              assignment.promptMaterial,
-              this.redactorFor(assignment),
-            );
+          : writePrompt(this.options.outputDir, assignment, told, this.redactorFor(assignment));
     } catch (error) {
       return { ok: false, failure: notWritten("what the attempt needs", error) };
     }

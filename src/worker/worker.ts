@@ -180,6 +180,8 @@ export interface Place {
   readonly placed?: Placed;
   /** Names of the graphics processors that it has to itself; without it none. */
   readonly gpus?: readonly string[];
+  /** Its worker finds a bash; without it nobody knows of one. */
+  readonly hasBash?: boolean;
 }
 
 /** What an attempt would like of its place. */

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { shellArgv } from "../../core/model/shell.js";
 import { isBuiltinLine } from "./builtin-line.js";
 import type { ProcessSpec } from "./process-host.js";
 import { SHELL_SETTINGS } from "./shell-settings.js";
@@ -11,14 +12,13 @@ const FRAME_HEADER_BYTES = 9;
 /** The most that any frame but an output frame carries. */
 const MAX_FACT_BYTES = 36;
 
-/** `-c --`: a command line that begins with a dash is no option of the shell. */
-export function argvOf(exec: string | readonly string[]): readonly string[] {
-  return typeof exec === "string" ? ["/bin/sh", "-c", "--", exec] : exec;
+export function argvOf({ exec, shell }: Pick<ProcessSpec, "exec" | "shell">): readonly string[] {
+  return typeof exec === "string" ? [...shellArgv(shell), exec] : exec;
 }
 
 /** What no system call could carry, or null. */
 export function findUnusable(spec: ProcessSpec): string | null {
-  const argv = argvOf(spec.exec);
+  const argv = argvOf(spec);
   if (!argv[0]) return "the command has no name";
   if (argv.some((argument) => argument.includes("\0"))) return "the command contains a NUL character";
   if (spec.cwd.includes("\0")) return "the working folder contains a NUL character";
@@ -42,15 +42,22 @@ export function encodeStart(id: number, spec: ProcessSpec, base: Environment): B
   const unset: string[] = [];
   for (const name in spec.env) if (spec.env[name] !== base[name]) set.push(name, spec.env[name]!);
   for (const name in base) if (!(name in spec.env)) unset.push(name);
-  const argv = `${argvOf(spec.exec).join("\0")}\0`;
+  const letter = startLetter(spec);
+  const argv = `${argvOf(letter === "Q" ? forWaitingShell(spec) : spec).join("\0")}\0`;
   const fields = [resolve(spec.cwd), argv, set.join("\0"), unset.join("\0")];
-  return encodeMessage(startLetter(spec), [id, ...fields], spec.stdin ?? "");
+  return encodeMessage(letter, [id, ...fields], spec.stdin ?? "");
 }
 
 function startLetter(spec: ProcessSpec): "R" | "I" | "Q" {
   if (spec.stdin !== undefined) return "I";
   if (typeof spec.exec !== "string" || !isBuiltinLine(spec.exec)) return "R";
+  if (spec.shell !== undefined && spec.shell !== "sh") return "R";
   return SHELL_SETTINGS.some((name) => name in spec.env) ? "R" : "Q";
+}
+
+/** The shell that waits does not stop at failures by itself. */
+function forWaitingShell({ exec, shell }: ProcessSpec): Pick<ProcessSpec, "exec"> {
+  return { exec: shell === "sh" ? `set -e;${exec as string}` : exec };
 }
 
 /** Signal 0 tells the launcher to wait no longer for a group that does not go away. */

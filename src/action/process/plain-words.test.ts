@@ -53,6 +53,26 @@ describe("a line of plain words", () => {
   });
 });
 
+it("a shell of the file's own gets every line; ours get none that needs no shell", () => {
+  const started = (shell: ProcessSpec["shell"]): unknown => {
+    let given: unknown;
+    const host: Pick<ProcessHost, "start"> = {
+      start: (spec) => {
+        given = spec.exec;
+        return { exited: new Promise(() => {}), terminate: async () => {} };
+      },
+    };
+    startCommand(host as ProcessHost, {
+      ...{ exec: "npm test", env: {}, cwd: "/", onStdout: () => {}, onStderr: () => {} },
+      ...(shell === undefined ? {} : { shell }),
+    });
+    return given;
+  };
+  for (const shell of ["sh", "bash", "plain_bash", undefined] as const)
+    expect(started(shell)).toEqual(["npm", "test"]);
+  expect(started(["bash", "-lc"])).toBe("npm test");
+});
+
 describe.each(PROCESS_HOSTS)("a command: %s", (_name, createHost) => {
   const trial = new ProcessTrial(() => throughCommands(createHost()));
   const { folder, run, start } = trial;

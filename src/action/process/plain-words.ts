@@ -32,7 +32,10 @@ export function plainWordsOf(line: string, env: ProcessSpec["env"]): readonly st
 
 /** Starts the process without a shell where its line needs none. */
 export function startCommand(host: ProcessHost, spec: ProcessSpec): RunningProcess {
-  const words = typeof spec.exec === "string" ? plainWordsOf(spec.exec, spec.env) : null;
+  // A shell that the file makes up itself may set things up before it runs a text.
+  const isPlain =
+    typeof spec.exec === "string" && (spec.shell === undefined || typeof spec.shell === "string");
+  const words = isPlain ? plainWordsOf(spec.exec, spec.env) : null;
   if (words === null) return host.start(spec);
   let running = host.start({ ...spec, exec: words });
   let isEnding = false;

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { getSystemErrorMap } from "node:util";
+import { shellArgv } from "../../core/model/shell.js";
 import type { ProcessExit, ProcessSpec } from "./process-host.js";
 
 const SYSTEM_ERRORS = getSystemErrorMap();
@@ -50,6 +51,12 @@ function exitOfStatus(status: number): ProcessExit {
   return { exitCode: null, signal: SIGNAL_NAMES.get(signal) ?? `SIG${signal}` };
 }
 
+/** The system's own sh goes by its name. */
+function nameOf({ exec, shell }: ProcessSpec): string {
+  const [program = ""] = typeof exec === "string" ? shellArgv(shell) : exec;
+  return program === "/bin/sh" ? "sh" : program;
+}
+
 /** What the process failed at before it ran: entering its folder, or being executed. */
 export type SpawnStage = "cwd" | "exec";
 
@@ -59,9 +66,6 @@ export function describeSpawnError(spec: ProcessSpec, errno: number, stage: Spaw
 }
 
 export function spawnFailure(spec: ProcessSpec, code: string, text: string, stage: SpawnStage): ProcessExit {
-  const subject =
-    stage === "cwd"
-      ? `working folder ${spec.cwd}`
-      : `command ${typeof spec.exec === "string" ? "sh" : spec.exec[0]}`;
+  const subject = stage === "cwd" ? `working folder ${spec.cwd}` : `command ${nameOf(spec)}`;
   return { exitCode: null, signal: null, spawnError: { code, message: `${subject}: ${text} (${code})` } };
 }

@@ -44,6 +44,27 @@ describe.each(PROCESS_HOSTS)("a process: %s", (_name, createHost) => {
       for (const one of finished) expect(one).toEqual({ exitCode, signal: null, stdout, stderr: "" });
     });
 
+    it.each([
+      ["echo one; false; echo two", "sh", 1, "one\n"],
+      ["false && true; echo two", "sh", 0, "two\n"],
+      ["false || true; echo two", "bash", 0, "two\n"],
+      ["echo one; false; echo two", "bash", 1, "one\n"],
+      ["echo one; false; echo two", "plain_sh", 0, "one\ntwo\n"],
+      ["echo one; (exit 7) | cat; echo two", "sh", 0, "one\ntwo\n"],
+      ["echo one; (exit 7) | cat; echo two", "bash", 7, "one\n"],
+      ["set +e; false; echo two", "bash", 0, "two\n"],
+      ["-c; echo two", "sh", 127, ""],
+      ["a", ["/bin/sh", "-c", 'echo "$0 $1 $2"', "x"], 0, "x a \n"],
+    ] as const)("%j under %j ends with %s", async (exec, shell, exitCode, stdout) => {
+      expect(await run(exec, { shell })).toMatchObject({ exitCode, signal: null, stdout });
+    });
+
+    it("a shell that is not there is named", async () => {
+      const { spawnError } = await run("echo a; b", { shell: "bash", env: { PATH: folder } });
+      expect(spawnError).toMatchObject({ code: "ENOENT" });
+      expect(spawnError!.message).toContain("command bash");
+    });
+
     it("runs a line of built-ins in its folder, which must exist", async () => {
       const quoted = join(folder, "it's $HOME");
       mkdirSync(quoted, { recursive: true });

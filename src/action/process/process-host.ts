@@ -1,4 +1,5 @@
 import type { ProcessUsage } from "../../core/model/events.js";
+import type { Shell } from "../../core/model/shell.js";
 
 /** Starts processes for attempts. Each runs in a process group of its own, away from the terminal's signals. */
 export interface ProcessHost {
@@ -8,8 +9,10 @@ export interface ProcessHost {
 }
 
 export interface ProcessSpec {
-  /** A string is run by `sh -c`; a list is run as it stands, with no shell. */
+  /** A string is run by `shell`; a list is run as it stands, with no shell. */
   readonly exec: string | readonly string[];
+  /** Missing: plain `sh -c`. */
+  readonly shell?: Shell;
   /** The whole environment: nothing is added to it. */
   readonly env: { readonly [name: string]: string };
   readonly cwd: string;

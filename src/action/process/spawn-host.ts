@@ -75,7 +75,7 @@ export class SpawnHost implements ProcessHost {
 }
 
 function spawnDetached(spec: ProcessSpec): ChildProcess {
-  const [file, ...args] = argvOf(spec.exec);
+  const [file, ...args] = argvOf(spec);
   return spawn(file!, args, {
     cwd: spec.cwd,
     env: spec.env,

@@ -4,6 +4,7 @@ import type { FailureFacts } from "../model/failure.js";
 import { attemptDuration } from "../model/jobs.js";
 import { isQueued } from "../model/resting.js";
 import { findJob, isOver, type Run } from "../model/run.js";
+import { BASH_OR_SH } from "../model/shell.js";
 import { knownPlace, NOWHERE } from "../model/worker-names.js";
 import { mayStart } from "../model/workspace-turn.js";
 import { drain } from "./agenda.js";
@@ -212,7 +213,7 @@ function interruptRun(decision: Decision, kept: ReadonlySet<number>): void {
 
 function startAttempt(decision: Decision, command: Extract<Command, { type: "attempt.start" }>): void {
   const { run } = decision;
-  const { worker, token, place = NOWHERE, placed } = command;
+  const { worker, token, place = NOWHERE, placed, hasBash = false } = command;
   const job = findJob(run, command.job);
   const keptBack = new Set(command.keptBack);
   if (job === null || !mayStart(run, job, ({ id }) => keptBack.has(id))) return;
@@ -227,6 +228,7 @@ function startAttempt(decision: Decision, command: Extract<Command, { type: "att
     token,
     ...knownPlace(place),
     ...(placed === undefined ? {} : { placed }),
+    ...(job.step.definition.action.shell === BASH_OR_SH ? { shell: hasBash ? "bash" : "sh" } : {}),
     ...letsGo,
   });
 }

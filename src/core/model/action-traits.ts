@@ -34,13 +34,13 @@ const PLAIN = {
 
 /** Every built-in action. The tables of their keys and of their makers demand an entry for each. */
 export const ACTION_TRAITS = {
-  command: { ...PLAIN, startsProcess: true, isTalkative: true },
+  command: { ...PLAIN, startsProcess: true, isTalkative: true, verbatimKeys: ["shell"] },
   http: PLAIN,
   script: { ...PLAIN, hasEffects: false, verbatimKeys: ["content"], scriptKey: "content" },
   noop: { ...PLAIN, hasEffects: false },
   human: { ...PLAIN, doneBy: "person" },
   workflow: { ...PLAIN, doneBy: "server" },
-  agent: { ...PLAIN, startsProcess: true, isPrompted: true, isTalkative: true },
+  agent: { ...PLAIN, startsProcess: true, isPrompted: true, isTalkative: true, verbatimKeys: ["shell"] },
   llm_call: { ...PLAIN, isPrompted: true, isTalkative: true, verbatimKeys: ["schema"] },
 } as const satisfies { readonly [type: string]: ActionTraits };
 

@@ -105,6 +105,8 @@ export type Command =
       /** Without it nobody knows. */
       readonly place?: AttemptPlace;
       readonly placed?: Placed;
+      /** The worker has a bash. */
+      readonly hasBash?: boolean;
       /** Ready jobs that breakers keep back: they keep nobody from the tree. */
       readonly keptBack?: readonly number[];
     }

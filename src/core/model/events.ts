@@ -24,6 +24,7 @@ import {
 } from "../text/shape.js";
 import { FAILURE } from "./failure.js";
 import { RAISE, RAISE_FIELDS } from "./resources.js";
+import { SHELL_WORDS } from "./shell.js";
 import type { Placed } from "./worker-names.js";
 
 /** What an operator asked for that lets jobs run again. */
@@ -581,6 +582,8 @@ export const EVENTS = {
     node: optional(nullable(text)),
     allocation: optional(nullable(text)),
     restart: optional(nullable(count)),
+    /** What starts its text, where the definition leaves that to what the worker has. */
+    shell: optional(word(SHELL_WORDS)),
     /** Why there, where that is not the room alone. */
     placed: optional(word<Placed>()),
     /** A job whose failure had the tree, and which a breaker keeps back: it has let go of it. */

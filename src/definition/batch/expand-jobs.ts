@@ -1,5 +1,6 @@
 import type { UserData } from "../../core/model/batch/user-data.js";
 import type { ActionDefinition } from "../../core/model/definition.js";
+import { BASH_OR_SH, type WrittenShell } from "../../core/model/shell.js";
 import { NONE } from "../../core/model/sparse-lists.js";
 import { checkTemplate } from "../fields/code-fields.js";
 import type { FileDraft } from "../fields/file-fields.js";
@@ -34,6 +35,7 @@ interface Batch {
   readonly user_data: readonly UserDataDraft[] | undefined;
   readonly parameters: ParameterLists | undefined;
   readonly actions: readonly ActionDraft[] | undefined;
+  readonly shell: WrittenShell | typeof BASH_OR_SH | undefined;
 }
 
 /** The jobs as steps, with what else the file says of them by their names. */
@@ -43,7 +45,7 @@ export interface ExpandedBatch extends SchedulerUse {
 
 /** The batch form as steps; null where it is open which jobs there are, which was reported. */
 export function expandJobs(
-  { jobs, files, user_data, parameters, actions = [] }: Batch,
+  { jobs, files, user_data, parameters, actions = [], shell: usual = BASH_OR_SH }: Batch,
   context: ReadContext,
 ): ExpandedBatch | null {
   context.findings.tellOncePerPlace();
@@ -70,7 +72,8 @@ export function expandJobs(
       if (family.draft.keys.scheduler !== undefined) named.set(member.id, family.draft.keys.scheduler);
       const own = { depends_on: needed, files: jobFiles.of(family.draft, member) };
       const withPaths = (text: string) => jobFiles.fill(text, member);
-      const filling = { member, isFirst: place === 0, withPaths };
+      const { shell = usual } = family.draft.keys;
+      const filling = { member, isFirst: place === 0, withPaths, shell };
       const entry = toEntry(family, filling, keysOf(own, filling), flawed, context);
       const userData = jobUserData.of(family.draft, member);
       entries.push(userData === undefined ? entry : { ...entry, raw: { ...entry.raw!, userData } });
@@ -127,6 +130,7 @@ function toEntry(
   const action: ActionDefinition = {
     exec: [invocation, command].flatMap((part) => (part === undefined ? [] : [fill(part)])).join(" "),
     type: "command",
+    shell: filling.shell,
   };
   return {
     id: filling.member.id,
@@ -167,6 +171,7 @@ function commonKeys({ keys }: Pick<JobDraft, "keys">): Omit<StepKeys, keyof type
     cancel_on_blocking_job_failure: canceled,
     invocation_script: _invocation,
     scheduler: _scheduler,
+    shell: _shell,
     command: _command,
     env: _env,
     cwd: _cwd,
@@ -216,6 +221,7 @@ interface Filling {
   readonly isFirst: boolean;
   /** A command with paths in the place of the names of files. */
   readonly withPaths: (text: string) => string;
+  readonly shell: WrittenShell | typeof BASH_OR_SH;
 }
 
 /** `flawed` has the texts in which something was found already: the other members have it too. */

@@ -24,6 +24,7 @@ import {
 import { checkTemplateText, script, shellLine } from "./code-fields.js";
 import { DEFAULT_CHOICES, finishHuman } from "./human-choices.js";
 import { redirectOriginsField } from "./redirect-field.js";
+import { refuseShellOfList, shellField } from "./shell-field.js";
 
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 export const DEFAULT_HTTP_METHOD = "GET";
@@ -54,9 +55,10 @@ const commandFields = {
       shellLine(),
       listOf(template("an argument"), { items: "a program's name and arguments", notEmpty: true }),
     ),
-    doc: "A command line for the shell, or a list of a program and its arguments that no shell sees.",
+    doc: "Command lines for the shell, or a list of a program and its arguments that no shell sees.",
     required: true,
   },
+  shell: shellField,
   stdin: { schema: template("text"), doc: "What the process reads on its standard input." },
 } as const satisfies Fields;
 
@@ -153,6 +155,7 @@ interface ActionRules {
 
 /** For the actions whose keys cannot be judged one by one. */
 export const ACTION_RULES: { readonly [type in BuiltInAction]?: ActionRules } = {
+  command: { finish: refuseShellOfList },
   human: { finish: finishHuman },
   agent: { finish: finishAgent, needs: AGENT_NEEDS },
   llm_call: { finish: finishLlmCall, needs: LLM_CALL_NEEDS },

@@ -7,6 +7,7 @@ import { quote } from "../read/suggest.js";
 import { checkTemplateText, shellLine } from "./code-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { redirectOriginsField } from "./redirect-field.js";
+import { refuseShellOfList, shellField } from "./shell-field.js";
 
 /** Programs that Daruma knows how to call. */
 export const AGENT_PROFILES = ["aider", "claude", "codex", "gemini", "goose", "opencode"] as const;
@@ -40,6 +41,7 @@ export const agentFields = {
     ),
     doc: "The agent's command line for the shell, or a list of a program and its arguments; `{prompt}` and `{prompt_file}` in it are filled in.",
   },
+  shell: shellField,
   profile: { schema: oneOf(AGENT_PROFILES), doc: "A well-known agent program, instead of `exec`." },
   prompt_via: {
     schema: oneOf(PROMPT_CHANNELS),
@@ -106,7 +108,7 @@ export function finishAgent(
       path,
     });
   }
-  return action;
+  return refuseShellOfList(action, node, path, context);
 }
 
 /** A model call with its key's variable filled in. */

@@ -14,6 +14,7 @@ import {
 import { boolean, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceMap } from "../read/source-tree.js";
 import { FAMILY_FIELDS, namesOfBatch, regularExpressions } from "./file-fields.js";
+import { shellField } from "./shell-field.js";
 import { environmentOf, MAX_DESCRIPTION_CHARS, STEP_FIELDS, whyNoStepKey } from "./step-fields.js";
 
 const MAX_NAME_PATTERN_CHARS = 1_000;
@@ -47,6 +48,10 @@ export const JOB_FIELDS = {
     schema: unfilled(text({ expected: "a shell command" })),
     doc: "A command line for the shell; `{i}` of declared parameters is filled in.",
     required: true,
+  },
+  shell: {
+    ...shellField,
+    doc: "What runs the command: `sh` or `bash`, which stop at the first line that fails, or a list as in steps. By default that of the file, else plain `bash -c`, or `sh -c` where there is no bash.",
   },
   description: {
     schema: unfilled(text({ mayBeEmpty: true, maxChars: MAX_DESCRIPTION_CHARS })),

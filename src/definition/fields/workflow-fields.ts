@@ -33,6 +33,7 @@ import { memory, resourceList } from "./resource-fields.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
+import { shellOfFile } from "./shell-field.js";
 import { concurrency, priority } from "./start/concurrency-fields.js";
 import { schedules } from "./start/schedule-fields.js";
 import { triggers } from "./start/webhook-fields.js";
@@ -176,6 +177,7 @@ export const WORKFLOW_FIELDS = {
     doc: "Values that are passed to a run.",
   },
   env: { schema: environment, doc: "Environment variables of every step." },
+  shell: shellOfFile,
   secrets: {
     schema: listOf(variableName, { items: "variables' names" }),
     doc: "Environment variables whose values are redacted everywhere.",

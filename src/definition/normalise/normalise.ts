@@ -12,12 +12,14 @@ import {
   type StepDefinition,
   type Transition,
 } from "../../core/model/definition.js";
+import type { WrittenShell } from "../../core/model/shell.js";
 import { mapped, NONE } from "../../core/model/sparse-lists.js";
 import { JOIN_ALL, NO_FAILURE_ROUTING, NO_ROUTING, NO_VARIABLES } from "../../core/model/step-defaults.js";
 import { toObject } from "../fields/action-fields.js";
 import { keyVariables } from "../fields/agent-fields.js";
 import type { RawStep, RawUserData, StepKeys } from "../fields/read-step.js";
 import { type RetryDraft, reportConflict } from "../fields/retry-fields.js";
+import { withShell } from "../fields/shell-field.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import type { TransitionDraft } from "../fields/transition-fields.js";
 import type { WORKFLOW_FIELDS } from "../fields/workflow-fields.js";
@@ -39,6 +41,8 @@ interface Surroundings extends HoldSurroundings {
   readonly retryDefaults: RetryDraft | undefined;
   readonly hasWorkspace: boolean;
   readonly selfHeal: SelfHeal | null;
+  /** Of texts that do not name one; null: in the batch form, where jobs have theirs already. */
+  readonly shell: WrittenShell | null;
   readonly references: References;
 }
 
@@ -54,6 +58,7 @@ export function normalise(
     retryDefaults: keys.routing?.defaults?.on_fail?.retry,
     hasWorkspace: keys.workspace !== undefined,
     selfHeal: keys.self_heal ?? null,
+    shell: keys.jobs === undefined ? (keys.shell ?? "sh") : null,
     references: new References(keys, context),
     hold: keys.hold,
     maxItems: keys.max_items ?? DEFAULT_MAX_ITEMS,
@@ -190,7 +195,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
   return {
     id,
     ...given("description", keys.description),
-    action: raw.action,
+    action: withShell(raw.action, surroundings.shell),
     dependsOn,
     ...(keys.needs?.value === "settled" && dependsOn.length > 0 ? { needs: keys.needs.value } : {}),
     start: keys.start ?? (dependsOn.length === 0 && named.has(id) ? "routed" : "auto"),

@@ -2,6 +2,8 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { PROGRAM, SECRET } from "../../core/model/worker-names.js";
 
+export const BASH = `${PROGRAM}bash`;
+
 /** Whether this process has it: a variable that is not empty, or a program on its PATH. Values stay here. */
 export function hasWanted(wanted: string, env: { readonly [name: string]: string | undefined }): boolean {
   if (wanted.startsWith(SECRET)) return Boolean(env[wanted.slice(SECRET.length)]);

@@ -199,7 +199,8 @@ function reserveAt({ worker, placed }: Found, needs: Needs, elapsed: number): Po
   const endsAt = needs.runtimeMs === null ? null : elapsed + needs.runtimeMs;
   const reservation = { needs, endsAt, proves: placed === "probation" };
   worker.reserve(reservation);
-  const place = { worker: worker.label, at: worker.at, remote: { worker, reservation } };
+  const hasBash = worker.offer.bash ?? false;
+  const place = { worker: worker.label, at: worker.at, hasBash, remote: { worker, reservation } };
   return placed === null ? place : { ...place, placed };
 }
 
@@ -212,7 +213,8 @@ function placeAtHome(
   if (needs.slots > 0 && local.slots === 0) return "full";
   if (needs.slots > 0 && !isForHome(needs, local, workers)) return null;
   const place = local.place(needs);
-  return place === "full" || place === null ? place : { worker: place.worker, local: place };
+  if (place === "full" || place === null) return place;
+  return { worker: place.worker, local: place, ...(place.hasBash ? { hasBash: true } : {}) };
 }
 
 /** One that wants more memory than there is gets in alone, but only where nobody else could have it. */

@@ -88,6 +88,8 @@ export const registration = z.strictObject({
   nodes: z.number().int().min(1).max(MAX_SLOTS).optional(),
   tags: words,
   actions: words,
+  /** It finds a bash; without it there is none. */
+  bash: z.boolean().optional(),
   /** The machine that it runs on. */
   node: placeName.nullish(),
   /** What a scheduler gave it, and how often that was started again. */

@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { NOWHERE } from "../../core/model/worker-names.js";
 import { LocalWorker } from "../local-worker.js";
+import { BASH } from "../machine/wanted.js";
 import type { ClaimAnswer, Registration, ReportAnswer, Verdict } from "../pool/protocol.js";
 import { NO_ROOM } from "../room.js";
 import type { Assignment, Report } from "../worker.js";
@@ -190,6 +191,7 @@ class RemoteWorker {
       nodes,
       tags: [...tags],
       actions: actions.map(({ type }) => type),
+      bash: this.local.hasWanted(BASH),
       ...at,
       ends_in_ms: this.life.leftMs(),
       attempts: this.held(),
