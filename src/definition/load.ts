@@ -4,6 +4,7 @@ import { addActionSteps } from "./batch/action-steps.js";
 import { type ExpandedBatch, expandJobs } from "./batch/expand-jobs.js";
 import { type FileSchedulers, fileSchedulers } from "./batch/job-schedulers.js";
 import { KnownNames } from "./check/references/known-names.js";
+import { warnOfShells } from "./check/shell/shell-stops.js";
 import { validateGraph } from "./check/validate-graph.js";
 import { validateStarts } from "./check/validate-starts.js";
 import type { StepEntry } from "./fields/step-entries.js";
@@ -111,6 +112,7 @@ export function readDefinition(
       },
       findings,
     );
+    warnOfShells(entries, definition.steps, findings);
     options.onRead?.({ root, definition, entries, transitions });
   }
   if (entries === null || findings.errors.length > 0) return null;

@@ -103,6 +103,56 @@ ${file}:4:27 OUTPUT_MAY_BE_MISSING \`test\` reads the output of \`build\`, but m
   });
 });
 
+describe("the shell of each step", () => {
+  it("is shown, with what it would hide", async () => {
+    const file = cli.write(
+      "shells.yaml",
+      `steps:
+  build: { exec: "make | tee log" }
+  test: { exec: "make test", depends_on: [build] }
+  deploy: { shell: bash, exec: "./deploy.sh | tee log", depends_on: [test] }
+  list: { exec: [echo, a] }
+`,
+    );
+    const { exitCode, stdout, stderr } = await cli.daruma("validate", file);
+    expect(
+      stderr,
+    ).toBe(`${file}:2:24 PIPE_HIDES a failure before this pipe is not noticed: \`sh\` looks only at the last command
+  hint: Add \`shell: bash\`, which notices all of them.
+1 warning
+`);
+    expect(stdout).toContain(
+      `valid, 4 steps\nshell: sh -e -c; bash -e -o pipefail -c for deploy\nworst case:`,
+    );
+    expect(exitCode).toBe(0);
+    const json = JSON.parse((await cli.daruma("validate", file, "--json")).stdout);
+    expect(json.files[0].shells).toEqual([
+      { shell: "sh -e -c", steps: ["build", "test"] },
+      { shell: "bash -e -o pipefail -c", steps: ["deploy"] },
+    ]);
+  });
+
+  it("must fit what it is to run", async () => {
+    const file = cli.write(
+      "no-shells.yaml",
+      `shell: fish
+steps:
+  a: { shell: bash, exec: [echo, a] }
+  b: { shell: [sh, "{{ inputs.x }}"], exec: echo a }
+  c: { shell: sh, type: noop }
+`,
+    );
+    const { exitCode, stderr } = await cli.daruma("validate", file);
+    expect(exitCode).toBe(2);
+    expect(stderr.split("\n").filter((line) => line.startsWith(file))).toEqual([
+      `${file}:1:8 INVALID_VALUE \`fish\` is not allowed here`,
+      `${file}:3:8 INVALID_VALUE \`shell\` does not apply to an \`exec\` that is a list`,
+      `${file}:4:20 INVALID_VALUE \`{{ inputs.x }}\` is not allowed here`,
+      `${file}:5:8 UNKNOWN_KEY unknown key \`shell\` here: it belongs to \`type: command or agent\`, this step is \`noop\``,
+    ]);
+  });
+});
+
 describe("an edge that is added from the command line", () => {
   it("changes the file at one place, and a problem in it comes with its fix", async () => {
     const text = `steps:

@@ -124,6 +124,14 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "A template in a shell line is not quoted, or quoted twice (a warning).",
     next: "Write `{{ ... | sh }}`, without quotes around it.",
   },
+  SHELL_STOPS: {
+    means: "A step looks at how a command ended that ends the step if it fails (a warning).",
+    next: "Write `COMMAND || code=$?`, or `set +e` before it.",
+  },
+  PIPE_HIDES: {
+    means: "A failure before a pipe is not noticed by the step's shell (a warning).",
+    next: "Add `shell: bash` to the step or to the file.",
+  },
   UNREACHABLE_STEP: {
     means: "Nothing can ever run the step (a warning).",
     next: "Name it in a run list, remove its depends_on, or set `start: auto`.",

@@ -7,6 +7,7 @@ import type { Survey } from "../../definition/survey.js";
 import { operation } from "../operation.js";
 import { fileName, flag, name, problem, source } from "../schemas.js";
 import { survey } from "./graph-shape.js";
+import { type StepShells, stepShells } from "./step-shells.js";
 import { readTextIn } from "./workflow-source.js";
 
 const amount = z.number().nullable();
@@ -24,6 +25,9 @@ export const checked = z.object({
   problems: z.array(problem),
   warnings: z.array(problem),
   worst_case: worstCaseShape.nullable(),
+  shells: z
+    .array(z.object({ shell: z.string(), steps: z.array(z.string()) }))
+    .describe("Which shell runs the texts of which steps."),
   graph: survey.nullable().optional().describe("With `graph`: as much as can be read; null: nothing."),
 });
 
@@ -66,6 +70,7 @@ export interface WorkflowCheck {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly worst_case: WorstCase | null;
+  readonly shells: readonly StepShells[];
   readonly graph?: Survey | null;
 }
 
@@ -89,11 +94,12 @@ export async function checkWorkflow(
     const { name } = definition;
     const problems = wanted === undefined || wanted === name ? [] : [nameProblem(file, wanted, name)];
     const ok = problems.length === 0;
-    return { ok, name, problems, warnings, worst_case: worstCase(definition), ...drawn(found) };
+    const said = { worst_case: worstCase(definition), shells: stepShells(definition) };
+    return { ok, name, problems, warnings, ...said, ...drawn(found) };
   } catch (error) {
     const found = error instanceof InvalidWorkflow ? error.survey : null;
     const problems = problemsOf(error, file);
-    return { ok: false, name: null, problems, warnings: [], worst_case: null, ...drawn(found) };
+    return { ok: false, name: null, problems, warnings: [], worst_case: null, shells: [], ...drawn(found) };
   }
 }
 

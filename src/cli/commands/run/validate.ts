@@ -2,8 +2,10 @@ import { DarumaError } from "../../../core/errors/errors.js";
 import type { WorstCase } from "../../../definition/lint/worst-case.js";
 import type { Problem } from "../../../definition/read/problem.js";
 import type { Client } from "../../../operations/client.js";
+import type { StepShells } from "../../../operations/workflows/step-shells.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
 import type { Present } from "../../declare/presenter.js";
+import { shellLines } from "../../render/shell-lines.js";
 import { worstCaseLines } from "../../render/worst-case-table.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
@@ -15,6 +17,7 @@ interface Checked {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly worst_case: WorstCase | null;
+  readonly shells: readonly StepShells[];
 }
 
 export const validate: Present = async ({ args }, session, client) => {
@@ -34,7 +37,7 @@ async function check(file: string, client: Client): Promise<Checked> {
     if (!(error instanceof DarumaError)) throw error;
     const { code, message, hint } = error;
     const problem = { code, message, hint, file, line: 1, column: 1, path: "" };
-    return { file, ok: false, problems: [problem], warnings: [], worst_case: null };
+    return { file, ok: false, problems: [problem], warnings: [], worst_case: null, shells: [] };
   }
   const { name: _name, ...checked } = await client.call("validate_workflow", { source, file_name: file });
   return { file, ...checked } as Checked;
@@ -48,6 +51,7 @@ export function tellCheck(result: Checked, { out, err, options }: Session): void
   const steps = result.worst_case.steps.length;
   writeLines(out, [
     `${result.file}: ${out.paint("green", "valid")}, ${steps} step${steps === 1 ? "" : "s"}`,
+    ...shellLines(result.shells),
     ...worstCaseLines(result.worst_case, out.width(), out.paint),
   ]);
 }

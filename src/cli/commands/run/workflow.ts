@@ -39,6 +39,7 @@ export const checkDraft: Present = async ({ input }, session, client) => {
         problems: checked.problems as readonly Problem[],
         warnings: checked.warnings as readonly Problem[],
         worst_case: checked.worst_case as WorstCase | null,
+        shells: checked.shells,
       },
       session,
     );
