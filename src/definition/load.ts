@@ -175,10 +175,14 @@ function readEntries(keys: WorkflowKeys, root: SourceNode, context: ReadContext)
     : { entries: keys.steps, userData: {}, named: new Map(), actions: [] };
 }
 
+const BATCH_HINTS = new Map([
+  ["use_pending_failed", "Write `unhandled: hold`."],
+  ["cwd", "Steps start at the file's folder; a step may have a `cwd` of its own."],
+]);
+
 function refuseBatchKey({ key, keyAt }: SourceEntry, { findings }: ReadContext): void {
   const message = `${quote(key)} is a key of the batch form, beside \`jobs\``;
-  const hint =
-    key === "use_pending_failed" ? "Write `unhandled: hold`." : "Remove it, or write the steps as `jobs`.";
+  const hint = BATCH_HINTS.get(key) ?? "Remove it, or write the steps as `jobs`.";
   findings.error({ code: "UNKNOWN_KEY", message, hint, at: keyAt, path: childPath(ROOT, key) });
 }
 

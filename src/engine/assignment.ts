@@ -189,6 +189,7 @@ function identityOf(run: Run, job: Job, now: number) {
     token: job.attemptToken ?? "",
     startedAt: now,
     maxLogBytes: run.definition.maxLogBytes,
+    ...(run.definition.batch === undefined ? {} : ({ asTorc: true } as const)),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
@@ -68,11 +69,13 @@ export class Daruma {
     const daruma = new Daruma(parts, prepare);
     children.attach({
       store,
-      startChild: async ({ inputs, parent: { runId, jobId }, ...place }, cause) =>
-        daruma.start(await childFile(store, runId, place), {
+      startChild: async ({ inputs, parent: { runId, jobId }, ...place }, cause) => {
+        const file = await childFile(store, runId, place);
+        return daruma.start(daruma.load(file, dirname(file)), {
           ...{ inputs, parent: { runId, jobId }, cause },
           ...inheritedFrom(await store.readRun(runId)),
-        }),
+        });
+      },
       resume: (runId) => daruma.resume(runId),
       // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
       cancel: async (runId, reason) => (daruma.closing ? undefined : daruma.cancel(runId, reason)),
@@ -81,10 +84,10 @@ export class Daruma {
   }
 
   /** A workflow file, or a definition made by `defineWorkflow`. */
-  load(source: string | Definition): Workflow {
+  load(source: string | Definition, startedIn: string = process.cwd()): Workflow {
     return typeof source === "string"
-      ? readWorkflow(source, this.parts)
-      : fromDefinition(source, process.cwd());
+      ? readWorkflow(source, startedIn, this.parts)
+      : fromDefinition(source, startedIn);
   }
 
   async start(source: string | Definition | Workflow, options: StartOptions = {}): Promise<RunHandle> {

@@ -33,23 +33,33 @@ export function attemptEnvironment(
   files: AttemptFiles,
   { cwd, base, apiUrl }: AttemptPlace,
 ): { [name: string]: string } {
-  return Object.assign({}, inherited, assignment.env, {
-    // As a shell would say it; the worker's own is another folder.
-    PWD: cwd,
+  const told = {
     DARUMA_WORKFLOW_ID: String(assignment.workflowId),
-    DARUMA_RUN_ID: String(assignment.runId),
     DARUMA_JOB_ID: String(assignment.jobId),
     DARUMA_JOB_NAME: assignment.stepId,
     DARUMA_ATTEMPT_ID: String(assignment.attempt),
     DARUMA_RETURN_CODE: assignment.returnCode === null ? "" : String(assignment.returnCode),
-    DARUMA_ATTEMPT_TOKEN: assignment.token,
     DARUMA_OUTPUT_DIR: outputFolder(base),
+    DARUMA_API_URL: apiUrl,
+  };
+  return Object.assign({}, inherited, assignment.env, {
+    // As a shell would say it; the worker's own is another folder.
+    PWD: cwd,
+    ...told,
+    ...(assignment.asTorc === true ? torcNames(told) : {}),
+    DARUMA_RUN_ID: String(assignment.runId),
+    DARUMA_ATTEMPT_TOKEN: assignment.token,
     DARUMA_OUTPUT: files.output,
     DARUMA_FAILURE: files.failure,
-    DARUMA_API_URL: apiUrl,
     ...(assignment.gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: assignment.gpus.join(",") }),
     ...(files.failureContext === null ? {} : { DARUMA_FAILURE_CONTEXT: files.failureContext }),
   });
+}
+
+function torcNames(told: { readonly [name: string]: string }): { [name: string]: string } {
+  return Object.fromEntries(
+    Object.entries(told).map(([name, value]) => [name.replace("DARUMA_", "TORC_"), value]),
+  );
 }
 
 /** Made when it is first asked for. */

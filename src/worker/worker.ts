@@ -49,6 +49,8 @@ export interface Assignment {
   readonly sampleEveryMs?: number;
   /** Names of the graphics processors that it has to itself; the worker that executes it says which. */
   readonly gpus?: readonly string[];
+  /** Its scripts may come from Torc: what they are told has Torc's names too. */
+  readonly asTorc?: true;
   /** Tags that the worker must have. */
   readonly runsOn: readonly string[];
   /** A command that sums up a failed attempt, instead of the built-in summary. */

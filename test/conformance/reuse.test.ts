@@ -165,7 +165,7 @@ steps:
     [
       "another type",
       ['type: script, content: "return inputs.other"', "exec: 'true'"],
-      ["d: its definition has changed: exec, type, content"],
+      ["d: its definition has changed: exec, type, shell, content"],
     ],
   ])("%s", async (_what, [from, to], why) => {
     await bench.run(TEXT);
@@ -244,7 +244,8 @@ steps:
   });
 
   it("user data that a job reads counts, and what it wrote is taken over", async () => {
-    const text = (rate: number, ephemeral = "") => `user_data:
+    const text = (rate: number, ephemeral = "") => `cwd: workflow_file
+user_data:
   - { name: rate, data: ${rate} }
   - { name: found${ephemeral} }
 jobs:

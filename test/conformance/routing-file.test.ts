@@ -4,6 +4,7 @@ import { checkExpression } from "../../src/sandbox/check-expression.js";
 import { checkTemplate } from "../../src/sandbox/template.js";
 import { trial, workflow } from "../support/harness.js";
 import { trace } from "../support/trace.js";
+import { fullWarningsOf, REAL_CHECKS, summaryOf } from "../support/workflow-text.js";
 
 /** The sketch of the seed; `{...}` marks where its gotos need a depends_on. */
 function sketch(dependencies: { unitTests: string; summary: string }): string {
@@ -96,6 +97,20 @@ describe("the file", () => {
       "notify",
     ]);
     expect(run.times.slice(0, 5)).toEqual([0, 0, 0, 2000, 3000]);
+  });
+
+  it("may look for an output that no step has, if it is ready for none", { tags: ["V12"] }, () => {
+    const text = (read: string) => `steps:
+  a: { exec: "true" }
+  b: { exec: "true", depends_on: [a], on_success: { goto_js: "return ${read} ? 'a' : null" } }`;
+    const read = "/retest/i.test(outputs?.overview ?? '')";
+    expect(fullWarningsOf(text(read), REAL_CHECKS)).toMatchObject([
+      { code: "UNKNOWN_STEP", path: "steps.b.on_success.goto_js" },
+    ]);
+    expect(summaryOf(text("outputs.overview === 1"), REAL_CHECKS)).toEqual([
+      "UNKNOWN_STEP 3:78 steps.b.on_success.goto_js",
+    ]);
+    expect(summaryOf(text("!outputs.overview"), REAL_CHECKS)).toHaveLength(1);
   });
 
   it("without them, the error says which to add", { tags: ["V12", "V50"] }, () => {

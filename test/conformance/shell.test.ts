@@ -129,7 +129,8 @@ steps: { job: { exec: "test -e recovered || exit 3", failure_handler: h } }`);
   });
 
   it("jobs of the batch form, under the bash of their worker, and `run_commands`", async () => {
-    const run = await real.run(`jobs:
+    const run = await real.run(`cwd: workflow_file
+jobs:
   - { name: job, command: "false; [[ a == a ]] && echo \${BASH_VERSION:+bash}" }
   - { name: strict, shell: sh, command: "false; touch strict" }
 use_pending_failed: false
@@ -145,9 +146,13 @@ actions: [{ trigger_type: on_workflow_start, action_type: run_commands, commands
   });
 
   it("jobs of the batch form where there is no bash: sh, as the log says", async () => {
-    const run = await real.run(`jobs: [{ name: job, command: "false; echo x\${BASH_VERSION} > no-bash" }]`, {
-      env: { PATH: real.folder },
-    });
+    const run = await real.run(
+      `cwd: workflow_file
+jobs: [{ name: job, command: "false; echo x\${BASH_VERSION} > no-bash" }]`,
+      {
+        env: { PATH: real.folder },
+      },
+    );
     expect(run.report.status).toBe("completed");
     expect(readFileSync(join(real.folder, "no-bash"), "utf8")).toBe("x\n");
     expect(await run.events("attempt.started")).toMatchObject([{ shell: "sh" }]);

@@ -64,9 +64,8 @@ describe("files in the shapes that people have", () => {
   );
 
   it.each(Object.entries(EXPECTED))("%s runs to its end as it is", async (file, { jobs, files = {} }) => {
-    const { exitCode, stdout } = await runCli([
-      ...["run", join(folder, file), "--json", "--quiet", "--output-dir", join(folder, "runs")],
-    ]);
+    const args = ["run", file, "--json", "--quiet", "--output-dir", "runs"];
+    const { exitCode, stdout } = await runCli(args, {}, folder);
     const report = JSON.parse(stdout) as Report;
     expect([exitCode, report.status]).toEqual([0, "completed"]);
     expect(report.jobs).toHaveLength(jobs);

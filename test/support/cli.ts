@@ -14,10 +14,14 @@ export interface CliResult {
 }
 
 /** Runs the built command line as a user would, and waits for its end. */
-export async function runCli(args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+export async function runCli(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd: string = repositoryRoot,
+): Promise<CliResult> {
   if (!existsSync(commandLine)) throw new Error("dist/cli/main.js is not there: npm run build");
   const child = spawn(process.execPath, [commandLine, ...args], {
-    cwd: repositoryRoot,
+    cwd,
     env: { ...process.env, NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
-import { readSource } from "../../operations/workflows/workflow-source.js";
+import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
+import { readSource, readWorkflow } from "../../operations/workflows/workflow-source.js";
 import type { RunFlags } from "../commands/run/run-flags.js";
 import { readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run-source.js";
 import type { GlobalOptions } from "../terminal/channel.js";
@@ -32,5 +33,19 @@ function folderOf(
 ): Place {
   if (typeof folder === "string") return { folder: resolve(folder) };
   const isHere = folder === undefined && stored !== true && (server === undefined || isOnThisMachine(server));
-  return isHere ? { folder: dirname(resolve(file)) } : {};
+  if (!isHere) return {};
+  return { folder: server === undefined ? folderHere(file) : dirname(resolve(file)) };
+}
+
+/** Where `daruma run` would start its steps. */
+function folderHere(file: string): string {
+  const ofFile = dirname(resolve(file));
+  if (file === STDIN) return ofFile;
+  try {
+    return readWorkflow(file, process.cwd()).folder;
+  } catch (error) {
+    // What is wrong with it is for the operation to tell, which knows the settings.
+    if (error instanceof InvalidWorkflow) return ofFile;
+    throw error;
+  }
 }

@@ -64,6 +64,8 @@ export interface Definition {
   readonly queue: QueuePolicy | null;
   /** What values that jobs read are until a job writes them. */
   readonly userData?: UserData;
+  /** Of the batch form: where its commands and relative paths start. Missing: it has steps. */
+  readonly batch?: BatchTraits;
   /** In which order ready jobs start; missing: in the order in which they became ready. */
   readonly jobsSortMethod?: JobsSortMethod;
   /** Missing: attempts are not sampled. What they used in all is recorded anyway. */
@@ -74,6 +76,14 @@ export interface Definition {
   readonly schedulers?: readonly SchedulerRequest[];
   /** In file order; a step's place here is its index everywhere. */
   readonly steps: readonly StepDefinition[];
+}
+
+/**
+ * `run`: where the run was started, as Torc does; on a server, and for a child, the file's folder unless another is given.
+ * `workflow_file`: always the file's folder.
+ */
+export interface BatchTraits {
+  readonly startsIn: "run" | "workflow_file";
 }
 
 /** As the file gives it: what `ref` means is settled when a run begins. */

@@ -223,10 +223,6 @@ jobs:
     ["jobs: [{ command: x }]", "MISSING_KEY 1:8 jobs[0]"],
     ["jobs: [{ name: a }]", "MISSING_KEY 1:8 jobs[0]"],
     ["jobs: [{ name: a, command: x }, { name: a, command: y }]", "DUPLICATE_ID 1:41 jobs[1].name"],
-    [
-      'jobs: [{ name: "a_{i}", command: x, parameters: { i: "1:2", k: "1:2" } }]',
-      "DUPLICATE_ID 1:16 jobs[0].name",
-    ],
     ['jobs: [{ name: "a_{i}", command: x }]', "INVALID_VALUE 1:16 jobs[0].name"],
     ["jobs: [{ name: a b, command: x }]", "INVALID_VALUE 1:16 jobs[0].name"],
     ["jobs: [{ name: a, command: x, comand: y }]", "UNKNOWN_KEY 1:31 jobs[0].comand"],

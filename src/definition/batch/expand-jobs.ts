@@ -27,6 +27,7 @@ import { JobDependencies } from "./job-dependencies.js";
 import { buildJobFiles } from "./job-files.js";
 import type { SchedulerUse } from "./job-schedulers.js";
 import { buildJobUserData } from "./job-user-data.js";
+import { refuseSharedParameters } from "./single-jobs.js";
 
 /** What a file of the batch form says of its jobs. */
 interface Batch {
@@ -61,6 +62,7 @@ export function expandJobs(
     const flawed = new Set<Unfilled>();
     const keysOf = keysOfMembers(family.draft, flawed, context);
     checkSpellings(family.draft, context);
+    refuseSharedParameters(family, context);
     checkReferences([family.draft.keys.invocation_script, family.draft.keys.command], context);
     for (const [place, member] of family.members.entries()) {
       const needed = [

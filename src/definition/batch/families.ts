@@ -2,7 +2,12 @@ import type { JobDraft, Unfilled } from "../fields/job-fields.js";
 import { combine, MAX_JOBS, PARAMETER_NAME } from "../fields/job-parameters.js";
 import { checkStepId } from "../fields/step-entries.js";
 import { childPath, type Path } from "../read/path.js";
-import { fillPlaceholders, type ParameterValue, type ParameterValues } from "../read/placeholders.js";
+import {
+  fillPlaceholders,
+  type ParameterValue,
+  type ParameterValues,
+  placeholdersIn,
+} from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
 import { didYouMean, quote } from "../read/suggest.js";
@@ -17,7 +22,15 @@ export interface Family<D extends Draft = Draft> {
 
 export interface Member {
   readonly id: string;
+  /** Of the parameters in its name. */
   readonly values: ParameterValues;
+  /** Of all parameters, where its name does not have them all: it is one job for these. */
+  readonly each?: readonly ParameterValues[];
+}
+
+/** The values for which a member names others. */
+export function combinationsOf({ values, each }: Member): readonly ParameterValues[] {
+  return each ?? [values];
 }
 
 /** An entry of the batch form that has a name and may have parameters. */
@@ -31,10 +44,12 @@ export interface Draft {
 export interface FamilyKind {
   readonly items: string;
   readonly max: number;
+  /** A parameter that the name does not have makes no further members. */
+  readonly sharesNames: boolean;
   checkName(name: string, at: number, path: Path | null, context: ReadContext): boolean;
 }
 
-export const JOBS: FamilyKind = { items: "jobs", max: MAX_JOBS, checkName: checkStepId };
+export const JOBS: FamilyKind = { items: "jobs", max: MAX_JOBS, sharesNames: true, checkName: checkStepId };
 
 export type ParameterLists = ReadonlyMap<string, readonly ParameterValue[]>;
 const NO_PARAMETERS: ParameterLists = new Map();
@@ -69,15 +84,15 @@ function buildFamily<D extends Draft>(
   shared: ParameterLists,
   context: ReadContext,
 ): Family<D> | null {
-  const { name, parameters: own, parameter_mode: mode = "product" } = draft.keys;
+  const { name, parameters: given, parameter_mode: mode = "product" } = draft.keys;
   const written = findEntry(draft.node, "parameters");
   const isUnreadable =
     written !== undefined &&
     (written.value.kind !== "map" ||
-      written.value.entries.some(({ key }) => !PARAMETER_NAME.test(key) || !own?.has(key)));
+      written.value.entries.some(({ key }) => !PARAMETER_NAME.test(key) || !given?.has(key)));
   // What is wrong with the name or a parameter was reported already.
   if (name === undefined || isUnreadable) return null;
-  const parameters = withShared(own, draft.keys.use_parameters, shared, context);
+  const parameters = withShared(given, draft.keys.use_parameters, shared, context);
   if (parameters === null) return null;
   const place = { at: written?.keyAt ?? draft.node.at, path: childPath(draft.path, "parameters") };
   const members: Member[] = [];
@@ -87,7 +102,33 @@ function buildFamily<D extends Draft>(
     if (!kind.checkName(text, name.at, name.path, context)) return null;
     members.push({ id: text, values });
   }
-  return members.length === 0 ? null : { draft, name, parameters, members };
+  if (members.length === 0) return null;
+  const isOnce = new Set(members.map(({ id }) => id)).size === members.length;
+  const family = { draft, name, parameters, members };
+  return isOnce || !kind.sharesNames ? family : onePerName(family);
+}
+
+/** One member for all combinations that differ only in parameters which the name does not have. */
+function onePerName<D extends Draft>({ draft, name, parameters, members }: Family<D>): Family<D> {
+  const inName = placeholdersIn(name.value);
+  const own = new Map([...parameters].filter(([parameter]) => inName.has(parameter)));
+  if (own.size === parameters.size) return { draft, name, parameters, members };
+  const found = new Map<string, Member & { each: ParameterValues[] }>();
+  for (const { id, values } of members) {
+    const ownValues = only(values, own.keys());
+    // Two values may be written alike in a name: these are two members, which is told.
+    const key = JSON.stringify([...ownValues.values()].map(({ text }) => text));
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { id, values: ownValues, each: [values] });
+    else known.each.push(values);
+  }
+  return { draft, name, parameters: own, members: [...found.values()] };
+}
+
+export function only(values: ParameterValues, names: Iterable<string>): ParameterValues {
+  const chosen = new Map();
+  for (const name of names) if (values.has(name)) chosen.set(name, values.get(name)!);
+  return chosen;
 }
 
 /** The file's parameters that are asked for, then the own ones, which win; null where one is unknown. */

@@ -1,5 +1,5 @@
 import { fillPlaceholders, type ParameterValues } from "../read/placeholders.js";
-import type { Family } from "./families.js";
+import { combinationsOf, type Family, type Member, only } from "./families.js";
 
 /** The members of families by what their names have in common with who asks. */
 type Matches = ReadonlyMap<string, readonly string[]>;
@@ -21,6 +21,13 @@ export class FamilyNames {
       if (known === undefined) this.familiesOf.set(pattern, [family]);
       else known.push(family);
     }
+  }
+
+  /** For a member: by all of its parameters, each name once. */
+  findFor(name: string, member: Member): readonly string[] {
+    const combinations = combinationsOf(member);
+    if (combinations.length === 1) return this.find(name, combinations[0]!);
+    return [...new Set(combinations.flatMap((values) => this.find(name, values)))];
   }
 
   find(name: string, own: ParameterValues): readonly string[] {
@@ -50,10 +57,4 @@ export class FamilyNames {
     this.matches.set(key, found);
     return found;
   }
-}
-
-function only(values: ParameterValues, names: readonly string[]): ParameterValues {
-  const chosen = new Map();
-  for (const name of names) if (values.has(name)) chosen.set(name, values.get(name)!);
-  return chosen;
 }

@@ -25,10 +25,10 @@ export class JobDependencies {
   }
 
   /** In the form of the file: one text a group, `b|c` for either. */
-  resolve(given: readonly Located<string>[], { values }: Member): Located<string>[] {
+  resolve(given: readonly Located<string>[], member: Member): Located<string>[] {
     return given.flatMap(({ value, at, path }) => {
       const parts = value.split("|").map((part) => part.trim());
-      const found = parts.map((part) => this.names.find(part, values));
+      const found = parts.map((part) => this.names.findFor(part, member));
       for (const ids of found) this.count += ids.length;
       if (parts.length === 1) return found[0]!.map((id) => ({ value: id, at, path }));
       return [{ value: found.flat().join("|"), at, path }];

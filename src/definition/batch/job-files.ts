@@ -13,7 +13,7 @@ import {
 import { fillReferences, referencesIn } from "./item-references.js";
 import { NamedItems } from "./named-items.js";
 
-const FILES: FamilyKind = { items: "files", max: 400_000, checkName: () => true };
+const FILES: FamilyKind = { items: "files", max: 400_000, sharesNames: false, checkName: () => true };
 const KEYS = ["input_files", "output_files", "input_file_regexes", "output_file_regexes"] as const;
 
 /** The files that jobs name, as paths; null where it is open which files there are, which was reported. */

@@ -10,7 +10,7 @@ import { buildFamilies, type FamilyKind, type Member, type ParameterLists } from
 import { referencesIn } from "./item-references.js";
 import { NamedItems } from "./named-items.js";
 
-const USER_DATA: FamilyKind = { items: "user data", max: 400_000, checkName: () => true };
+const USER_DATA: FamilyKind = { items: "user data", max: 400_000, sharesNames: false, checkName: () => true };
 const KEYS = [
   "input_user_data",
   "output_user_data",

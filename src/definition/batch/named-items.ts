@@ -36,14 +36,14 @@ export class NamedItems {
   }
 
   /** What stands in the place of a name; nothing for a name that is not there. */
-  valuesOf(name: string, { values }: Member): readonly string[] {
-    return this.names.find(name, values).flatMap((found) => this.values.get(found) ?? []);
+  valuesOf(name: string, member: Member): readonly string[] {
+    return this.names.findFor(name, member).flatMap((found) => this.values.get(found) ?? []);
   }
 
-  private named(given: readonly Unfilled[] = [], { values }: Member): Located<string>[] {
+  private named(given: readonly Unfilled[] = [], member: Member): Located<string>[] {
     const { what, list } = this.words;
     return given.flatMap(({ value, at, path }) =>
-      this.names.find(value, values).flatMap((name) => {
+      this.names.findFor(value, member).flatMap((name) => {
         const found = this.values.get(name);
         if (found !== undefined) return [{ value: found, at, path }];
         const { findings } = this.context;

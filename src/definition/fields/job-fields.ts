@@ -116,7 +116,7 @@ export const JOB_FIELDS = {
   },
   cwd: {
     schema: unfilled(text()),
-    doc: "Working folder; relative ones start at the workflow file's folder.",
+    doc: "Working folder; relative ones start at the run's folder.",
   },
   ...sharedFields,
 } as const satisfies Fields;

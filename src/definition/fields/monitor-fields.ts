@@ -1,7 +1,7 @@
 import type { ResourceMonitor } from "../../core/model/definition.js";
 import { childPath } from "../read/path.js";
-import { type Fields, named, object, type Schema, type Written } from "../read/schema.js";
-import { boolean, durationInSeconds, oneOf } from "../read/schema-scalars.js";
+import { type Fields, listOf, named, object, type Schema, type Written } from "../read/schema.js";
+import { boolean, durationInSeconds, oneOf, text } from "../read/schema-scalars.js";
 import { findEntry } from "../read/source-tree.js";
 
 /** More often, looking would cost more than many a job. */
@@ -29,6 +29,10 @@ const monitorMap = object({
     schema: boolean(),
     doc: "Has no effect: `daruma resources RUN --html FILE` makes the plots.",
   },
+  metrics: {
+    schema: listOf(text(), { items: "names" }),
+    doc: "Has no effect, as in Torc: memory and processor time are always sampled.",
+  },
   compute_node: { schema: object(SCOPE_FIELDS), doc: "Has no effect: machines are not sampled." },
 });
 
@@ -36,6 +40,10 @@ const NO_EFFECT = {
   generate_plots: {
     message: "`generate_plots` has no effect: plots are made when they are asked for",
     hint: "Use `daruma resources RUN --html FILE`.",
+  },
+  metrics: {
+    message: "`metrics` has no effect: memory and processor time are always sampled",
+    hint: "Remove it.",
   },
   compute_node: {
     message: "`compute_node` has no effect: attempts are sampled, machines are not",
@@ -51,9 +59,9 @@ export const resourceMonitor: Schema<ResourceMonitor | null, Written<typeof moni
     read(node, path, context) {
       const given = monitorMap.read(node, path, context);
       if (given === undefined || node.kind !== "map") return undefined;
-      for (const key of ["generate_plots", "compute_node"] as const) {
+      for (const key of ["generate_plots", "metrics", "compute_node"] as const) {
         const entry = findEntry(node, key);
-        const isAsked = key === "compute_node" ? given[key] !== undefined : given[key] === true;
+        const isAsked = key === "generate_plots" ? given[key] === true : given[key] !== undefined;
         if (entry === undefined || !isAsked) continue;
         const at = { at: entry.keyAt, path: childPath(path, key) };
         context.findings.warn({ code: "NO_EFFECT", ...NO_EFFECT[key], ...at });

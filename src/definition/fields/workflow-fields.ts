@@ -295,6 +295,10 @@ export const WORKFLOW_FIELDS = {
     schema: parameters,
     doc: "Parameters of the batch form that jobs take over by `use_parameters`.",
   },
+  cwd: {
+    schema: oneOf(["workflow_file"]),
+    doc: "`workflow_file`: commands and relative paths of the batch form start at the file's folder. By default they start where `daruma run` was typed.",
+  },
   files: { schema: files, doc: "Files of the batch form, which jobs name as inputs and outputs." },
   user_data: {
     schema: userData,
@@ -346,6 +350,7 @@ export const WORKFLOW_FIELDS = {
 /** Keys that only a file with `jobs` may have. */
 export const BATCH_KEYS: readonly string[] = [
   "parameters",
+  "cwd",
   "files",
   "user_data",
   "use_pending_failed",

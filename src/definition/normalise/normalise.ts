@@ -105,6 +105,7 @@ export function normalise(
     selfHeal: keys.self_heal ?? null,
     queue: keys.queue ?? null,
     ...(Object.keys(userData).length === 0 ? {} : { userData }),
+    ...(keys.jobs === undefined ? {} : { batch: { startsIn: keys.cwd ?? "run" } }),
     ...sortMethod(keys),
     ...(keys.resource_monitor == null ? {} : { resourceMonitor: keys.resource_monitor }),
     transitions: normaliseTransitions(keys.transitions ?? []),

@@ -16,6 +16,11 @@ export interface Filled {
   readonly problem: string | null;
 }
 
+/** The names in its placeholders, each once. */
+export function placeholdersIn(text: string): ReadonlySet<string> {
+  return new Set([...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name));
+}
+
 /** Fills the placeholders of declared parameters; all other braces stay as they are. */
 export function fillPlaceholders(text: string, values: ParameterValues): Filled {
   if (values.size === 0 || !text.includes("{")) return { text, problem: null };

@@ -18,11 +18,17 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** What a file may name that others bring. */
 type SettingsNames = Pick<TextPlace, "customActions" | "sharedBreakers" | "channelNames">;
 
-/** Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
-export function readWorkflow(file: string, reading: SettingsNames = { customActions: [] }): Workflow {
+/** `startedIn`: where whoever starts a run of it is. Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
+export function readWorkflow(
+  file: string,
+  startedIn: string,
+  reading: SettingsNames = { customActions: [] },
+): Workflow {
   const path = resolve(file);
   const text = readSource(file);
-  return { ...readWorkflowText(text, { ...reading, file, folder: dirname(path) }), file: path };
+  const read = readWorkflowText(text, { ...reading, file, folder: dirname(path) });
+  const isThere = read.definition.batch?.startsIn === "run";
+  return { ...read, file: path, ...(isThere ? { folder: resolve(startedIn) } : {}) };
 }
 
 /** A workflow that is no file here. Throws InvalidWorkflow with every problem. */

@@ -2,7 +2,7 @@ import { Daruma } from "../../../host/daruma.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { forkSource } from "../../../operations/runs/fork-source.js";
 import { readSource, readWorkflow } from "../../../operations/workflows/workflow-source.js";
-import type { RunReference } from "../../../report/lookup/run-reference.js";
+import { type RunReference, requireRun } from "../../../report/lookup/run-reference.js";
 import type { Present } from "../../declare/presenter.js";
 import { resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
@@ -55,10 +55,11 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
   });
   return followRun(session, daruma, flags, async () => {
     const runId = await resolveRun(daruma.store, reference);
+    const { folder } = await requireRun(daruma.store, runId);
     const { workflow, options } = await forkSource(daruma.store, {
       runId,
       step: flags.from,
-      ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file, reading) }),
+      ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file, folder, reading) }),
       inputs,
       labels,
       reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),

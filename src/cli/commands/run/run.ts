@@ -92,7 +92,8 @@ async function readChecked(
     ...(session.options.config === undefined ? {} : { channelNames: channels.map(({ name }) => name) }),
   };
   const place = { file: STDIN_NAME, folder: process.cwd(), ...reading };
-  const workflow = file === STDIN ? readWorkflowText(readStdin(), place) : readWorkflow(file, reading);
+  const workflow =
+    file === STDIN ? readWorkflowText(readStdin(), place) : readWorkflow(file, process.cwd(), reading);
   if (workflow.warnings.length > 0 && !session.options.quiet) {
     const { problemLines } = await import("../../terminal/report-error.js");
     writeLines(session.err, problemLines(workflow.warnings, "warning", session.err.paint));

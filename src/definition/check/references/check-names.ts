@@ -9,17 +9,26 @@ import { isMemberOfAll, type KnownNames, type Language } from "./known-names.js"
 const MAX_PROBLEMS_IN_ONE_TEXT = 20;
 const HISTORY = "history";
 const WORD = /[\w$-]/;
+/** What follows a name for which a value is ready: `outputs?.overview ?? ''`. A mere condition may be a slip. */
+const NULL_SAFE = /^['"\]]*\s*(?:\?\.|\?\?|\|\s*default\b)/;
 
 /** A name with its place for a report. */
-type Tell = (part: NamePart, problem: Pick<Report, "code" | "message" | "hint" | "mending">) => void;
+type Tell = (
+  part: NamePart,
+  problem: Pick<Report, "code" | "message" | "hint" | "mending">,
+  as?: "error" | "warning",
+) => void;
 
 /** Reports the names of a text that do not exist. Answers with the reads of steps' outputs. */
 export function checkNamesOf(text: TextWithNames, known: KnownNames, findings: Findings): NameRead[] {
   const before = findings.errors.length;
   const { names, language, node, path } = text;
-  const tell: Tell = (part, problem) => {
+  const tell: Tell = (part, problem, as = "error") => {
     if (findings.errors.length - before >= MAX_PROBLEMS_IN_ONE_TEXT) return;
-    findings.error({ ...problem, at: node.at, path, inside: placeInText(text, part.at) });
+    const placed = { ...problem, at: node.at, path, inside: placeInText(text, part.at) };
+    if (as === "error") return findings.error(placed);
+    const { mending: _mending, ...warning } = placed;
+    findings.warn(warning);
   };
   const checker = new NameChecker(known, language, text.text, tell, findings);
   return names.reads.filter(
@@ -40,7 +49,7 @@ export class NameChecker {
   ) {}
 
   /** True for a read of an existing step's output. `hidden`: more names may exist than are written. */
-  check({ path }: NameRead, hidden: boolean): boolean {
+  check({ path, asked }: NameRead, hidden: boolean): boolean {
     const [root, member, further] = path as [NamePart, NamePart?, NamePart?];
     if (root.at < this.#toldUpTo) return false;
     if (!this.known.has(root.name, this.language)) {
@@ -51,14 +60,14 @@ export class NameChecker {
     if (root.name === "outputs") {
       const isHistory = member.name === HISTORY;
       const step = isHistory ? further : member;
-      return step !== undefined && this.#checkStep(step, path) && !isHistory;
+      return step !== undefined && this.#checkStep(step, path, asked) && !isHistory;
     }
     const members = this.known.membersOf(root.name, this.language);
     if (members !== null && !members.has(member.name)) this.#tellUnknownMember(root, member, members.keys());
     return false;
   }
 
-  #checkStep(step: NamePart, path: readonly NamePart[]): boolean {
+  #checkStep(step: NamePart, path: readonly NamePart[], asked: boolean): boolean {
     const { steps } = this.known.file;
     if (steps.has(step.name)) return true;
     if (isMemberOfAll(step.name, this.language) || this.#tellSubtraction(step)) return false;
@@ -72,7 +81,12 @@ export class NameChecker {
       suggestion === null
         ? "Fix the name or define the step."
         : `Write \`${suggestion}\`, or define the step.`;
-    this.tell(step, { code: "UNKNOWN_STEP", message, hint });
+    const after = this.text.slice(step.at + step.name.length);
+    this.tell(
+      step,
+      { code: "UNKNOWN_STEP", message, hint },
+      asked && NULL_SAFE.test(after) ? "warning" : "error",
+    );
     return false;
   }
 
