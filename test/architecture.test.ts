@@ -18,7 +18,7 @@ import {
   SIBLING_EXCEPTIONS,
 } from "./support/architecture-rules.js";
 import { drawRooms } from "./support/room-picture.js";
-import { findBigRooms, findCycles, findWrongRooms, KNOWN_CYCLES } from "./support/room-rules.js";
+import { findCycles, findWrongRooms, KNOWN_CYCLES } from "./support/room-rules.js";
 import type { SourceText } from "./support/source-imports.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -56,10 +56,6 @@ describe("the code keeps its architecture", () => {
 
   it("rooms of one folder import one way", () => {
     expect(findWrongRooms(sources)).toEqual([]);
-  });
-
-  it("no room has more than 30 files", () => {
-    expect(findBigRooms(sources)).toEqual([]);
   });
 
   it("docs/architecture.md draws the rooms as they are (npm run docs:architecture)", () => {
@@ -222,14 +218,6 @@ describe("the rule of rooms", () => {
     expect(wrong("src/core/decide/goto.ts", 'import { a } from "../attic/old.js";')).toEqual([
       "src/core/decide/goto.ts imports src/core/attic/old.ts: src/core/attic has no place among the rooms",
     ]);
-  });
-
-  it("counts the files of a room without their tests and without its inner rooms", () => {
-    const room = (count: number) =>
-      Array.from({ length: count }, (_, index) => file(`src/core/text/f${index}.ts`, ""));
-    const more = [file("src/core/text/f.test.ts", ""), file("src/core/text/inner/f.ts", "")];
-    expect(findBigRooms([...room(30), ...more])).toEqual([]);
-    expect(findBigRooms(room(31))).toEqual(["src/core/text has 31 files, over 30"]);
   });
 });
 

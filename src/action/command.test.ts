@@ -225,7 +225,7 @@ describe.runIf(process.platform === "linux")("what the processes of a command us
     const trial = new Trial(exec);
     await trial.run();
     const amount = expect.any(Number);
-    const used = { peakMemoryBytes: amount, cpuMs: amount, readBytes: amount, writtenBytes: amount };
+    const used = { peak_memory_bytes: amount, cpu_ms: amount, read_bytes: amount, written_bytes: amount };
     expect(trial.used).toEqual(used);
   });
 

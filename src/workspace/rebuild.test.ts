@@ -91,7 +91,7 @@ describe("a hard reset", () => {
     expect(listTree(restored.path)).toEqual(before);
     expect(await workspaces.current(RUN)).toEqual(restored);
     chain.workspace = restored;
-    expect(await chain.add()).toMatchObject({ diffHash: null });
+    expect(await chain.add()).toMatchObject({ diff_hash: null });
   });
 
   it("goes back to any checkpoint, and superseded ones are not replayed", async () => {
@@ -189,7 +189,7 @@ describe("a rebuild that cannot be", () => {
     const chain = await threeSteps();
     const [first, second, third] = chain.made;
     const { replay } = chain;
-    const other = { ...third!, diffHash: second!.diff_hash };
+    const other = { ...third!, diff_hash: second!.diff_hash };
     expect(await codeOf(workspaces.rebuild(RUN, { ...replay, checkpoints: [first!, second!, other] }))).toBe(
       "WORKSPACE_PATCH_ALTERED",
     );

@@ -196,7 +196,7 @@ describe("a checkpoint", () => {
 
   it("of a step that changed nothing has no hash and can be replayed", async () => {
     const chain = await begin();
-    expect(await chain.add()).toMatchObject({ diffHash: null, changedFileCount: 0 });
+    expect(await chain.add()).toMatchObject({ diff_hash: null, changedFileCount: 0 });
     STEPS[0]!(chain.workspace.path);
     await chain.add();
     const candidate = await workspaces.rebuild(RUN, chain.replay);

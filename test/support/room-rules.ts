@@ -18,9 +18,6 @@ export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] 
   report: [["lookup", "resources", "timeline"], ["words"], [TOP], ["formats", "problems", "notices"]],
 };
 
-/** So many can be seen at a glance. */
-const MAX_ROOM_FILES = 30;
-
 /** Circles that are known and not yet ended, by all of their files. */
 export const KNOWN_CYCLES: readonly { readonly files: readonly string[]; readonly reason: string }[] = [];
 
@@ -106,16 +103,4 @@ function refuseRoom(from: string, to: string): string | null {
 export function placeOf(path: string): { readonly folder: string; readonly room: string } {
   const [, folder = TOP, room = TOP] = posix.dirname(path).split("/");
   return { folder, room };
-}
-
-export function findBigRooms(files: readonly SourceText[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { path } of productFiles(files)) {
-    const room = posix.dirname(path);
-    counts.set(room, (counts.get(room) ?? 0) + 1);
-  }
-  return [...counts]
-    .filter(([, count]) => count > MAX_ROOM_FILES)
-    .map(([room, count]) => `${room} has ${count} files, over ${MAX_ROOM_FILES}`)
-    .sort();
 }
