@@ -24,7 +24,7 @@ export class SandboxThread {
   readonly #owner: ThreadOwner;
   #tasks: readonly EvaluationTask[] = [];
   #endWatch: () => void = () => {};
-  #threadId: number | null = null;
+  #threadId: number | null | undefined;
   isReady = false;
   #isGone = false;
 

@@ -32,14 +32,20 @@ export const MAX_LIMITS_OF_WALL_TIME = 30;
 
 /**
  * Calls `onOver` when a thread has had `limitMs` of CPU time from now on. It waits again and again while the machine
- * gives the thread less than wall time. Where CPU time cannot be known, wall time counts. Returns what ends the watch.
+ * gives the thread less than wall time. Where CPU time cannot be known (null), wall time counts; a thread that has not
+ * said yet which it is (undefined) has used nothing. Returns what ends the watch.
  */
-export function afterCpuTime(threadId: () => number | null, limitMs: number, onOver: () => void): () => void {
-  const before = threadCpuMs(threadId()) ?? 0;
+export function afterCpuTime(
+  threadId: () => number | null | undefined,
+  limitMs: number,
+  onOver: () => void,
+): () => void {
+  const before = threadCpuMs(threadId() ?? null) ?? 0;
   let timer: NodeJS.Timeout;
   const waitFor = (leftMs: number, patienceMs: number): void => {
     timer = setTimeout(() => {
-      const now = threadCpuMs(threadId());
+      const id = threadId();
+      const now = id === undefined ? before : threadCpuMs(id);
       const usedMs = now === null ? limitMs : now - before;
       if (usedMs >= limitMs || patienceMs <= 0) onOver();
       else waitFor(limitMs - usedMs, patienceMs - leftMs);

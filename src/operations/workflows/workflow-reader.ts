@@ -105,7 +105,7 @@ export class WorkflowReader implements TextReader {
       resourceLimits: RESOURCE_LIMITS,
     });
     this.#underWay.set(thread, reading);
-    let threadId: number | null = null;
+    let threadId: number | null | undefined;
     const endWatch = afterCpuTime(
       () => threadId,
       this.#limits.deadlineMs,
