@@ -1,4 +1,4 @@
-import { DarumaError } from "../core/errors/errors.js";
+import { DarumaError, hideFields } from "../core/errors/errors.js";
 import type { Problem } from "./read/problem.js";
 import type { Survey } from "./survey.js";
 
@@ -17,6 +17,10 @@ export class InvalidWorkflow extends DarumaError {
     super(first?.code ?? "YAML_SYNTAX", `${file ?? "the workflow"} has ${count}:${told(file, problems)}`, {
       ...(first === undefined ? {} : { hint: first.hint }),
     });
+    hideFields(this, ["survey"]);
+    // The message of a file with several problems tells only the first.
+    if (file === null) hideFields(this, ["file", "problems", "hint"]);
+    else if (problems.length < 2) hideFields(this, ["file", "problems"]);
   }
 }
 

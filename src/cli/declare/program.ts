@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { DarumaError } from "../../core/errors/errors.js";
+import { oursFor } from "../../core/text/foreign-words.js";
 import { DEFAULT_OUTPUT_FOLDER } from "../../host/output-folder.js";
 import { checkPlace, type Place, placeOf } from "../remote/place.js";
 import { type GlobalOptions, openSession } from "../terminal/channel.js";
@@ -103,7 +104,10 @@ function globalOptions(program: Command): GlobalOptions {
 function endParsing(error: CommanderError, args: readonly string[], program: Command): number {
   if (error.exitCode === 0) return EXIT.completed;
   const asked = askedCommand(program, args);
-  const hint = `See \`${asked.words} --help\`.`;
+  const ours = foreignHint(error, asked.command);
+  const hint = ours ?? `See \`${asked.words} --help\`.`;
+  // The parser guesses by spelling; after "Did you mean stats?" nobody reads on.
+  const message = ours === null ? usageMessage(error) : usageMessage(error).replace(/ \(Did you mean .*/, "");
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
   const session = openSession({
     outputDir: DEFAULT_OUTPUT_FOLDER,
@@ -114,7 +118,7 @@ function endParsing(error: CommanderError, args: readonly string[], program: Com
   });
   if (error.code === "commander.help" && !session.options.json)
     session.err.write(asked.command.helpInformation());
-  else reportError(new DarumaError("USAGE", usageMessage(error), { hint }), session);
+  else reportError(new DarumaError("USAGE", message, { hint }), session);
   return EXIT.usage;
 }
 
@@ -136,7 +140,25 @@ function usageMessage(error: CommanderError): string {
   if (error.code === "commander.help") return "no command given";
   return error.message
     .replace(/^error: /, "")
+
     .replace(/^command-argument value (.*) is invalid for argument '([^']*)'\./, "invalid $2 $1.")
     .replace(/^option '(--[\w-]+)[^']*' argument (.*) is invalid\./, "invalid value $2 for $1.")
     .replace(/\s*\n\s*/g, " ");
+}
+
+const UNKNOWN_FLAG = /^error: unknown option '(--[\w-]+|-[a-z])/;
+
+/** What is called otherwise here than elsewhere. */
+function foreignHint({ code, message }: CommanderError, command: Command): string | null {
+  const word = /^error: unknown command '(.*)'/.exec(message)?.[1];
+  if (code === "commander.unknownCommand") return sentence(oursFor("command", word ?? ""));
+  const flag = UNKNOWN_FLAG.exec(message)?.[1];
+  if (code !== "commander.unknownOption" || flag === undefined) return null;
+  const hasDryRun = command.options.some(({ long }) => long === "--dry-run");
+  if (flag === "-n" && hasDryRun) return "Write it as `--dry-run`.";
+  return sentence(oursFor("flag", flag));
+}
+
+function sentence(words: string | null): string | null {
+  return words === null ? null : `${words[0]!.toUpperCase()}${words.slice(1)}.`;
 }

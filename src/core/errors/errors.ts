@@ -899,7 +899,13 @@ export class DarumaError extends Error {
     this.hint = typed;
     this.asked = asked;
     this.details = options.details ?? {};
+    hideFields(this, ["asked", ...(options.details === undefined ? ["details"] : [])]);
   }
+}
+
+/** An uncaught error is printed with all of its own fields: these say nothing that the print does not say already. */
+export function hideFields(error: Error, names: readonly string[]): void {
+  for (const name of names) Object.defineProperty(error, name, { enumerable: false });
 }
 
 /** Faults of the file itself: a run keeps the definition that it started with, so a retry cannot mend them. */

@@ -137,8 +137,13 @@ function readType(node: SourceMap, path: Path | null, context: ReadContext): str
   return suggestion;
 }
 
+/** What other programs call `exec`. */
+const PROGRAM_WORDS = ["run", "script", "command"];
+
 function impliedType(node: SourceMap, path: Path | null, context: ReadContext): string | null {
   if (findEntry(node, "exec") !== undefined) return "command";
+  // What the command is called here is told where it stands.
+  if (PROGRAM_WORDS.some((word) => findEntry(node, word) !== undefined)) return null;
   const fitting = fittingAction(node);
   const hint =
     fitting === null

@@ -1,6 +1,7 @@
 import { BUILT_IN_ACTIONS } from "../../core/model/action-traits.js";
 import type { Join } from "../../core/model/definition.js";
 import { DEFAULT_KILL_GRACE_MS } from "../../core/model/definition.js";
+import { oursFor } from "../../core/text/foreign-words.js";
 import {
   type Fields,
   type Located,
@@ -10,11 +11,13 @@ import {
   mapped,
   named,
   object,
+  type ReadContext,
   type ReadOf,
   type Schema,
   union,
 } from "../read/schema.js";
 import { boolean, duration, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
+import type { SourceNode } from "../read/source-tree.js";
 import { BREAKER_NAME, BREAKER_RULE } from "./breaker-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { stepFiles } from "./file-fields.js";
@@ -147,6 +150,27 @@ const execution = named(
   }),
 );
 
+const OUTCOMES = ["completed", "settled"] as const;
+const outcome = oneOf(OUTCOMES);
+/** Elsewhere `needs` names steps. */
+const neededOutcome: typeof outcome = {
+  ...outcome,
+  read(node, path, context) {
+    if (!namesSteps(node, context)) return outcome.read(node, path, context);
+    const message = `\`needs\` is ${outcome.expected} here: ${oursFor("key", "needs")}`;
+    const hint = "Rename it to `depends_on`.";
+    context.findings.error({ code: "INVALID_VALUE", message, hint, at: node.at, path });
+    return undefined;
+  },
+};
+
+function namesSteps(node: SourceNode, { findings }: ReadContext): boolean {
+  if (node.kind !== "scalar") return node.kind === "list";
+  const { value } = node;
+  if (typeof value !== "string" || OUTCOMES.some((known) => known === value)) return false;
+  return findings.suggester.nearest(value, OUTCOMES) === null;
+}
+
 /** The keys that every step may have, whatever its action. */
 export const STEP_FIELDS = {
   type: {
@@ -165,7 +189,7 @@ export const STEP_FIELDS = {
     doc: "Steps that must complete first; `b|c` means either.",
   },
   needs: {
-    schema: located(oneOf(["completed", "settled"])),
+    schema: located(neededOutcome),
     doc: "`settled`: the step runs once its dependencies have ended, also if they failed, were skipped or canceled.",
     default: "completed",
   },
@@ -288,12 +312,5 @@ export function belongsOutside(key: string): string | null {
   return TRANSITION_KEYS.includes(key) ? "it belongs to a transition at the top of the file" : null;
 }
 
-/** Keys of steps in other programs, and what does the same here. */
-const FOREIGN_KEYS = new Map([
-  ["transform_js", "a step has one output; change it in a `script` step that depends on this one"],
-  ["on", "a file runs when it is told to; say what started it with --context, and decide with `if`"],
-  ["failure_conditions", "write a failure that the output shows as `fail_if`"],
-]);
-
 /** The same, with keys of other programs: for steps whose own keys are all known. */
-export const whyNoStepKey = (key: string) => belongsOutside(key) ?? FOREIGN_KEYS.get(key) ?? null;
+export const whyNoStepKey = (key: string) => belongsOutside(key) ?? oursFor("key", key);

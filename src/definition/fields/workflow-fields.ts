@@ -4,6 +4,7 @@ import {
   DEFAULT_MAX_RECOVERIES,
   type InputDefinition,
 } from "../../core/model/definition.js";
+import { oursFor } from "../../core/text/foreign-words.js";
 import type { Json } from "../../core/text/json.js";
 import { MAX_DURATION_MS } from "../read/duration.js";
 import type { Path } from "../read/path.js";
@@ -363,15 +364,4 @@ export const BATCH_KEYS: readonly string[] = [
   "compute_node_wait_for_healthy_database_minutes",
 ];
 
-/** Keys that batch files of other programs have, and what does the same here. */
-const FOREIGN_KEYS = new Map([
-  ["project", "write it as `labels`, a map of texts by which runs are found"],
-  ["metadata", "write it as `labels`, a map of texts by which runs are found"],
-  [
-    "execution_config",
-    "how jobs start is in the settings of the cluster, how they end in their `kill_grace_ms`",
-  ],
-  ["enable_ro_crate", "every attempt records its files with their SHA-256 in any case"],
-]);
-
-export const workflow = object(WORKFLOW_FIELDS, { misplaced: (key) => FOREIGN_KEYS.get(key) ?? null });
+export const workflow = object(WORKFLOW_FIELDS, { misplaced: (key) => oursFor("key", key) });
