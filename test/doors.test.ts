@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { renderOperations } from "../scripts/operations-document.mjs";
 import { openApiDocument } from "../src/api/openapi.js";
-import { COMMAND_GROUPS } from "../src/cli/declare/command-groups.js";
+import { COMMAND_GROUPS, printTopic } from "../src/cli/declare/command-groups.js";
 import { createProgram } from "../src/cli/declare/program.js";
 import { callTool, toolsFor } from "../src/mcp/tools.js";
 import type { Operation } from "../src/operations/operation.js";
@@ -125,7 +125,7 @@ describe("the help of a command", () => {
     ["edge add", "--priority <n>"],
     ["job", "set [run] <job> <ready|failed> decide a held job"],
     ["job", "help [command] print the help of a command"],
-    ["run", "more options: `daruma --help`"],
+    ["run", "more options: `daruma help all`"],
   ])("%s: %s", (words, told) => {
     expect(helpOf(words).replace(/\s+/g, " ")).toContain(told);
   });
@@ -140,25 +140,64 @@ it.each(wordsOf(program).filter((words) => words !== "help"))(
   },
 );
 
-describe("daruma --help", () => {
+const GROUPS = Object.keys(COMMAND_GROUPS);
+
+function topicOf(topic: string): string {
+  let text = "";
+  program.configureOutput({ writeOut: (piece) => (text += piece) });
+  expect(printTopic(program, topic)).toBe(true);
+  return text;
+}
+
+const headingsOf = (text: string): string[] =>
+  [...text.matchAll(/^([A-Z][\w ]*|[a-z]+):$/gm)].map(([, words]) => words!);
+
+/** `daruma --help` as somebody sees it who has just installed it. */
+async function firstHelp(): Promise<string> {
+  let text = "";
+  const fresh = await createProgram({ exitCode: 0 }, ["--help"]);
+  fresh.configureOutput({ writeOut: (piece) => (text += piece) }).outputHelp();
+  return text;
+}
+
+describe("daruma help", () => {
   it("has every command under a heading, in the order of the list where it is listed", () => {
     const grouped = Object.values(COMMAND_GROUPS).flat();
     expect(new Set(grouped).size).toBe(grouped.length);
     const names = program.commands.map((command) => command.name());
     expect(names.filter((name) => grouped.includes(name))).toEqual(grouped.filter((name) => name !== "help"));
     for (const command of program.commands)
-      expect(Object.keys(COMMAND_GROUPS)).toContain(command.helpGroup());
-    let text = "";
-    program.configureOutput({ writeOut: (piece) => (text += piece) });
-    program.outputHelp();
-    const headings = [...text.matchAll(/^([A-Z][\w ]*:)$/gm)].map((match) => match[1]!);
-    expect(headings).toEqual([...Object.keys(COMMAND_GROUPS), "Options:", "Examples:"]);
+      expect(GROUPS.map((group) => `${group}:`)).toContain(command.helpGroup());
+    const text = topicOf("all");
+    expect(headingsOf(text)).toEqual([...GROUPS, "Options", "Examples"]);
     expect(text).toMatch(/^ {2}logs \[run\] <job> {2,}print what/m);
   });
 
-  it("begins with the twelve commands that people use most", () => {
-    expect(Object.keys(COMMAND_GROUPS)[0]).toBe("Most used:");
-    expect(COMMAND_GROUPS["Most used:"]).toHaveLength(12);
+  it.each(GROUPS.slice(1))("%s has the commands of that group, and those below them", (group) => {
+    const text = topicOf(group);
+    expect(headingsOf(text)).toEqual([`Group ${group}`]);
+    const named = [...text.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?)/gm)].map(([, words]) => words!);
+    const first = new Set(named.map((words) => words.split(" ")[0]));
+    expect([...first]).toEqual([...COMMAND_GROUPS[group]!]);
+  });
+
+  it("knows no other topics", () => {
+    expect(["run", "Most used", "toString"].map((topic) => printTopic(program, topic))).toEqual([
+      ...[false, false, false],
+    ]);
+  });
+
+  it("has the twelve commands that people use most, and the groups", async () => {
+    const [first, ...groups] = GROUPS;
+    expect(COMMAND_GROUPS[first!]).toHaveLength(12);
+    const fresh = await firstHelp();
+    expect(headingsOf(fresh)).toEqual(["Most used", "Groups"]);
+    const [commands, rest] = fresh.split("Groups:\n");
+    expect([...commands!.matchAll(/^ {2}([a-z]+)/gm)].map(([, word]) => word)).toEqual(
+      COMMAND_GROUPS[first!],
+    );
+    expect([...rest!.matchAll(/^ {2}([a-z]+) /gm)].map(([, word]) => word)).toEqual(groups);
+    expect(fresh.split("\n").length).toBeLessThan(60);
   });
 
   it.each(wordsOf(program).filter((words) => words !== "help"))(

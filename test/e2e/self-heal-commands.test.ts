@@ -25,7 +25,7 @@ describe("the playbook of docs/self-heal.md", () => {
     const document = readFileSync(join(repositoryRoot, "docs/self-heal.md"), "utf8");
     const playbook = document.slice(document.indexOf("## Playbook"));
     const named = new Set([...playbook.matchAll(/`daruma ([a-z-]+)/g)].map((match) => match[1]));
-    const { stdout } = await cli.daruma("--help");
+    const { stdout } = await cli.daruma("help", "all");
     const commands = new Set([...stdout.matchAll(/^ {2}([a-z-]+) /gm)].map((match) => match[1]));
     for (const command of [
       "show",

@@ -1,72 +1,49 @@
 import { type Command, Help } from "commander";
 import type { Operation } from "../../operations/operation.js";
 
+/** The commands that people use most, in the order of `daruma --help`. */
+const FIRST = "Most used";
+
 /**
- * Headings of `daruma --help`, each with its commands: the twelve that people use most, then the others. A command that
- * is not here stands last under the heading that it was declared with.
+ * The words of `daruma help GROUP`, each with its commands. A command that is not here stands last in the group that it
+ * was declared with.
  */
-export const COMMAND_GROUPS: { readonly [heading: string]: readonly string[] } = {
-  "Most used:": [
-    ...["init", "validate", "run", "resume", "cancel"],
-    ...["list", "show", "explain", "logs"],
-    ...["holds", "resolve", "retry"],
+export const COMMAND_GROUPS: { readonly [group: string]: readonly string[] } = {
+  [FIRST]: [
+    ...["init", "validate", "run", "list", "show", "explain", "logs"],
+    ...["inbox", "resolve", "retry", "resume", "cancel"],
   ],
-  "Run:": [
-    ...["pause", "takeover", "fork", "diff-run", "graph", "edge", "schema"],
-    ...["workflows", "workflow", "handlers", "handler"],
+  more: [
+    ...["pause", "takeover", "fork", "diff-run", "reset", "recover", "hard-reset", "resume-from", "apply"],
+    ...["report", "compare", "timeline", "events", "watch", "stats", "resources", "jobs", "job", "controls"],
+    ...["definition", "artifacts", "artifact"],
   ],
-  "Look:": [
-    ...[
-      "inbox",
-      "failures",
-      "flakes",
-      "compare",
-      "notifications",
-      "events",
-      "watch",
-      "jobs",
-      "job",
-      "stats",
-      "resources",
-    ],
-    ...["report", "timeline", "controls"],
-    ...["definition", "workspace", "artifacts", "artifact"],
+  workflow: ["workflows", "workflow", "graph", "edge", "schema", "handlers", "handler"],
+  failures: ["failures", "flakes", "holds", "decide", "dead-letters", "redrive", "campaigns", "breakers"],
+  server: [
+    ...["serve", "page", "worker", "workers", "schedules", "notifications", "settings", "config", "token"],
+    ...["whoami", "doctor", "prune", "export", "import", "completion", "help"],
   ],
-  "Decide:": [
-    ...["decide", "answer", "recover", "reset", "resume-from", "hard-reset"],
-    ...["dead-letters", "redrive", "campaigns", "breakers", "apply"],
-  ],
-  "Serve:": [
-    ...[
-      "serve",
-      "page",
-      "worker",
-      "mcp",
-      "config",
-      "settings",
-      "schedules",
-      "workers",
-      "cluster",
-      "allocations",
-      "slurm",
-    ],
-    ...["token", "whoami", "doctor", "prune", "export", "import", "completion", "help"],
-  ],
+  cluster: ["cluster", "allocations", "slurm"],
+  agents: ["mcp", "answer", "workspace"],
 };
 
 const HEADING_OF = new Map(
   Object.entries(COMMAND_GROUPS).flatMap(([heading, names]) => names.map((name) => [name, heading] as const)),
 );
 
+const titleOf = (group: string): string => `${group}:`;
+
 const HELP_WORDS = "print the help of a command";
+const TOPIC_WORDS = "print the help of a command or a group, or of all";
 
 /** Where a command of an operation stands that is not listed above. */
 export function usualHeading({ role, effect }: Pick<Operation, "role" | "effect">): string {
-  if (role === "admin") return "Serve:";
-  return effect === "reads" ? "Look:" : "Decide:";
+  if (role === "admin") return "server";
+  return effect === "reads" ? "more" : "failures";
 }
 
-/** Help lists the commands under their headings, in this order. */
+/** Help lists the commands in this order. */
 export function groupCommands(program: Command): void {
   const order = [...HEADING_OF.keys()];
   const headings = Object.keys(COMMAND_GROUPS);
@@ -78,16 +55,26 @@ export function groupCommands(program: Command): void {
   const commands = program.commands as Command[];
   commands.sort((first, second) => place(first) - place(second));
   for (const command of commands) {
-    command.helpGroup(headingOf(command));
+    command.helpGroup(titleOf(headingOf(command)));
     tellHelp(command);
   }
-  program.commandsGroup(HEADING_OF.get("help")!).helpCommand("help [command]", HELP_WORDS);
-  program.configureHelp({
-    showGlobalOptions: true,
-    subcommandTerm,
-    formatHelp: commandsFirst,
-  });
+  program.commandsGroup(titleOf(HEADING_OF.get("help")!)).helpCommand("help [topic]", TOPIC_WORDS);
+  program.configureHelp({ showGlobalOptions: true, subcommandTerm, formatHelp: shortHelp });
 }
+
+/** Whether the words after `help` name a group, or `all`; then its help is printed. */
+export function printTopic(program: Command, topic: string): boolean {
+  const isGroup = topic !== FIRST && Object.hasOwn(COMMAND_GROUPS, topic);
+  if (!isGroup && topic !== ALL) return false;
+  const formatHelp = isGroup
+    ? (command: Command, helper: Help) => groupHelp(command, helper, topic)
+    : commandsFirst;
+  program.configureHelp({ showGlobalOptions: true, subcommandTerm, formatHelp });
+  program.outputHelp();
+  return true;
+}
+
+const ALL = "all";
 
 const subcommandTerm = (command: Command): string =>
   `${command.name()} ${command.usage().replace("[options]", "").trim()}`.trim();
@@ -95,10 +82,72 @@ const subcommandTerm = (command: Command): string =>
 /** Help of one command. It does not repeat the options that all commands take, so it says where they are. */
 function tellHelp(command: Command): void {
   command.configureHelp({ subcommandTerm });
-  command.helpOption("-h, --help", "print this help; more options: `daruma --help`");
+  command.helpOption("-h, --help", "print this help; more options: `daruma help all`");
   for (const each of command.createHelp().visibleCommands(command))
     if (each.name() === "help") each.description(HELP_WORDS);
     else tellHelp(each);
+}
+
+/** The twelve commands, the groups, and where the rest is. */
+function shortHelp(program: Command, helper: Help): string {
+  const first = commandsIn(program, FIRST).map((command) => rowOf(command, "", helper));
+  const groups = Object.entries(COMMAND_GROUPS).filter(([group]) => group !== FIRST);
+  const head = [
+    `Usage: ${helper.commandUsage(program)}`,
+    helper.boxWrap(program.description(), widthOf(helper)),
+  ];
+  return `${[
+    ...head,
+    rows(titleOf(FIRST), first, helper),
+    rows(
+      "Groups:",
+      groups.map(([group, names]) => [group, names.join(", ")]),
+      helper,
+    ),
+    helper.boxWrap(ENDING, widthOf(helper)),
+  ].join("\n\n")}\n`;
+}
+
+const ENDING =
+  "`daruma help GROUP` has the commands of a group, `daruma COMMAND --help` the flags and examples of a command, `daruma help all` everything.";
+
+/** The commands of a group with those below them. */
+function groupHelp(program: Command, helper: Help, group: string): string {
+  const lines = commandsIn(program, group).flatMap((command) => [
+    rowOf(command, "", helper),
+    ...helper
+      .visibleCommands(command)
+      .filter((each) => each.name() !== "help")
+      .map((each) => rowOf(each, `${command.name()} `, helper)),
+  ]);
+  const usage = `Usage: ${program.name()} COMMAND [options]`;
+  const more = "`daruma COMMAND --help` has the flags and examples of a command.";
+  return `${[usage, rows(titleOf(`Group ${group}`), lines, helper), more].join("\n\n")}\n`;
+}
+
+type Row = readonly [term: string, words: string];
+
+function commandsIn(program: Command, group: string): readonly Command[] {
+  return program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.helpGroup() === titleOf(group));
+}
+
+function rowOf(command: Command, before: string, helper: Help): Row {
+  return [`${before}${subcommandTerm(command)}`, helper.subcommandDescription(command)];
+}
+
+/** What is longer stands on a line of its own, with its words below. */
+const MAX_TERM = 34;
+
+function rows(heading: string, given: readonly Row[], helper: Help): string {
+  const width = Math.min(MAX_TERM, Math.max(...given.map(([term]) => term.length)));
+  return [heading, ...given.map(([term, words]) => helper.formatItem(term, width, words, helper))].join("\n");
+}
+
+function widthOf(helper: Help): number {
+  return helper.helpWidth ?? 80;
 }
 
 /** Whoever is new looks for a command, not for a flag, so the options come after the commands. */
@@ -107,5 +156,16 @@ function commandsFirst(command: Command, helper: Help): string {
   const sections = text.trimEnd().split("\n\n");
   const isOptions = (section: string): boolean => section.startsWith("Options:");
   const ordered = [...sections.filter((each) => !isOptions(each)), ...sections.filter(isOptions)];
-  return `${ordered.join("\n\n")}\n`;
+  return `${ordered.join("\n\n")}\n${EXAMPLES}\n`;
 }
+
+const EXAMPLES = `
+Examples:
+  daruma init                      write workflow.yaml, a first workflow
+  daruma run workflow.yaml         run it
+  daruma explain last              why did the latest run go that way?
+  daruma resume last               continue it after a crash, Ctrl-C, a pause or a decision
+  daruma inbox                     what is waiting for a decision?
+
+Exit codes: 0 completed, 1 failed, 2 invalid usage or workflow file, 3 held or paused, 4 canceled,
+5 store or infrastructure, 130 interrupted (the run stays resumable)`;

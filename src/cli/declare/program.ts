@@ -7,7 +7,7 @@ import { type GlobalOptions, openSession } from "../terminal/channel.js";
 import { EXIT, exitCodeOfError } from "../terminal/exit-codes.js";
 import { reportError } from "../terminal/report-error.js";
 import { readVersion } from "../version.js";
-import { groupCommands } from "./command-groups.js";
+import { groupCommands, printTopic } from "./command-groups.js";
 import { commandWord } from "./command-word.js";
 import type { Declaration } from "./declaration.js";
 import { declareRunCommands } from "./declare-run-commands.js";
@@ -18,6 +18,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   const args = asHelpFlag(given);
   const answer = { exitCode: 0 };
   const program = await createProgram(answer, args);
+  if (commandWord(args) === "help" && printTopic(program, args.at(-1)!)) return EXIT.completed;
   try {
     await program.parseAsync(args, { from: "user" });
     return answer.exitCode;
@@ -68,8 +69,7 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
     .option("--debug", "print the details of each decision, and stack traces of unexpected errors")
     .helpOption("-h, --help", "print this help")
     .configureOutput({ writeErr: () => {}, outputError: () => {} })
-    .exitOverride()
-    .addHelpText("after", EXAMPLES);
+    .exitOverride();
   const act: Declaration["act"] = async (work) => {
     checkPlace(program.opts<Place>(), process.env);
     answer.exitCode = await work(openSession(globalOptions(program)));
@@ -82,17 +82,6 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
   groupCommands(program);
   return program;
 }
-
-const EXAMPLES = `
-Examples:
-  daruma init                      write workflow.yaml, a first workflow
-  daruma run workflow.yaml         run it
-  daruma explain last              why did the latest run go that way?
-  daruma resume last               continue it after a crash, Ctrl-C, a pause or a decision
-  daruma holds                     what is waiting for a decision?
-
-Exit codes: 0 completed, 1 failed, 2 invalid usage or workflow file, 3 held or paused, 4 canceled,
-5 store or infrastructure, 130 interrupted (the run stays resumable)`;
 
 function globalOptions(program: Command): GlobalOptions {
   const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color" | "config"> & Place>();
