@@ -6,12 +6,12 @@ import type { BegunRun } from "../host/run-handle.js";
 import type { Client } from "../operations/client.js";
 import { openReport } from "../report/run-report.js";
 import { type RunSummary, summariseRun } from "../report/run-summary.js";
+import type { Settings } from "../settings/settings.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import { isTelemetryWanted } from "../telemetry/wanted.js";
 import { commandLine } from "./declare/command-words.js";
 import { growHeapSlowlyForRun } from "./heap-growth.js";
 import { localLook } from "./look.js";
-import { namedSettings } from "./named-settings.js";
 import { noProgress, type Progress } from "./render/progress.js";
 import type { SummaryLook } from "./render/summary.js";
 import type { FollowFlags } from "./server/server-flags.js";
@@ -26,7 +26,7 @@ import { writeReports } from "./write-reports.js";
 export async function followRun(
   session: Session,
   daruma: Daruma,
-  { verbose, report }: FollowFlags,
+  { verbose, report, channels }: FollowFlags & Pick<Settings, "channels">,
   begin: (say: (text: string) => void) => Promise<BegunRun>,
 ): Promise<number> {
   outlivePipes();
@@ -36,7 +36,7 @@ export async function followRun(
   daruma.onCommitted(growHeapSlowlyForRun);
   daruma.onShortage((text) => progress.say(text));
   const telemetry = await telemetryOf(daruma);
-  const sender = await senderOf(session, daruma, (text) => progress.say(text));
+  const sender = await senderOf(channels, daruma, (text) => progress.say(text));
   let hasFailures = false;
   daruma.onCommitted(({ book }) => {
     hasFailures ||= book.rows > 0;
@@ -78,13 +78,12 @@ async function rollUp({ store }: Daruma): Promise<void> {
 /** What a run leaves to be told is waited for so long after its end. */
 const NOTICES_MS = 10_000;
 
-/** Null where no settings were named, or they have no channels. */
+/** Null where there is nobody to tell. */
 async function senderOf(
-  { options }: Session,
+  channels: Settings["channels"],
   daruma: Daruma,
   tell: (text: string) => void,
 ): Promise<NoticeSender | null> {
-  const { channels } = await namedSettings(options);
   if (channels.length === 0) return null;
   const { NoticeSender } = await import("../host/notices/notice-sender.js");
   const runs = new Map<number, string>();

@@ -4,10 +4,5 @@ import type { GlobalOptions } from "./terminal/channel.js";
 /** Only where a file is named: whoever just runs a workflow waits for nothing that it does not need. */
 export async function namedSettings({ config }: Pick<GlobalOptions, "config">): Promise<Settings> {
   if (config === undefined) return NO_SETTINGS;
-  return (await import("../host/read-settings.js")).settingsOf(config, "only_named");
-}
-
-/** Those that runs of this process go by. */
-export function settingsOfRuns({ breakers, notify }: Settings): Pick<Settings, "breakers" | "notify"> {
-  return { breakers, notify };
+  return (await import("../host/read-settings.js")).readSettings(config);
 }

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
 import type { BreakerDefinition, NotifyRule } from "../core/model/definition.js";
@@ -12,6 +12,7 @@ import { createMemoryStore } from "../store/memory/memory-store.js";
 import { isPostgresUrl } from "../store/postgres/postgres-address.js";
 import type { Store } from "../store/store.js";
 import { databaseFile, isDatabaseThere } from "./existing-store.js";
+import { findSettings } from "./find-settings.js";
 import { COMMAND_LINE, operateThrough } from "./local-operate.js";
 import { openStore } from "./open-store.js";
 
@@ -21,6 +22,8 @@ export interface LocalClientOptions {
   readonly store?: string | undefined;
   /** The settings file that was named. */
   readonly config?: string | undefined;
+  /** No settings at all, also where there is a file. */
+  readonly noConfig?: boolean | undefined;
   /** Of Daruma itself. */
   readonly version?: string | undefined;
 }
@@ -38,14 +41,14 @@ class LocalClient {
   async call(name: string, input: unknown): Promise<unknown> {
     const operation = operationOf(name);
     const parsed = parseInput(operation, input);
-    return perform(operation, await this.context(operation), parsed);
+    return perform(operation, await this.context(operation, parsed), parsed);
   }
 
   async *stream(name: string, input: unknown, signal: AbortSignal): AsyncGenerator<StreamItem> {
     const operation = operationOf(name);
     const parsed = parseInput(operation, input);
     if (operation.stream === undefined) throw new DarumaError("USAGE", `${name} cannot be followed`);
-    yield* operation.stream(await this.context(operation), parsed, signal);
+    yield* operation.stream(await this.context(operation, parsed), parsed, signal);
   }
 
   async close(): Promise<void> {
@@ -53,12 +56,12 @@ class LocalClient {
     await store?.close();
   }
 
-  private async context({ withoutStore }: Operation): Promise<Context> {
+  private async context({ withoutStore }: Operation, { file_name }: Request): Promise<Context> {
     const { outputDir } = this.options;
     const looked = withoutStore === "inspected" ? await this.inspect() : null;
     const store = looked === null ? await this.openFor(withoutStore) : looked.store;
     // Whoever wants to know what is wrong with the settings must not fail for that.
-    const { clusters, breakers, channels, notify } = await this.settings(looked !== null);
+    const { clusters, breakers, channels, notify } = await this.settings(looked !== null, file_name);
     return {
       store,
       outputDir,
@@ -84,12 +87,15 @@ class LocalClient {
   }
 
   private async settingsBeside() {
-    return (await import("./read-settings.js")).settingsOf(this.options.config, "beside");
+    return (await import("./read-settings.js")).settingsBeside(this.options);
   }
 
-  private async settings(isTolerant: boolean) {
-    const found = settingsOf(this.options.config);
-    return isTolerant ? found.catch(() => settingsOf(undefined)) : found;
+  private async settings(isTolerant: boolean, workflowFile: string | undefined) {
+    const { config, noConfig } = this.options;
+    if (config === undefined && noConfig !== true && workflowFile !== undefined)
+      return settingsAt(workflowFile);
+    const named = settingsOf(config);
+    return isTolerant ? named.catch(() => settingsOf(undefined)) : named;
   }
 
   /** Read for itself, and opened only if that neither changes nor fails. */
@@ -103,7 +109,7 @@ class LocalClient {
   }
 
   private readonly describeSettings = async () =>
-    (await import("./read-settings.js")).describeSettings(this.options.config);
+    (await import("./read-settings.js")).describeSettings(this.options);
 
   private async openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
     const { store, outputDir } = this.options;
@@ -119,13 +125,27 @@ class LocalClient {
   }
 }
 
-/** What a cluster could be asked for; nobody stays here to ask it. */
-async function settingsOf(config: string | undefined): Promise<{
+/** What all operations that take a workflow's text call its file. */
+interface Request {
+  readonly file_name?: string;
+}
+
+interface UsedSettings {
   readonly clusters: ClusterControl | null;
   readonly breakers: readonly BreakerDefinition[];
   readonly channels: ChannelControl | null;
   readonly notify: readonly NotifyRule[];
-}> {
+}
+
+/** Those by which `run` would go with this file, so that whoever checks the file is not told otherwise. */
+async function settingsAt(workflowFile: string): Promise<UsedSettings> {
+  const found = findSettings(dirname(workflowFile));
+  const used = await settingsOf(found?.distrust === null ? found.file : undefined);
+  return { ...used, clusters: null, notify: [] };
+}
+
+/** What a cluster could be asked for; nobody stays here to ask it. */
+async function settingsOf(config: string | undefined): Promise<UsedSettings> {
   if (config === undefined) return { clusters: null, breakers: [], channels: null, notify: [] };
   const [{ readSettings }, { lookAtClusters }, { controlChannels }] = await Promise.all([
     import("./read-settings.js"),

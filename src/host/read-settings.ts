@@ -8,9 +8,7 @@ import { checkExpression } from "../sandbox/check-expression.js";
 import { nameFinder } from "../sandbox/names/find-names.js";
 import { loadSettings } from "../settings/load-settings.js";
 import { NO_SETTINGS, type Settings } from "../settings/settings.js";
-
-/** What a server reads from its working folder where no file is named. */
-export const SETTINGS_FILE = "daruma.config.yaml";
+import { SETTINGS_FILE } from "./find-settings.js";
 
 /** A settings file with every problem in it at once. */
 class InvalidSettings extends DarumaError {
@@ -33,9 +31,21 @@ export function readSettings(file: string): Settings {
   return loaded.value;
 }
 
+/** What was said of settings on the command line or in the environment. */
+export interface NamedSettings {
+  readonly config?: string | undefined;
+  readonly noConfig?: boolean | undefined;
+}
+
+/** The file that is named; else that of the working folder, if there is one; null: there is none, or none is wanted. */
+function fileBeside({ config, noConfig }: NamedSettings): string | null {
+  if (config !== undefined) return config;
+  return noConfig !== true && existsSync(SETTINGS_FILE) ? SETTINGS_FILE : null;
+}
+
 /** Which file is in use here, and what is wrong with it. */
-export function describeSettings(named: string | undefined): DescribedSettings {
-  const file = named ?? (existsSync(SETTINGS_FILE) ? SETTINGS_FILE : null);
+export function describeSettings(named: NamedSettings): DescribedSettings {
+  const file = fileBeside(named);
   if (file === null) return { file, problem: null };
   try {
     readSettings(file);
@@ -45,8 +55,8 @@ export function describeSettings(named: string | undefined): DescribedSettings {
   }
 }
 
-/** Those of the file that is named; else those of the working folder, if `beside` says so and there are any. */
-export function settingsOf(named: string | undefined, beside: "beside" | "only_named"): Settings {
-  if (named !== undefined) return readSettings(named);
-  return beside === "beside" && existsSync(SETTINGS_FILE) ? readSettings(SETTINGS_FILE) : NO_SETTINGS;
+/** Those of the file that is named; else those of the working folder, as a server takes them, if there are any. */
+export function settingsBeside(named: NamedSettings): Settings {
+  const file = fileBeside(named);
+  return file === null ? NO_SETTINGS : readSettings(file);
 }

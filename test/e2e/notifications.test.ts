@@ -124,7 +124,7 @@ describe("daruma run --config", () => {
     );
   });
 
-  it("leaves what it has to tell in the store where no settings are named", {
+  it("leaves what it has to tell in the store where no settings are wanted", {
     tags: ["N12"],
     timeout: 300_000,
   }, async () => {
@@ -133,7 +133,7 @@ describe("daruma run --config", () => {
       "name: left\nnotify: [{ on: failed, to: ops }]\nsteps: { a: { exec: exit 1 } }\n",
     );
     const out = join(folder, "left");
-    expect((await runCli(["run", file, "--output-dir", out])).exitCode).toBe(1);
+    expect((await runCli(["run", file, "--no-config", "--output-dir", out])).exitCode).toBe(1);
     const { stdout } = await runCli(["notifications", "--json", "--output-dir", out]);
     expect(JSON.parse(stdout)).toMatchObject({ items: [{ kind: "failed", channel: "ops", state: "new" }] });
     const other = write(

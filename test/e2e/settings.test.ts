@@ -178,10 +178,13 @@ describe("daruma run with a settings file", () => {
     });
   });
 
-  it("reads the file only when it is named", { tags: ["N13"] }, async () => {
+  it("takes the file that is named instead of the one beside the workflow, and none with --no-config", {
+    tags: ["N13"],
+  }, async () => {
     cli.write("daruma.config.yaml", "no settings at all");
     const file = cli.write("plain.yaml", "steps: { a: { exec: 'true' } }\n");
-    expect((await cli.daruma("run", file)).exitCode).toBe(0);
+    expect((await cli.daruma("run", file)).exitCode).toBe(2);
+    expect((await cli.daruma("run", file, "--no-config")).exitCode).toBe(0);
     const broken = cli.write("broken.config.yaml", "clusters: 7\n");
     expect((await cli.daruma("run", file, "--config", broken)).stderr).toContain("WRONG_TYPE");
   });

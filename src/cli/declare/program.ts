@@ -63,6 +63,7 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
     .option("--server <url>", "send the command to a server (also: DARUMA_SERVER)")
     .option("--token <token>", "the server's token (safer: DARUMA_TOKEN)")
     .option("--config <file>", "settings file, such as daruma.config.yaml (also: DARUMA_CONFIG)")
+    .option("--no-config", "use no settings file, not even one that is found")
     .option("--json", "print the result as JSON on stdout; progress goes to stderr")
     .option("--no-color", "no colours (also: NO_COLOR)")
     .option("-q, --quiet", "print errors only")
@@ -84,9 +85,14 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
 }
 
 function globalOptions(program: Command): GlobalOptions {
-  const flags = program.opts<Pick<GlobalOptions, "outputDir" | "color" | "config"> & Place>();
-  const config = flags.config ?? (process.env.DARUMA_CONFIG || undefined);
-  return { json: false, quiet: false, debug: false, ...flags, ...placeOf(flags, process.env), config };
+  const flags = program.opts<
+    Pick<GlobalOptions, "outputDir" | "color"> & Place & { config?: string | false }
+  >();
+  const noConfig = flags.config === false;
+  const config =
+    flags.config === false ? undefined : (flags.config ?? (process.env.DARUMA_CONFIG || undefined));
+  const place = placeOf(flags, process.env);
+  return { json: false, quiet: false, debug: false, ...flags, ...place, config, noConfig };
 }
 
 /** Help and version are results; everything else that ends the parsing is bad usage. */

@@ -8,10 +8,10 @@ export async function openClient(
   reader: "command-line" | "program" = "command-line",
   as?: string,
 ): Promise<Client> {
-  const { outputDir, store, server, token, config } = options;
+  const { outputDir, store, server, token, config, noConfig } = options;
   if (server !== undefined)
     return (await import("./remote-client.js")).openRemoteClient({ server, token, reader, as });
   return (await import("../../host/local-client.js")).openLocalClient({
-    ...{ outputDir, store, config, version: readVersion() },
+    ...{ outputDir, store, config, noConfig, version: readVersion() },
   });
 }

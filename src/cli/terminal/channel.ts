@@ -28,6 +28,8 @@ export interface GlobalOptions {
   readonly token?: string | undefined;
   /** The settings file that was named. */
   readonly config?: string | undefined;
+  /** No settings, neither those of a file that lies here nor those that the environment names. */
+  readonly noConfig?: boolean;
   readonly json: boolean;
   readonly color: boolean;
   readonly quiet: boolean;

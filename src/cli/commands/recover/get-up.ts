@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError, type ErrorCode } from "../../../core/errors/errors.js";
 import type { Daruma } from "../../../host/daruma.js";
 import type { Client } from "../../../operations/client.js";
+import type { Settings } from "../../../settings/settings.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { followRun } from "../../follow-run.js";
 import { ServerRun } from "../../remote/follow-server-run.js";
@@ -22,9 +23,9 @@ export function getUpHere(
   session: Session,
   daruma: Daruma,
   reference: RunReference,
-  { flags, plan, first }: Asked,
+  { flags, channels, plan, first }: Asked & Pick<Settings, "channels">,
 ): Promise<number> {
-  return followRun(session, daruma, flags, async (say) => {
+  return followRun(session, daruma, { ...flags, channels }, async (say) => {
     const runId = await resolveRun(daruma.store, reference);
     const rounds = new Rounds((name, input) => daruma.call(name, input), plan, say);
     const ended = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { ownerOf } from "../../../report/lookup/run-owner.js";
 import type { Present } from "../../declare/presenter.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
-import { namedSettings, settingsOfRuns } from "../../named-settings.js";
+import { settingsOfRun } from "../../run-settings.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
@@ -39,13 +39,14 @@ export const recover: Present = async ({ input, flags: given }, session, client)
     refuseRounds(flags, "another process has the run and continues it");
     return recoverAlone(session, client, input as InputOf<"recover_run">);
   }
+  const store = await existingStore(session.options);
+  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
-    store: await existingStore(session.options),
-    ...settingsOfRuns(await namedSettings(session.options)),
+    ...{ store, breakers, notify },
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return getUpHere(session, daruma, reference, { flags, plan, first: "recover" });
+  return getUpHere(session, daruma, reference, { flags, channels, plan, first: "recover" });
 };
 
 function refuseRounds({ recoveryHook, maxRounds }: RecoverFlags, because: string): void {

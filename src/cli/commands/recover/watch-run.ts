@@ -5,8 +5,8 @@ import type { Client } from "../../../operations/client.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
-import { namedSettings, settingsOfRuns } from "../../named-settings.js";
 import { ServerRun } from "../../remote/follow-server-run.js";
+import { settingsOfRun } from "../../run-settings.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
@@ -47,13 +47,14 @@ export async function watchRun(
   refuseServerFlags(flags);
   if (flags.recover !== true) return look(session, client, reference, flags);
   if (!(await untilNobodyRunsIt(session, client, reference, flags))) return EXIT.interrupted;
+  const store = await existingStore(options);
+  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
   const daruma = await Daruma.open({
-    ...settingsOfRuns(await namedSettings(options)),
+    ...{ store, breakers, notify },
     outputDir: options.outputDir,
-    store: await existingStore(options),
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return getUpHere(session, daruma, reference, { flags, plan, first: "follow" });
+  return getUpHere(session, daruma, reference, { flags, channels, plan, first: "follow" });
 }
 
 /** Nothing is run or changed. */

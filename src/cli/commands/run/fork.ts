@@ -7,8 +7,8 @@ import type { Present } from "../../declare/presenter.js";
 import { resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
-import { namedSettings } from "../../named-settings.js";
 import { startRemotely } from "../../remote/follow-server-run.js";
+import { settingsOfRun } from "../../run-settings.js";
 import { readInputs, readLabels } from "../../run-variables.js";
 import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import type { Session } from "../../terminal/channel.js";
@@ -44,16 +44,15 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
   refuseServerFlags(flags);
   const inputs = readInputs(flags.input ?? []);
   const labels = readLabels(flags.label ?? []);
-  const { breakers, notify } = await namedSettings(session.options);
+  const store = await existingStore(session.options);
+  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
   const reading = { customActions: [], sharedBreakers: breakers.map(({ name }) => name) };
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
-    breakers,
-    notify,
-    store: await existingStore(session.options),
+    ...{ store, breakers, notify },
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, flags, async () => {
+  return followRun(session, daruma, { ...flags, channels }, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const { folder } = await requireRun(daruma.store, runId);
     const { workflow, options } = await forkSource(daruma.store, {

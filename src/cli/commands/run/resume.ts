@@ -8,7 +8,7 @@ import type { LeaseOwner, Store } from "../../../store/store.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
-import { namedSettings, settingsOfRuns } from "../../named-settings.js";
+import { settingsOfRun } from "../../run-settings.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
@@ -30,13 +30,13 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
     await store.close();
     return 0;
   }
+  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
   const daruma = await Daruma.open({
     outputDir: session.options.outputDir,
-    store,
-    ...settingsOfRuns(await namedSettings(session.options)),
+    ...{ store, breakers, notify },
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, flags, async () => {
+  return followRun(session, daruma, { ...flags, channels }, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);
     return daruma.takeUp(runId, { reason, key: flags.key ?? null, by: nameOfPrincipal(COMMAND_LINE) });

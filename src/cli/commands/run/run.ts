@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { prepareProcessHost } from "../../../action/process/create-process-host.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
@@ -9,7 +9,7 @@ import type { Settings } from "../../../settings/settings.js";
 import { openSqliteStore } from "../../../store/sqlite/sqlite-store.js";
 import type { Store } from "../../../store/store.js";
 import { growHeapSlowlyForFile } from "../../heap-growth.js";
-import { namedSettings } from "../../named-settings.js";
+import { checkSecrets, settingsForRun } from "../../run-settings.js";
 import { readContext, readInputs, readLabels } from "../../run-variables.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
@@ -34,10 +34,12 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   const early = openEarly(session.options);
   prepareProcessHost();
   growHeapSlowlyForFile(file);
-  const settings = await namedSettings(session.options);
-  const { clusters, breakers, notify } = settings;
+  const isFile = flags.stored !== true && file !== STDIN;
+  const settings = await settingsForRun(session, isFile ? dirname(file) : null);
+  const { clusters, breakers, notify, channels } = settings;
   const workflow = flags.stored === true ? null : await readChecked(file, session, settings);
   if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
+  await checkSecrets(session, settings, workflow?.definition.notify ?? []);
   const opening = early.then((store) => store ?? makeStore(outputDir));
   // It fails where it is waited for.
   opening.catch(() => {});
@@ -50,7 +52,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     store: await opening,
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, flags, async () =>
+  return followRun(session, daruma, { ...flags, channels }, async () =>
     daruma.begin(workflow ?? (await readStored(file, daruma, clusters)), {
       inputs,
       context,
@@ -88,8 +90,7 @@ async function readChecked(
   const reading = {
     customActions: [],
     sharedBreakers: breakers.map(({ name }) => name),
-    // Without settings nobody is told anything, and whoever named none may know.
-    ...(session.options.config === undefined ? {} : { channelNames: channels.map(({ name }) => name) }),
+    channelNames: channels.map(({ name }) => name),
   };
   const place = { file: STDIN_NAME, folder: process.cwd(), ...reading };
   const workflow =

@@ -1,6 +1,7 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import { counted, durationAmount } from "../../../core/text/amount-text.js";
-import { readSettings, SETTINGS_FILE } from "../../../host/read-settings.js";
+import { SETTINGS_FILE } from "../../../host/find-settings.js";
+import { readSettings } from "../../../host/read-settings.js";
 import { secretProblem } from "../../../notify/secrets.js";
 import { differingParts, hashSettings } from "../../../operations/server/server-settings.js";
 import { shownLimits, shownRetention } from "../../../operations/server/shown-settings.js";

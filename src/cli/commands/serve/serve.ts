@@ -1,7 +1,7 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Run } from "../../../core/model/run.js";
 import { oneLine } from "../../../core/text/plain-text.js";
-import { describeSettings, settingsOf } from "../../../host/read-settings.js";
+import { describeSettings, settingsBeside } from "../../../host/read-settings.js";
 import type { LimitSettings } from "../../../settings/limits.js";
 import { serverAddress } from "../../remote/place.js";
 import { type RunningServer, startServer } from "../../server/start-server.js";
@@ -31,7 +31,7 @@ export interface ServeFlags {
 export async function serve(flags: ServeFlags, session: Session): Promise<number> {
   refuseServer(session);
   outlivePipes();
-  const settings = settingsOf(session.options.config, "beside");
+  const settings = settingsBeside(session.options);
   const { clusters, breakers, limits, retention, channels, notify } = settings;
   const stopped = firstSignal();
   const server = await startServer({
@@ -47,7 +47,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
     retention,
     channels,
     notify,
-    settingsFile: describeSettings(session.options.config).file,
+    settingsFile: describeSettings(session.options).file,
     onCluster: (text) => writeLines(session.err, [`${new Date().toISOString()} ${oneLine(text)}`]),
     allowedOrigins: flags.allowOrigin ?? [],
     ...limits,

@@ -1,0 +1,59 @@
+import { DarumaError } from "../core/errors/errors.js";
+import type { NotifyRule } from "../core/model/definition.js";
+import { findSettings } from "../host/find-settings.js";
+import { NO_SETTINGS, type Settings } from "../settings/settings.js";
+import type { Store } from "../store/store.js";
+import { type RunReference, resolveRun } from "./declare/run-reference.js";
+import { namedSettings } from "./named-settings.js";
+import { type Session, writeLines } from "./terminal/channel.js";
+
+/**
+ * Those that a run of this process goes by: all of the file that is named; of one that is found what workflows ask for by
+ * name, since whoever only runs a workflow did not ask for what a whole site is told.
+ */
+export async function settingsForRun(session: Session, folder: string | null): Promise<Settings> {
+  const { config, noConfig, quiet } = session.options;
+  if (config !== undefined) return namedSettings(session.options);
+  const found = noConfig === true ? null : findSettings(folder);
+  if (found === null) return NO_SETTINGS;
+  if (found.distrust !== null) {
+    warn(session, `${found.file} is not used: ${found.distrust}; --config FILE names it all the same`);
+    return NO_SETTINGS;
+  }
+  if (!quiet) writeLines(session.err, [`settings: ${found.file}`]);
+  const { channels, breakers, limits } = (await import("../host/read-settings.js")).readSettings(found.file);
+  return { ...NO_SETTINGS, channels, breakers, limits };
+}
+
+/** The same for a run that was started before: beside its workflow file. */
+export async function settingsOfRun(
+  session: Session,
+  store: Store,
+  reference: RunReference,
+): Promise<Settings> {
+  const run = await store.readRun(await resolveRun(store, reference));
+  return settingsForRun(session, run?.folder ?? null);
+}
+
+/** Secrets of the channels that these rules name: who named the file counts on them. */
+export async function checkSecrets(
+  session: Session,
+  { channels, notify }: Settings,
+  rules: readonly NotifyRule[],
+): Promise<void> {
+  const names = new Set([...rules, ...notify].flatMap(({ to }) => to));
+  const told = channels.filter(({ name }) => names.has(name));
+  if (told.length === 0) return;
+  const { secretProblem } = await import("../notify/secrets.js");
+  for (const channel of told) {
+    const problem = secretProblem(channel, process.env);
+    if (problem === null) continue;
+    const message = `channel ${channel.name}: ${problem}`;
+    if (session.options.config !== undefined) throw new DarumaError("CHANNEL_SECRET", message);
+    warn(session, `${message}; its messages go nowhere`);
+  }
+}
+
+function warn({ err, options }: Session, text: string): void {
+  if (!options.quiet) writeLines(err, [`${err.paint("yellow", "warning")}: ${text}`]);
+}
