@@ -1,5 +1,5 @@
 import { type TakenCommand, takeCommand } from "../core/decide/take-command.js";
-import type { Command, OperatorCommand } from "../core/model/commands.js";
+import { type Command, isOperatorCommand, type OperatorCommand } from "../core/model/commands.js";
 import type { Event } from "../core/model/events.js";
 import type { InboxCommand, Store } from "../store/store.js";
 import type { ReportOutcome } from "../worker/worker.js";
@@ -36,7 +36,8 @@ export async function answerEntry(store: Store, { id, taken }: AnsweredEntry): P
 /** Null: no command can be read from it. */
 export function parseCommand(text: string): OperatorCommand | null {
   try {
-    return JSON.parse(text) as OperatorCommand;
+    const command: unknown = JSON.parse(text);
+    return isOperatorCommand(command) ? command : null;
   } catch {
     return null;
   }

@@ -6,58 +6,6 @@ import {
   triageState,
 } from "../core/book/book-entry.js";
 import type { BookRow } from "../core/book/book-row.js";
-import type { ColumnsOf } from "../core/model/rows.js";
-
-export const BOOK_ROW_COLUMNS: ColumnsOf<BookRow> = {
-  run_id: "plain",
-  n: "plain",
-  at: "plain",
-  kind: "plain",
-  workflow: "plain",
-  step: "plain",
-  signature: "plain",
-  job_id: "plain",
-  attempt: "plain",
-  action: "plain",
-  tried: "json",
-  first_in_run: "mark",
-  flake_ms: "plain",
-  code: "free_text",
-  class: "plain",
-  sample: "free_text",
-  begun_at: "plain",
-};
-
-export const BOOK_COLUMNS: ColumnsOf<BookEntry> = {
-  workflow: "plain",
-  step: "plain",
-  signature: "plain",
-  code: "free_text",
-  class: "plain",
-  sample: "free_text",
-  first_seen: "plain",
-  last_seen: "plain",
-  occurrences: "plain",
-  runs: "plain",
-  rescues: "json",
-  last_run: "plain",
-  last_job: "plain",
-  begun_at: "plain",
-  triage: "plain",
-  note: "free_text",
-  link: "free_text",
-  owner: "free_text",
-  muted_until: "plain",
-  triaged_at: "plain",
-  triaged_by: "free_text",
-  revision: "plain",
-};
-
-/** What people have said, which no roll-up touches. */
-export const TRIAGE_FIELDS = [
-  ...(["triage", "note", "link", "owner", "muted_until", "triaged_at", "triaged_by"] as const),
-  "revision",
-] as const satisfies readonly (keyof BookEntry)[];
 
 /** Of entries, and of what is not rolled up yet. */
 export interface BookFilter {

@@ -1,103 +1,77 @@
-import type { ColumnsOf } from "../core/model/rows.js";
+import {
+  type Fields,
+  freeText,
+  id,
+  jsonOf,
+  list,
+  nullable,
+  number,
+  type OfFields,
+  object,
+  text,
+  time,
+  word,
+} from "../core/text/shape.js";
 import type { LeaseOwner } from "./store.js";
 
 /** `planned`: the row is there, and perhaps the submission. The others are what the batch system says. */
-export type AllocationState = "planned" | "pending" | "starting" | "running" | "ending" | "unknown" | "ended";
+const ALLOCATION_STATE = word(["planned", "pending", "starting", "running", "ending", "unknown", "ended"]);
 
 /** A job of a batch system that runs one worker. */
-export interface AllocationRow {
+export const ALLOCATION_ROW = {
   /** Made by Daruma before the submission, and found again in the batch system by it. */
-  readonly key: string;
-  readonly cluster: string;
+  key: text,
+  cluster: text,
   /** The batch system's own; null: not submitted, or its answer was lost. */
-  readonly id: string | null;
+  id: nullable(text),
   /** Raised each time the batch system begins it again. */
-  readonly restart: number;
-  readonly state: AllocationState;
-  readonly shape: {
-    readonly nodes: number;
-    readonly cpus: number;
-    readonly memoryBytes: number;
-    readonly gpus: number;
-    readonly runtimeMs: number;
-  };
-  readonly tags: readonly string[];
+  restart: id,
+  state: ALLOCATION_STATE,
+  shape: object({ nodes: id, cpus: number, memoryBytes: number, gpus: number, runtimeMs: number }),
+  tags: list(text),
   /** The one job that it is for; null: whatever fits. */
-  readonly job_id: number | null;
+  job_id: nullable(id),
   /** Why it was made, for people. */
-  readonly reason: string;
+  reason: freeText,
   /** Where its worker reports. */
-  readonly server: string;
+  server: text,
   /** The process that looks after it. */
-  readonly owner: LeaseOwner;
-  readonly token_id: number | null;
+  owner: jsonOf<LeaseOwner>(),
+  token_id: nullable(id),
   /** Where its script, token and log lie. */
-  readonly folder: string;
-  readonly nodes: readonly string[];
+  folder: text,
+  nodes: list(text),
   /** Somebody wants its end. */
-  readonly cancel: "drain" | "now" | null;
-  readonly created_at: number;
-  readonly submitted_at: number | null;
-  readonly started_at: number | null;
+  cancel: nullable(word(["drain", "now"])),
+  created_at: time,
+  submitted_at: nullable(time),
+  started_at: nullable(time),
   /** When its worker first came to the server. */
-  readonly pilot_at: number | null;
+  pilot_at: nullable(time),
   /** Since when nothing is known of it, without a break. */
-  readonly unknown_since: number | null;
-  readonly ended_at: number | null;
+  unknown_since: nullable(time),
+  ended_at: nullable(time),
   /** Why it ended. */
-  readonly outcome: { readonly code: string; readonly message: string } | null;
-}
-
-export const ALLOCATION_COLUMNS: ColumnsOf<AllocationRow> = {
-  key: "plain",
-  cluster: "plain",
-  id: "plain",
-  restart: "plain",
-  state: "plain",
-  shape: "json",
-  tags: "json",
-  job_id: "plain",
-  reason: "free_text",
-  server: "plain",
-  owner: "json",
-  token_id: "plain",
-  folder: "plain",
-  nodes: "json",
-  cancel: "plain",
-  created_at: "plain",
-  submitted_at: "plain",
-  started_at: "plain",
-  pilot_at: "plain",
-  unknown_since: "plain",
-  ended_at: "plain",
-  outcome: "json",
-};
+  outcome: nullable(object({ code: text, message: text })),
+} as const satisfies Fields;
+export type AllocationRow = OfFields<typeof ALLOCATION_ROW>;
 
 /** What all servers of a store must agree on about one cluster. */
-export interface ClusterRow {
-  readonly name: string;
+export const CLUSTER_ROW = {
+  name: text,
   /** One more with each change, of it or of its allocations; 0: there is no row yet. */
-  readonly revision: number;
+  revision: id,
   /** Nothing is submitted until somebody resumes it. */
-  readonly suspended: { readonly kind: string; readonly message: string; readonly at: number } | null;
+  suspended: nullable(object({ kind: text, message: text, at: time })),
   /** Allocations in a row that ended without a worker. */
-  readonly failures: number;
+  failures: id,
   /** Nothing is submitted before. */
-  readonly retry_at: number | null;
-  readonly submitted_at: number | null;
+  retry_at: nullable(time),
+  submitted_at: nullable(time),
   /** Nodes that the next allocations leave out, until when and why. */
-  readonly excluded: readonly { readonly node: string; readonly until: number; readonly reason: string }[];
-}
-
-export const CLUSTER_COLUMNS: ColumnsOf<ClusterRow> = {
-  name: "plain",
-  revision: "plain",
-  suspended: "json",
-  failures: "plain",
-  retry_at: "plain",
-  submitted_at: "plain",
-  excluded: "json",
-};
+  excluded: list(object({ node: text, until: time, reason: text })),
+} as const satisfies Fields;
+export type ClusterRow = OfFields<typeof CLUSTER_ROW>;
 
 export function newCluster(name: string): ClusterRow {
   return {

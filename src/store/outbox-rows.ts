@@ -1,25 +1,4 @@
-import type { ColumnsOf } from "../core/model/rows.js";
 import type { Notice, NoticeState } from "../core/notify/notice.js";
-
-export const OUTBOX_COLUMNS: ColumnsOf<Notice> = {
-  id: "plain",
-  at: "plain",
-  kind: "plain",
-  channel: "plain",
-  thing: "free_text",
-  run_id: "plain",
-  workflow: "free_text",
-  step: "free_text",
-  signature: "plain",
-  condition: "free_text",
-  facts: "json",
-  state: "plain",
-  told: "json",
-  tries: "plain",
-  error: "free_text",
-  next_at: "plain",
-  settled_at: "plain",
-};
 
 /** Nobody is done with them. */
 export const OPEN_STATES = ["new", "due"] as const satisfies readonly NoticeState[];

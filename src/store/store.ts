@@ -9,6 +9,7 @@ import type {
   RunRow,
 } from "../core/model/rows.js";
 import type { Notice } from "../core/notify/notice.js";
+import { type Fields, id, nullable, type OfFields, text, time } from "../core/text/shape.js";
 import type { BookStore } from "./book-rows.js";
 import type { CampaignStore } from "./campaign-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
@@ -182,24 +183,26 @@ export interface WorkflowFilter {
 }
 
 /** One version of a workflow. */
-export interface WorkflowRow {
-  readonly id: number;
-  readonly name: string;
-  readonly version: number;
-  readonly definition_hash: string;
-  readonly file: string | null;
-  readonly created_at: number;
+export const WORKFLOW_ROW = {
+  id,
+  name: text,
+  version: id,
+  definition_hash: text,
+  file: nullable(text),
+  created_at: time,
   /** The text it was published from; null for one that `run FILE` registered. */
-  readonly source: string | null;
-}
+  source: nullable(text),
+} as const satisfies Fields;
+export type WorkflowRow = OfFields<typeof WORKFLOW_ROW>;
 
-export interface DraftRow {
-  readonly name: string;
-  readonly source: string;
+export const DRAFT_ROW = {
+  name: text,
+  source: text,
   /** 1 at first, one more with each save. */
-  readonly revision: number;
-  readonly updated_at: number;
-}
+  revision: id,
+  updated_at: time,
+} as const satisfies Fields;
+export type DraftRow = OfFields<typeof DRAFT_ROW>;
 
 export interface NewDraft {
   readonly name: string;
@@ -238,14 +241,15 @@ export interface ClaimRequest {
   readonly deadOwners?: readonly LeaseOwner[];
 }
 
-export interface TokenRow {
-  readonly id: number;
-  readonly name: string;
-  readonly role: string;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-}
+export const TOKEN_ROW = {
+  id,
+  name: text,
+  role: text,
+  created_at: time,
+  expires_at: nullable(time),
+  revoked_at: nullable(time),
+} as const satisfies Fields;
+export type TokenRow = OfFields<typeof TOKEN_ROW>;
 
 /** Only the hash of a token is ever kept. */
 export interface NewToken {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runRow } from "../../test/contract/store-fixtures.js";
-import type { ColumnsOf, RunRow } from "../core/model/rows.js";
+import type { RunRow } from "../core/model/rows.js";
 import { readRow, storedValue, TABLES } from "./tables.js";
 
 const RUN: RunRow = runRow(7, {
@@ -36,10 +36,9 @@ test("JSON that is damaged is named with its column and row", () => {
   );
 });
 
-test("a field without its column, and a truth that is no mark, do not compile", () => {
-  // @ts-expect-error `handled` is missing
-  const incomplete: ColumnsOf<{ id: number; handled: boolean }> = { id: "plain" };
-  // @ts-expect-error a boolean is kept as a mark
-  const wrong: ColumnsOf<{ handled: boolean }> = { handled: "plain" };
-  expect([incomplete, wrong]).toHaveLength(2);
+test("a shape says how its field is kept", () => {
+  const kinds = Object.fromEntries(columns.map(({ name, kind }) => [name, kind]));
+  expect(kinds).toMatchObject({ id: "plain", managed: "mark", labels: "json", parent_job_id: "plain" });
+  expect(TABLES.route.columns.find(({ name }) => name === "reason")?.kind).toBe("free_text");
+  expect(TABLES.book.columns.find(({ name }) => name === "owner")?.kind).toBe("free_text");
 });

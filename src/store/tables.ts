@@ -1,30 +1,23 @@
-import type { BookEntry } from "../core/book/book-entry.js";
-import type { BookRow } from "../core/book/book-row.js";
+import { BOOK_ENTRY, TRIAGE_FIELDS } from "../core/book/book-entry.js";
+import { BOOK_ROW, type BookRow } from "../core/book/book-row.js";
 import {
-  ATTEMPT_COLUMNS,
-  type AttemptRow,
-  CHECKPOINT_COLUMNS,
-  type CheckpointRow,
-  type ColumnsOf,
-  type FailureHandlerRow,
-  JOB_COLUMNS,
-  type JobRow,
-  ROUTE_COLUMNS,
-  type RouteRow,
-  RUN_COLUMNS,
-  type RunRow,
+  ATTEMPT_ROW,
+  CHECKPOINT_ROW,
+  FAILURE_HANDLER_ROW,
+  JOB_ROW,
+  ROUTE_ROW,
+  RUN_ROW,
 } from "../core/model/rows.js";
-import type { Notice } from "../core/notify/notice.js";
-import { BOOK_COLUMNS, BOOK_ROW_COLUMNS, TRIAGE_FIELDS } from "./book-rows.js";
-import { ALLOCATION_COLUMNS, type AllocationRow, CLUSTER_COLUMNS, type ClusterRow } from "./cluster-rows.js";
-import { OUTBOX_COLUMNS } from "./outbox-rows.js";
-import type { DraftRow, TokenRow, WorkflowRow } from "./store.js";
+import { NOTICE } from "../core/notify/notice.js";
+import { type ColumnKind, columnKindOf, type Fields, type OfFields, type Shape } from "../core/text/shape.js";
+import { ALLOCATION_ROW, CLUSTER_ROW } from "./cluster-rows.js";
+import { DRAFT_ROW, TOKEN_ROW, WORKFLOW_ROW } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
 
 /** One column, and where its value stands in the row of the port. */
 export interface Column {
   readonly name: string;
-  readonly kind: "plain" | "mark" | "json" | "free_text";
+  readonly kind: Extract<ColumnKind, string>;
   readonly field: string;
   /** The key within the field, where a field takes several columns. */
   readonly part: string | null;
@@ -49,9 +42,9 @@ interface Keying<Row> {
   readonly nameOf?: (row: Row) => string;
 }
 
-function table<Row extends object>(name: string, columnsOf: ColumnsOf<Row>, keying: Keying<Row>): Table<Row> {
-  const columns = Object.entries(columnsOf).flatMap(([field, kind]) =>
-    columnsOfField(field, kind as FieldKind),
+function table<F extends Fields>(name: string, fields: F, keying: Keying<OfFields<F>>): Table<OfFields<F>> {
+  const columns = Object.entries(fields).flatMap(([field, shape]) =>
+    columnsOfField(field, columnKindOf(shape as Shape)),
   );
   const { key, kept = [], nameOf = () => `a row` } = keying;
   const fixed: readonly string[] = [...key, ...kept];
@@ -62,83 +55,50 @@ function table<Row extends object>(name: string, columnsOf: ColumnsOf<Row>, keyi
   return { name, columns, key, replaced, nameOf };
 }
 
-type FieldKind = Column["kind"] | { readonly [column: string]: string };
-
-function columnsOfField(field: string, kind: FieldKind): Column[] {
+function columnsOfField(field: string, kind: ColumnKind): Column[] {
   if (typeof kind === "string") return [{ name: field, kind, field, part: null }];
   return Object.entries(kind).map(([name, part]) => ({ name, kind: "plain", field, part }));
 }
 
 export const TABLES = {
-  run: table<RunRow>("run", RUN_COLUMNS, {
+  run: table("run", RUN_ROW, {
     key: ["id"],
     kept: ["cause", "labels", "concurrency", "priority"],
     nameOf: ({ id }) => `run ${id}`,
   }),
-  job: table<JobRow>("job", JOB_COLUMNS, { key: ["id"], nameOf: ({ id }) => `job ${id}` }),
-  attempt: table<AttemptRow>("attempt", ATTEMPT_COLUMNS, {
+  job: table("job", JOB_ROW, { key: ["id"], nameOf: ({ id }) => `job ${id}` }),
+  attempt: table("attempt", ATTEMPT_ROW, {
     key: ["run_id", "job_id", "attempt"],
     nameOf: ({ job_id, attempt }) => `attempt ${attempt} of job ${job_id}`,
   }),
-  route: table<RouteRow>("route", ROUTE_COLUMNS, { key: [] }),
-  checkpoint: table<CheckpointRow>("checkpoint", CHECKPOINT_COLUMNS, {
+  route: table("route", ROUTE_ROW, { key: [] }),
+  checkpoint: table("checkpoint", CHECKPOINT_ROW, {
     key: ["run_id", "ordinal"],
     nameOf: ({ run_id, ordinal }) => `checkpoint ${ordinal} of run ${run_id}`,
   }),
-  failure_handler: table<FailureHandlerRow>(
-    "failure_handler",
-    { id: "plain", workflow_id: "plain", name: "plain", rules: "plain" },
-    { key: ["id"] },
-  ),
-  workflow: table<WorkflowRow>(
-    "workflow",
-    {
-      id: "plain",
-      name: "plain",
-      version: "plain",
-      definition_hash: "plain",
-      file: "plain",
-      created_at: "plain",
-      source: "plain",
-    },
-    { key: ["id"] },
-  ),
-  draft: table<DraftRow>(
-    "draft",
-    { name: "plain", source: "plain", revision: "plain", updated_at: "plain" },
-    { key: ["name"] },
-  ),
-  token: table<TokenRow>(
-    "token",
-    {
-      id: "plain",
-      name: "plain",
-      role: "plain",
-      created_at: "plain",
-      expires_at: "plain",
-      revoked_at: "plain",
-    },
-    { key: ["id"] },
-  ),
-  allocation: table<AllocationRow>("allocation", ALLOCATION_COLUMNS, {
+  failure_handler: table("failure_handler", FAILURE_HANDLER_ROW, { key: ["id"] }),
+  workflow: table("workflow", WORKFLOW_ROW, { key: ["id"] }),
+  draft: table("draft", DRAFT_ROW, { key: ["name"] }),
+  token: table("token", TOKEN_ROW, { key: ["id"] }),
+  allocation: table("allocation", ALLOCATION_ROW, {
     key: ["key"],
     nameOf: ({ key }) => `allocation ${key}`,
   }),
-  cluster: table<ClusterRow>("cluster", CLUSTER_COLUMNS, {
+  cluster: table("cluster", CLUSTER_ROW, {
     key: ["name"],
     nameOf: ({ name }) => `cluster ${name}`,
   }),
-  book_row: table<BookRow>("book_row", BOOK_ROW_COLUMNS, {
+  book_row: table("book_row", BOOK_ROW, {
     key: ["run_id", "n"],
-    kept: Object.keys(BOOK_ROW_COLUMNS) as (keyof BookRow)[],
+    kept: Object.keys(BOOK_ROW) as (keyof BookRow)[],
     nameOf: ({ run_id, n }) => `row ${n} of run ${run_id}`,
   }),
-  book: table<BookEntry>("book", BOOK_COLUMNS, {
+  book: table("book", BOOK_ENTRY, {
     key: ["workflow", "step", "signature"],
     kept: TRIAGE_FIELDS,
     nameOf: ({ signature }) => `failure ${signature}`,
   }),
-  outbox: table<Notice>("outbox", OUTBOX_COLUMNS, { key: ["id"], nameOf: ({ id }) => `notice ${id}` }),
+  outbox: table("outbox", NOTICE, { key: ["id"], nameOf: ({ id }) => `notice ${id}` }),
 } as const;
 
 /** The columns as SQL names them. */

@@ -1,24 +1,31 @@
+import {
+  type Fields,
+  freeText,
+  id,
+  nullable,
+  type OfFields,
+  object,
+  record,
+  text,
+  time,
+  word,
+} from "../text/shape.js";
 import type { BookAction, BookRow } from "./book-row.js";
 
 /** What people have said of a failure. It never changes what the ladder does. */
-export interface Triage {
-  readonly triage: "new" | "known" | "muted" | "resolved";
-  readonly note: string | null;
-  readonly link: string | null;
-  readonly owner: string | null;
-  readonly muted_until: number | null;
-  readonly triaged_at: number | null;
-  readonly triaged_by: string | null;
-}
+const TRIAGE = {
+  triage: word(["new", "known", "muted", "resolved"]),
+  note: nullable(freeText),
+  link: nullable(freeText),
+  owner: nullable(freeText),
+  muted_until: nullable(time),
+  triaged_at: nullable(time),
+  triaged_by: nullable(freeText),
+} as const satisfies Fields;
+export type Triage = OfFields<typeof TRIAGE>;
 
 export const TRIAGE_STATES = ["new", "known", "muted", "resolved", "regressed"] as const;
 export type TriageState = (typeof TRIAGE_STATES)[number];
-
-export interface BookKey {
-  readonly workflow: string;
-  readonly step: string;
-  readonly signature: string;
-}
 
 export interface Rescue {
   readonly rescued: number;
@@ -26,23 +33,32 @@ export interface Rescue {
 }
 
 /** The sum of all rows of one failure of one step. */
-export interface BookEntry extends BookKey, Triage {
-  readonly code: string;
-  readonly class: string;
-  readonly sample: string;
-  readonly first_seen: number;
-  readonly last_seen: number;
-  readonly occurrences: number;
-  readonly runs: number;
+export const BOOK_ENTRY = {
+  workflow: text,
+  step: text,
+  signature: text,
+  code: freeText,
+  class: text,
+  sample: freeText,
+  first_seen: time,
+  last_seen: time,
+  occurrences: id,
+  runs: id,
   /** By what acted: how many jobs it rescued, and how many it did not. */
-  readonly rescues: { readonly [action: BookAction]: Rescue };
-  readonly last_run: number;
-  readonly last_job: number;
+  rescues: record(object({ rescued: id, tried: id })),
+  last_run: id,
+  last_job: id,
   /** The newest `begun_at` of a run that met it. */
-  readonly begun_at: number;
+  begun_at: time,
+  ...TRIAGE,
   /** One more with each word of people; 0: none yet. */
-  readonly revision: number;
-}
+  revision: id,
+} as const satisfies Fields;
+export type BookEntry = OfFields<typeof BOOK_ENTRY>;
+export type BookKey = Pick<BookEntry, "workflow" | "step" | "signature">;
+
+/** What people have said, which no roll-up touches. */
+export const TRIAGE_FIELDS = [...(Object.keys(TRIAGE) as (keyof Triage)[]), "revision"] as const;
 
 export const NOT_TRIAGED: Triage = {
   triage: "new",

@@ -1,3 +1,17 @@
+import {
+  type Fields,
+  flag,
+  freeText,
+  id,
+  list,
+  nullable,
+  number,
+  type OfFields,
+  text,
+  time,
+  word,
+} from "../text/shape.js";
+
 /**
  * What answered a failure: a rung of the ladder, or somebody's decision (`operator.retry`). A text rather than a list of
  * names: rows of another version may have others.
@@ -8,32 +22,33 @@ export type BookAction = string;
  * What a run tells the failure book, in the transaction of its events. The book is the sum of these rows, so they say only
  * what is to be added: a failure that was met, or how a job that had met one ended.
  */
-export interface BookRow {
-  readonly run_id: number;
+export const BOOK_ROW = {
+  run_id: id,
   /** Counts the rows of a run from 1. The same log always gives the same rows, so writing one again changes nothing. */
-  readonly n: number;
-  readonly at: number;
-  readonly kind: "met" | "ended";
-  readonly workflow: string;
-  readonly step: string;
-  readonly signature: string;
-  readonly job_id: number;
-  readonly attempt: number;
+  n: id,
+  at: time,
+  kind: word(["met", "ended"]),
+  workflow: text,
+  step: text,
+  signature: text,
+  job_id: id,
+  attempt: id,
   /** Met: the rung that acted. Ended: what rescued the job; null: nothing did. */
-  readonly action: BookAction | null;
+  action: nullable(word<BookAction>()),
   /** Ended: what else acted on this failure, each once. */
-  readonly tried: readonly BookAction[];
+  tried: list(word<BookAction>()),
   /** Met: the run had not met it before in this step. */
-  readonly first_in_run: boolean;
+  first_in_run: flag,
   /** Ended, once a job that passed by retries alone: how long its failures and the waits between them took. */
-  readonly flake_ms: number | null;
-  readonly code: string;
-  readonly class: string;
+  flake_ms: nullable(number),
+  code: freeText,
+  class: text,
   /** One line of it, for people; empty where the job ended. */
-  readonly sample: string;
+  sample: freeText,
   /** When the run was started, or an operator last made it run again. */
-  readonly begun_at: number;
-}
+  begun_at: time,
+} as const satisfies Fields;
+export type BookRow = OfFields<typeof BOOK_ROW>;
 
 /** What a run remembers for the book. */
 export interface BookState {

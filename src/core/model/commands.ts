@@ -1,9 +1,23 @@
+import {
+  type Fields,
+  fitsFields,
+  flag,
+  jobId,
+  list,
+  nullable,
+  number,
+  type Of,
+  type OfFields,
+  object,
+  optional,
+  type Shape,
+  text,
+} from "../text/shape.js";
 import type { UserData } from "./batch/user-data.js";
 import type {
   CheckpointFacts,
   EvaluationResult,
   FileFacts,
-  HoldAction,
   KeptLeftover,
   MovedCheckpoint,
   Output,
@@ -15,6 +29,7 @@ import type {
   WorkspaceHome,
   WorkspaceNote,
 } from "./events.js";
+import { HOLD_ACTION, OUTPUT, SCOPE_ITEM } from "./events.js";
 import type { FailureClass, FailureFacts } from "./failure.js";
 import type { Amounts } from "./resources.js";
 import type { AttemptPlace, Placed } from "./worker-names.js";
@@ -139,103 +154,81 @@ export type Command =
       readonly result: EvaluationResult;
     };
 
-/** What a person or an agent asks of a run, and who asks. The same key is taken once, however often it arrives. */
-export type OperatorCommand = Wish & { readonly by?: string };
+const ASKING = { reason: text, key: nullable(text) } as const;
+const AMOUNTS: Shape<Amounts> = object({ memoryBytes: optional(number), runtimeMs: optional(number) });
 
-type Wish =
-  | {
-      readonly type: "run.cancel";
-      /** Without undoing anything and without `finally`; what of that is under way ends. */
-      readonly now?: boolean;
-      readonly reason: string;
-      readonly key: string | null;
-    }
-  | {
-      readonly type: "run.pause";
-      readonly reason: string;
-      readonly key: string | null;
-      readonly takeover: boolean;
-    }
-  | { readonly type: "run.unpause"; readonly reason: string; readonly key: string | null }
-  | {
-      readonly type: "step.retry";
-      readonly job: number;
-      /**
-       * Only a job that failed or was canceled, and that has had fewer attempts in all. Nothing then begins more: not a
-       * rule, a retry nor any other rung.
-       */
-      readonly maxAttempts?: number;
-      /** A job that cannot simply run again is gone back to: this is `step.resume_from` then. */
-      readonly force?: boolean;
-      readonly reason: string;
-      readonly key: string | null;
-    }
-  | {
-      readonly type: "step.resume_from";
-      readonly job: number;
-      readonly reason: string;
-      readonly key: string | null;
-      /** Although a step is at work in the workspace. */
-      readonly force?: boolean;
-    }
+/** A job that is to run again, and what it has from then on. */
+const RECOVERED_JOB = object({ job: jobId, amounts: optional(AMOUNTS) });
+export type RecoveredJob = Of<typeof RECOVERED_JOB>;
+
+const HOLD_DECISION = object({
+  job: jobId,
+  action: HOLD_ACTION,
+  /** For `complete`. */
+  output: nullable(OUTPUT),
+  items: nullable(list(SCOPE_ITEM)),
+  /** For `retry`: what the job has from then on. */
+  amounts: optional(AMOUNTS),
+  /** Instead of the command's. */
+  reason: optional(text),
+});
+export type HoldDecision = Of<typeof HOLD_DECISION>;
+
+/** What a person or an agent asks of a run. The same key is taken once, however often it arrives. */
+const OPERATOR_COMMANDS = {
+  /** `now`: without undoing anything and without `finally`; what of that is under way ends. */
+  "run.cancel": { now: optional(flag), ...ASKING },
+  "run.pause": { takeover: flag, ...ASKING },
+  "run.unpause": ASKING,
+  "step.retry": {
+    job: jobId,
+    /**
+     * Only a job that failed or was canceled, and that has had fewer attempts in all. Nothing then begins more: not a
+     * rule, a retry nor any other rung.
+     */
+    maxAttempts: optional(number),
+    /** A job that cannot simply run again is gone back to: this is `step.resume_from` then. */
+    force: optional(flag),
+    ...ASKING,
+  },
+  /** `force`, here and below: although a step is at work in the workspace. */
+  "step.resume_from": { job: jobId, force: optional(flag), ...ASKING },
   /** Once more in a fresh workspace, at once. */
-  | {
-      readonly type: "step.hard_reset";
-      readonly job: number;
-      readonly reason: string;
-      readonly key: string | null;
-      readonly force?: boolean;
-    }
+  "step.hard_reset": { job: jobId, force: optional(flag), ...ASKING },
   /** A dead letter goes back into the queue. */
-  | {
-      readonly type: "step.redrive";
-      readonly job: number;
-      readonly reason: string;
-      readonly key: string | null;
-    }
-  | { readonly type: "run.reset"; readonly reason: string; readonly key: string | null }
+  "step.redrive": { job: jobId, ...ASKING },
+  "run.reset": ASKING,
   /** These jobs run again, with what they are given; all of them or none. */
-  | {
-      readonly type: "jobs.recover";
-      readonly items: readonly RecoveredJob[];
-      readonly reason: string;
-      readonly key: string | null;
-    }
-  | {
-      readonly type: "holds.resolve";
-      readonly items: readonly HoldDecision[];
-      readonly reason: string;
-      readonly key: string | null;
-    }
-  | {
-      readonly type: "human.answer";
-      readonly job: number;
-      readonly choice: string;
-      readonly text: string;
-      readonly reason?: string;
-      readonly key: string | null;
-    };
+  "jobs.recover": { items: list(RECOVERED_JOB), ...ASKING },
+  "holds.resolve": { items: list(HOLD_DECISION), ...ASKING },
+  "human.answer": {
+    job: jobId,
+    choice: text,
+    text,
+    reason: optional(text),
+    key: nullable(text),
+  },
+} as const satisfies { readonly [type: string]: Fields };
+
+type OperatorType = keyof typeof OPERATOR_COMMANDS;
+type CommandOf<type extends OperatorType> = type extends OperatorType
+  ? { readonly type: type; readonly by?: string } & OfFields<(typeof OPERATOR_COMMANDS)[type]>
+  : never;
+/** `by`: who asks. */
+export type OperatorCommand = CommandOf<OperatorType>;
+
+const BY: Fields = { by: optional(text) };
+
+/** Another process may have left anything. */
+export function isOperatorCommand(value: unknown): value is OperatorCommand {
+  const type = (value as { readonly type?: unknown } | null)?.type;
+  if (typeof type !== "string" || !Object.hasOwn(OPERATOR_COMMANDS, type)) return false;
+  return fitsFields({ ...OPERATOR_COMMANDS[type as OperatorType], ...BY }, value);
+}
 
 export interface OpenBreaker {
   readonly name: string;
   readonly classes: readonly FailureClass[];
-}
-
-export interface RecoveredJob {
-  readonly job: number;
-  readonly amounts?: Amounts;
-}
-
-export interface HoldDecision {
-  readonly job: number;
-  readonly action: HoldAction;
-  /** For `complete`. */
-  readonly output: Output | null;
-  readonly items: readonly ScopeItem[] | null;
-  /** For `retry`: what the job has from then on. */
-  readonly amounts?: Amounts;
-  /** Instead of the command's. */
-  readonly reason?: string;
 }
 
 export type AttemptResult =

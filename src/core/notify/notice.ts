@@ -1,5 +1,16 @@
 import type { NoticeKind } from "../model/definition.js";
 import type { Labels } from "../text/labels.js";
+import {
+  type Fields,
+  freeText,
+  id,
+  jsonOf,
+  nullable,
+  type OfFields,
+  text,
+  time,
+  word,
+} from "../text/shape.js";
 import type { Expiry } from "./expiry.js";
 
 /** `new`: nobody has looked at it. `due`: it is to be sent. The others are final; a `counted` one was not worth a message. */
@@ -17,30 +28,31 @@ export const NOTICE_FIELDS = [
  * One thing that somebody may have to hear, for one channel. It is written with what it tells of, and all that a message
  * needs stands in it: the run may be gone when it is sent.
  */
-export interface Notice {
+export const NOTICE = {
   /** The same for the same cause; receivers see it, so it is of no use to guess. */
-  readonly id: string;
-  readonly at: number;
-  readonly kind: NoticeKind;
-  readonly channel: string;
+  id: text,
+  at: time,
+  kind: word<NoticeKind>(),
+  channel: text,
   /** What it is about. Notices of one channel about one thing are an episode. */
-  readonly thing: string;
-  readonly run_id: number | null;
-  readonly workflow: string | null;
-  readonly step: string | null;
-  readonly signature: string | null;
+  thing: freeText,
+  run_id: nullable(id),
+  workflow: nullable(freeText),
+  step: nullable(freeText),
+  signature: nullable(text),
   /** The rule's `when`. */
-  readonly condition: string | null;
-  readonly facts: NoticeFacts;
-  readonly state: NoticeState;
-  readonly told: Told | null;
+  condition: nullable(freeText),
+  facts: jsonOf<NoticeFacts>(),
+  state: word(NOTICE_STATES),
+  told: nullable(jsonOf<Told>()),
   /** How often it was tried to send it. */
-  readonly tries: number;
-  readonly error: string | null;
+  tries: id,
+  error: nullable(freeText),
   /** When it is looked at next, on the store's clock. */
-  readonly next_at: number;
-  readonly settled_at: number | null;
-}
+  next_at: time,
+  settled_at: nullable(time),
+} as const satisfies Fields;
+export type Notice = OfFields<typeof NOTICE>;
 
 /** Why it is worth a message. */
 export interface Told {

@@ -10,7 +10,12 @@ export type Shape<T = unknown> = Plain & {
   readonly note?: string;
   /** What it stands for, where a run under another number or in another place has another one. */
   readonly names?: "job" | "output";
+  /** How a store keeps it as a field of a row, where its kind does not say that. */
+  readonly column?: ColumnKind;
 };
+
+/** Free text may hold what a database cannot; an object may have a column for each of its keys. */
+export type ColumnKind = "plain" | "mark" | "json" | "free_text" | { readonly [column: string]: string };
 
 type Plain =
   | { readonly kind: "text" | "flag" | "json" }
@@ -41,8 +46,11 @@ export type OfFields<F extends Fields> = Flat<Given<F> & Perhaps<F>>;
 type Flat<T> = { [K in keyof T]: T[K] };
 
 export const text: Shape<string> = { kind: "text" };
+export const freeText: Shape<string> = { kind: "text", column: "free_text" };
 export const flag: Shape<boolean> = { kind: "flag" };
 export const json: Shape<Json> = { kind: "json" };
+/** What only this program writes, and whose fields nobody else needs to know. */
+export const jsonOf = <T>(): Shape<T> => ({ kind: "json" });
 export const number: Shape<number> = { kind: "number", whole: false, min: -Infinity, max: Infinity };
 export const id: Shape<number> = { kind: "number", whole: true, min: -Infinity, max: Infinity };
 /** Stores keep these in 32 bits. */
@@ -53,7 +61,7 @@ export const jobId = naming("job", id);
 export const time: Shape<number> = { kind: "number", whole: false, min: -DATE_RANGE, max: DATE_RANGE };
 
 /** One of these; without a list, any word: a log of another version may have others than the type names. */
-export const word = <W extends string>(words: readonly W[] | null = null): Shape<W> => ({
+export const word = <const W extends string>(words: readonly W[] | null = null): Shape<W> => ({
   kind: "word",
   words,
 });
@@ -86,8 +94,80 @@ export function pick<F extends Fields, K extends keyof F & string>(fields: F, ..
 export function naming<T>(names: "job" | "output", shape: Shape<T>): Shape<T> {
   return { ...shape, names };
 }
+/** `{ COLUMN: KEY }`: a column of a row for each of these keys. */
+export const inColumns = <T>(shape: Shape<T>, column: { readonly [column: string]: string }): Shape<T> => ({
+  ...shape,
+  column,
+});
 /** For documents and editors. */
 export const noted = <T>(shape: Shape<T>, note: string): Shape<T> => ({ ...shape, note });
+
+/** Whether a value has this shape. Keys that it does not name may be there. */
+export function fits(shape: Shape, value: unknown): boolean {
+  switch (shape.kind) {
+    case "json":
+      return value !== undefined;
+    case "text":
+      return typeof value === "string";
+    case "flag":
+      return typeof value === "boolean";
+    case "number":
+      return (
+        typeof value === "number" &&
+        (!shape.whole || Number.isInteger(value)) &&
+        value >= shape.min &&
+        value <= shape.max
+      );
+    case "word":
+      return typeof value === "string" && (shape.words === null || shape.words.includes(value));
+    case "just":
+      return value === shape.value;
+    case "nullable":
+      return value === null || fits(shape.of, value);
+    case "lazy":
+      return fits(shape.of(), value);
+    case "list":
+      return Array.isArray(value) && value.every((each) => fits(shape.of, each));
+    case "record":
+      return isRecord(value) && Object.values(value).every((each) => fits(shape.of, each));
+    case "object":
+      return fitsFields(shape.fields, value);
+    case "one":
+      return shape.of.some((each) => fits(each, value));
+  }
+}
+
+export function fitsFields(fields: Fields, value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    Object.entries(fields).every(([name, field]) => {
+      if (!("optional" in field)) return fits(field, value[name]);
+      return value[name] === undefined || fits(field.optional, value[name]);
+    })
+  );
+}
+
+function isRecord(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** How a store keeps a field of this shape. */
+export function columnKindOf(shape: Shape): ColumnKind {
+  if (shape.column !== undefined) return shape.column;
+  switch (shape.kind) {
+    case "nullable":
+      return columnKindOf(shape.of);
+    case "flag":
+      return "mark";
+    case "text":
+    case "number":
+    case "word":
+    case "just":
+      return "plain";
+    default:
+      return "json";
+  }
+}
 
 /** Of fields of which nothing is known: null where that may be, else empty. */
 export function blank<F extends Fields>(fields: F): OfFields<F> {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type BookFilter, type BookStore, stateConditions, TRIAGE_FIELDS, uncounted } from "../book-rows.js";
+import { TRIAGE_FIELDS } from "../../core/book/book-entry.js";
+import { type BookFilter, type BookStore, stateConditions, uncounted } from "../book-rows.js";
 import { DUTY_LEASE } from "../duties.js";
 import { COLUMNS, TABLES } from "../tables.js";
 import { setEach } from "./commit/commit-function.js";

@@ -1,5 +1,5 @@
-import type { BookKey } from "../../core/book/book-entry.js";
-import { type BookFilter, type BookStore, stateConditions, TRIAGE_FIELDS, uncounted } from "../book-rows.js";
+import { type BookKey, TRIAGE_FIELDS } from "../../core/book/book-entry.js";
+import { type BookFilter, type BookStore, stateConditions, uncounted } from "../book-rows.js";
 import { DUTY_LEASE } from "../duties.js";
 import { COLUMNS, namesOf, TABLES } from "../tables.js";
 import type { Caller } from "./caller.js";
