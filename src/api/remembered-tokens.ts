@@ -1,4 +1,5 @@
-import type { Store, TokenRow } from "../store/store.js";
+import type { Store } from "../store/store.js";
+import type { TokenRow } from "../store/token-rows.js";
 import {
   MAX_REMEMBERED_TOKENS,
   SESSION_FRESH_MS,

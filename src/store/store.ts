@@ -19,6 +19,7 @@ import type { StoreInspection } from "./inspect/store-inspection.js";
 import type { OutboxStore } from "./outbox-rows.js";
 import type { PlaceStore } from "./places.js";
 import type { SharedStore } from "./shared-rows.js";
+import type { CredentialStore } from "./token-rows.js";
 import type { UnansweredJob } from "./unanswered.js";
 
 /**
@@ -33,7 +34,8 @@ export interface Store
     CampaignStore,
     SharedStore,
     OutboxStore,
-    PlaceStore {
+    PlaceStore,
+    CredentialStore {
   /**
    * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
    * failure handlers; else version and handlers are the ones that are there.
@@ -142,17 +144,6 @@ export interface Store
   /** Everything of a run that is over, in one transaction; the failure book keeps what it has counted. False: it is not over, or somebody holds its lease. */
   deleteRun(runId: number): Promise<boolean>;
 
-  putToken(token: NewToken): Promise<TokenRow>;
-  findToken(hash: string): Promise<TokenRow | null>;
-  listTokens(): Promise<TokenRow[]>;
-  /** False: there is none, or it is revoked already. */
-  revokeToken(id: number, at: number): Promise<boolean>;
-  /** A sign-in with a token, for a browser. */
-  putSession(session: NewSession): Promise<void>;
-  /** The token of the session, which ends with whichever of both ends first; null: there is no such session. */
-  findSession(hash: string): Promise<TokenRow | null>;
-  endSession(hash: string): Promise<void>;
-
   /**
    * Called after something was committed: by this store object always, by others where the database can tell
    * (PostgreSQL). It may come twice or, after a lost connection, not at all: it wakes, it does not inform.
@@ -239,33 +230,6 @@ export interface ClaimRequest {
   readonly except?: readonly number[];
   /** Their processes are gone for good: what they hold is free. */
   readonly deadOwners?: readonly LeaseOwner[];
-}
-
-export const TOKEN_ROW = {
-  id,
-  name: text,
-  role: text,
-  created_at: time,
-  expires_at: nullable(time),
-  revoked_at: nullable(time),
-} as const satisfies Fields;
-export type TokenRow = OfFields<typeof TOKEN_ROW>;
-
-/** Only the hash of a token is ever kept. */
-export interface NewToken {
-  readonly name: string;
-  readonly role: string;
-  readonly hash: string;
-  readonly at: number;
-  readonly expiresAt: number | null;
-}
-
-/** Only the hash of its id is ever kept. */
-export interface NewSession {
-  readonly hash: string;
-  readonly tokenId: number;
-  readonly at: number;
-  readonly expiresAt: number;
 }
 
 export interface NewWorkflow {

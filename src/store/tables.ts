@@ -11,8 +11,9 @@ import {
 import { NOTICE } from "../core/notify/notice.js";
 import { type ColumnKind, columnKindOf, type Fields, type OfFields, type Shape } from "../core/text/shape.js";
 import { ALLOCATION_ROW, CLUSTER_ROW } from "./cluster-rows.js";
-import { DRAFT_ROW, TOKEN_ROW, WORKFLOW_ROW } from "./store.js";
+import { DRAFT_ROW, WORKFLOW_ROW } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
+import { TOKEN_ROW } from "./token-rows.js";
 
 /** One column, and where its value stands in the row of the port. */
 export interface Column {

@@ -12,8 +12,8 @@ import { LocalWorker } from "./local-worker.js";
 import { Shortages } from "./shortages.js";
 
 const disk = vi.hoisted(() => ({ isFull: false }));
-/** So often a folder or file cannot be opened for want of a descriptor; by the end of its path. */
-const scarce = vi.hoisted(() => new Map<string, number>());
+/** So often the folder for an attempt's outputs cannot be made for want of a descriptor. */
+const scarce = vi.hoisted(() => ({ left: 0 }));
 vi.mock("node:fs", async (original) => {
   const real = await original<typeof import("node:fs")>();
   const writeFileSync = (...how: Parameters<typeof real.writeFileSync>): void => {
@@ -21,25 +21,21 @@ vi.mock("node:fs", async (original) => {
       throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
     real.writeFileSync(...how);
   };
-  const spend = (path: unknown): void => {
-    for (const [ending, left] of scarce) {
-      if (left === 0 || !String(path).endsWith(ending)) continue;
-      scarce.set(ending, left - 1);
-      throw Object.assign(new Error(`EMFILE: too many open files, open '${path}'`), { code: "EMFILE" });
+  const mkdtempSync = (prefix: string) => {
+    if (scarce.left > 0) {
+      scarce.left -= 1;
+      throw Object.assign(new Error(`EMFILE: too many open files, mkdtemp '${prefix}'`), { code: "EMFILE" });
     }
+    return real.mkdtempSync(prefix);
   };
-  const opendirSync = (...how: Parameters<typeof real.opendirSync>) => {
-    spend(how[0]);
-    return real.opendirSync(...how);
-  };
-  return { ...real, writeFileSync, opendirSync };
+  return { ...real, writeFileSync, mkdtempSync };
 });
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-short-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeEach(() => {
   disk.isFull = false;
-  scarce.clear();
+  scarce.left = 0;
 });
 
 /** A worker whose one action gives these results, one a try. */
@@ -127,15 +123,15 @@ describe("a process that cannot be started for want of something", () => {
 
 describe("a worker without a file descriptor to spare", () => {
   it("waits before it begins, and begins once", async () => {
-    scarce.set("job_stdio", 3);
+    scarce.left = 3;
     const { clock, told, report, tries } = workerOf([DONE]);
     let ended: unknown = null;
     void report.then(({ result }) => {
       ended = result;
     });
     while (ended === null) await pass(clock, 100);
-    expect([tries(), ended, scarce.get("job_stdio")]).toMatchObject([1, { kind: "succeeded" }, 0]);
-    expect(told).toEqual([expect.stringMatching(/cannot be started now and will be tried again: EMFILE/)]);
+    expect([tries(), ended, scarce.left]).toMatchObject([1, { kind: "succeeded" }, 0]);
+    expect(told).toEqual([expect.stringMatching(/cannot be started now and will be tried again: .*EMFILE/)]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NewToken } from "../../src/store/store.js";
+import type { NewToken } from "../../src/store/token-rows.js";
 import type { StoreUnderTest } from "./store-contract.js";
 
 const AT = 1_700_000_000_000;

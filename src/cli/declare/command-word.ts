@@ -6,12 +6,18 @@ const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set([
   "--config",
 ]);
 
-/** The first word that is no flag and no value of one; "" where there is none. */
-export function commandWord(args: readonly string[]): string {
+/** The words that are neither flags nor values of the flags that every command has. */
+export function plainWords(args: readonly string[]): string[] {
+  const words: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at]!;
     if (GLOBAL_VALUE_FLAGS.has(word)) at += 1;
-    else if (!word.startsWith("-")) return word;
+    else if (!word.startsWith("-")) words.push(word);
   }
-  return "";
+  return words;
+}
+
+/** The first of them; "" where there is none. */
+export function commandWord(args: readonly string[]): string {
+  return plainWords(args)[0] ?? "";
 }

@@ -8,7 +8,7 @@ import { EXIT, exitCodeOfError } from "../terminal/exit-codes.js";
 import { reportError } from "../terminal/report-error.js";
 import { readVersion } from "../version.js";
 import { groupCommands, printTopic } from "./command-groups.js";
-import { commandWord } from "./command-word.js";
+import { commandWord, plainWords } from "./command-word.js";
 import type { Declaration } from "./declaration.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
@@ -18,7 +18,8 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   const args = asHelpFlag(given);
   const answer = { exitCode: 0 };
   const program = await createProgram(answer, args);
-  if (commandWord(args) === "help" && printTopic(program, args.at(-1)!)) return EXIT.completed;
+  const [command, topic] = plainWords(args);
+  if (command === "help" && topic !== undefined && printTopic(program, topic)) return EXIT.completed;
   try {
     await program.parseAsync(args, { from: "user" });
     return answer.exitCode;
@@ -31,10 +32,10 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
 
 /** `help schedules pause` is `schedules pause --help`: the parser's own `help` reads one word. */
 function asHelpFlag(args: readonly string[]): readonly string[] {
-  if (commandWord(args) !== "help") return args;
+  const [command, ...words] = plainWords(args);
+  if (command !== "help" || words.length < 2) return args;
   const at = args.indexOf("help");
-  const words = args.slice(at + 1);
-  return words.length < 2 ? args : [...args.slice(0, at), ...words, "--help"];
+  return [...args.slice(0, at), ...args.slice(at + 1), "--help"];
 }
 
 /**

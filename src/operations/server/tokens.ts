@@ -3,7 +3,7 @@ import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import { parseDuration } from "../../definition/read/duration.js";
 import { iso } from "../../report/run-report.js";
-import type { TokenRow } from "../../store/store.js";
+import type { TokenRow } from "../../store/token-rows.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { ROLES, type Role } from "../roles.js";

@@ -1,5 +1,5 @@
-import type { NewSession, TokenRow } from "../store.js";
 import { COLUMNS } from "../tables.js";
+import type { NewSession, TokenRow } from "../token-rows.js";
 import { type Dialect, row, rows, type Verb } from "./query.js";
 
 /** Those that have ended go on the way. */

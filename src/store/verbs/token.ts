@@ -1,6 +1,6 @@
 import { toStorableText } from "../storable-text.js";
-import type { NewToken, TokenRow } from "../store.js";
 import { COLUMNS } from "../tables.js";
+import type { NewToken, TokenRow } from "../token-rows.js";
 import { tokenIsThere } from "../token-rules.js";
 import { type Dialect, row, rows, type Verb } from "./query.js";
 
