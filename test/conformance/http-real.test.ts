@@ -71,7 +71,7 @@ describe("HTTP steps with a real server", () => {
     expect(log.filter((event) => event.type === "attempt.failed")).toMatchObject([
       {
         attempt: 1,
-        durationMs: 5000,
+        duration_ms: 5000,
         error: { code: "TIMEOUT", class: "transient_runtime", retryable: true, exit_code: 124 },
       },
     ]);

@@ -53,7 +53,7 @@ steps: { job: { exec: 'test -e repaired || exit 10', failure_handler: h } }`);
       `${row.workflow_id} ${run.report.run_id} ${run.job("job").id} job 1 10\napi\n`,
     );
     expect(run.text("_a1.recovery.e")).toBe(`${join(run.outputDir, "output")}\n`);
-    expect(await run.events("recovery.finished")).toMatchObject([{ ok: false, exitCode: 5 }]);
+    expect(await run.events("recovery.finished")).toMatchObject([{ ok: false, exit_code: 5 }]);
   });
 
   it("a script that hangs is ended after its timeout with all that it started, and the retry happens", {
@@ -73,7 +73,7 @@ steps: { job: { exec: 'test $DARUMA_ATTEMPT_ID = 2 || exit 10', failure_handler:
       await real.run(`failure_handlers: [{ name: h, rules: [{ exit_codes: [10], recovery_script: ./nowhere.sh, max_retries: 2 }] }]
 steps: { job: { exec: 'test $DARUMA_ATTEMPT_ID = 2 || exit 10', failure_handler: h } }`);
     expect(run.report.status).toBe("completed");
-    expect(await run.events("recovery.finished")).toMatchObject([{ ok: false, exitCode: 127 }]);
+    expect(await run.events("recovery.finished")).toMatchObject([{ ok: false, exit_code: 127 }]);
     expect(run.text("_a1.recovery.e")).toContain("nowhere.sh");
   });
 

@@ -66,7 +66,7 @@ describe("opening", () => {
 
   test("refuses a path that is a folder", async () => {
     mkdirSync(file);
-    await expectRefusal("STORE_FAILED", "EISDIR");
+    await expectRefusal("STORE_FAILED", "not a regular file");
   });
 
   async function expectRefusal(code: string, word: string): Promise<void> {

@@ -54,9 +54,10 @@ export class CliFolder {
     return runCli([...args, "--output-dir", this.outputDir]);
   }
 
-  /** `run FILE --json` with its exit code. */
+  /** `run FILE --json`, started in this folder, with its exit code. */
   async runJson(text: string, ...flags: string[]): Promise<{ exitCode: number | null; report: Report }> {
-    const result = await this.daruma("run", this.write("flow.yaml", text), "--json", ...flags);
+    const args = ["run", this.write("flow.yaml", text), "--json", ...flags, "--output-dir", this.outputDir];
+    const result = await runCli(args, {}, this.path);
     return { exitCode: result.exitCode, report: JSON.parse(result.stdout) as Report };
   }
 

@@ -44,7 +44,7 @@ describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process use
     expect((await run("env true; exit 3")).usage).toBeDefined();
     expect(await run("kill -9 $$")).toMatchObject({
       signal: "SIGKILL",
-      usage: { cpuMs: expect.any(Number) },
+      usage: { cpu_ms: expect.any(Number) },
     });
   });
 

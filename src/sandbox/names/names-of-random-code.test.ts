@@ -68,7 +68,7 @@ it("random code gives the same with all outputs and with those that it names", a
       evaluate(code, CODE_VARIABLES),
       evaluate(code, { ...CODE_VARIABLES, outputs }),
     ]);
-    expect([seed, code, { ...part, durationMs: 0 }]).toEqual([seed, code, { ...whole, durationMs: 0 }]);
+    expect([seed, code, { ...part, duration_ms: 0 }]).toEqual([seed, code, { ...whole, duration_ms: 0 }]);
   }
   expect(narrowed).toBeGreaterThan(PROGRAMS / 10);
 });
