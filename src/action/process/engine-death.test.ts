@@ -1,30 +1,33 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import ts from "typescript";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { childrenOf, LAUNCHERS } from "../../../test/support/process-trial.js";
 import { endProcessesWithToken } from "./attempt-processes.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
-/** A program with a host of its own, to be killed or left to end: the sources of this folder, compiled. */
+/** Programs with a host of their own, to be killed or left to end: the hosts of this folder, each in one file. */
 let folder: string;
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "daruma-death-"));
-  mkdirSync(join(folder, "process"));
+  const entryPoints = ["spawn-host.ts", "launcher-host.ts"].map((name) => join(HERE, name));
+  const outdir = join(folder, "process");
+  await build({
+    entryPoints,
+    outdir,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+  });
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const name of readdirSync(HERE)) {
-    if (name.endsWith(".test.ts")) continue;
-    const source = readFileSync(join(HERE, name), "utf8");
-    const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
-    const { outputText } = ts.transpileModule(source, { compilerOptions: options });
-    writeFileSync(join(folder, "process", name.replace(/\.ts$/, ".js")), outputText);
-  }
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
