@@ -49,7 +49,9 @@ function schemaOf(shape: Shape, how: Strictness): z.ZodType {
     case "number": {
       const { whole, min, max } = shape;
       const base = whole ? z.int() : z.number();
-      return Number.isFinite(min) ? base.min(min).max(max) : base;
+      // A bound that is infinite is none, and would be null in a JSON Schema.
+      const above = Number.isFinite(min) ? base.min(min) : base;
+      return Number.isFinite(max) ? above.max(max) : above;
     }
     case "word":
       return shape.words === null ? z.string() : z.enum(shape.words as [string]);
