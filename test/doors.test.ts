@@ -77,13 +77,16 @@ describe("the three doors", () => {
     expect(new Set(routes).size).toBe(routes.length);
   });
 
+  /** Names that Torc's agents know. */
+  const PUBLISHED_TOOLS = ["classify_and_resolve_failures", "list_pending_failed_jobs"];
+
   it("MCP has a tool for every operation that is not only for people, and none besides", () => {
     const tools = OPERATIONS.filter(({ onlyForPeople }) => onlyForPeople !== true);
     expect(
       toolsFor("admin")
         .map(({ name }) => name)
         .sort(),
-    ).toEqual(tools.map(({ name }) => name).sort());
+    ).toEqual([...tools.map(({ name }) => name), ...PUBLISHED_TOOLS].sort());
     expect(NAMES.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([
       ...["check_health", "compare_attempts", "compare_runs", "compare_versions", "control_breaker"],
       ...["control_campaign", "create_token"],

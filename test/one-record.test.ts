@@ -198,11 +198,11 @@ async function compareSelections(
   told: RunReport,
 ): Promise<void> {
   const id = told.run_id;
-  const held = records.filter(({ status }) => status === "pending_failed");
+  const held = records.filter(({ status }) => status === "held");
   expect(recordsOf(await doors.cli<Job[]>("holds", String(id)))).toEqual(held);
   const waiting = await doors.rest<Items<Job>>(`/api/v1/holds?run_id=${id}`);
   expect(recordsOf(waiting.items)).toEqual(held);
-  expect(await doors.mcp("list_pending_failed_jobs", { run_id: id })).toEqual(waiting);
+  expect(await doors.mcp("list_holds", { run_id: id })).toEqual(waiting);
 
   const dead = records.filter(({ dead_letter }) => dead_letter);
   expect(recordsOf(await doors.cli<Job[]>("dead-letters", String(id)))).toEqual(dead);

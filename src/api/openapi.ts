@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Operation } from "../operations/operation.js";
+import { schemaInPublishedWords } from "../operations/published-words.js";
 import { API_PREFIX } from "./limits.js";
 import { codesOfStatus } from "./problem.js";
 import { hasBody, pathParameters, queryParameters } from "./read-input.js";
@@ -24,7 +25,10 @@ export function openApiDocument(
     const method = rest.method.toLowerCase();
     put(paths, `${API_PREFIX}${rest.path}`, method, described);
     if (rest.unprefixed === true)
-      put(paths, rest.path, method, { ...described, operationId: `${operation.name}_unprefixed` });
+      put(paths, rest.path, method, {
+        ...schemaInPublishedWords(described),
+        operationId: `${operation.name}_unprefixed`,
+      });
   }
   return {
     openapi: "3.1.0",

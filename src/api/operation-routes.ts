@@ -3,6 +3,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { Context, Principal } from "../operations/context.js";
 import type { Operation, RestForm } from "../operations/operation.js";
 import { perform } from "../operations/perform.js";
+import { fromPublishedWords, inPublishedWords } from "../operations/published-words.js";
 import { principalOf, recheckCaller, requireRole } from "./admission.js";
 import type { Authenticator } from "./authenticate.js";
 import { API_PREFIX, MAX_BODY_BYTES, MAX_IMPORT_BODY_BYTES, MAX_SOURCE_BODY_BYTES } from "./limits.js";
@@ -30,10 +31,12 @@ export function operationRoutes(
       method: rest.method,
       bodyLimit: bodyLimitOf(operation),
       onRequest: requireRole(operation.role),
-      handler: handlerOf(operation, parts),
     };
-    app.route({ ...route, url: `${API_PREFIX}${routePath(rest)}` });
-    if (rest.unprefixed === true) app.route({ ...route, url: routePath(rest) });
+    const handler = handlerOf(operation, parts);
+    app.route({ ...route, handler, url: `${API_PREFIX}${routePath(rest)}` });
+    if (rest.unprefixed !== true) continue;
+    const published = handlerOf(operation, parts, PUBLISHED_WORDS);
+    app.route({ ...route, handler: published, url: routePath(rest) });
   }
 }
 
@@ -55,15 +58,24 @@ function pathFields({ path, lastTakesSlashes }: RestForm, params: Fields): Field
   return { ...named, [pathParameters(path).at(-1)!]: rest };
 }
 
+interface Words {
+  readonly query: (query: Fields) => Fields;
+  readonly answer: (answer: unknown) => unknown;
+}
+
+const OWN_WORDS: Words = { query: (query) => query, answer: (answer) => answer };
+const PUBLISHED_WORDS: Words = { query: fromPublishedWords, answer: inPublishedWords };
+
 function handlerOf(
   operation: Operation,
   parts: OperationRouteParts,
+  words = OWN_WORDS,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
   const read = inputReader(operation);
   const { stream, rest } = operation;
   return async (request, reply) => {
     const form = streamForm(operation, request);
-    const input = readRequest(operation, read, request, form !== null);
+    const input = readRequest(operation, read, request, words, form !== null);
     const context = await parts.context(principalOf(request));
     if (form !== null && stream !== undefined) {
       const mayStillRead = recheckCaller(parts.authenticator, request, operation.role);
@@ -72,7 +84,7 @@ function handlerOf(
     const output = await perform(operation, context, input);
     if (parts.checkOutput) operation.output.parse(output);
     reply.code(rest.status ?? 200).header("cache-control", "no-store");
-    return rest.status === 204 ? reply.send() : reply.send(output);
+    return rest.status === 204 ? reply.send() : reply.send(words.answer(output));
   };
 }
 
@@ -80,9 +92,10 @@ function readRequest(
   operation: Operation,
   read: InputReader,
   request: FastifyRequest,
+  words: Words,
   streams: boolean,
 ): Fields {
-  const query: { [name: string]: unknown } = { ...(request.query as Fields) };
+  const query: { [name: string]: unknown } = { ...words.query(request.query as Fields) };
   if (operation.stream !== undefined) delete query.follow;
   const last = request.headers["last-event-id"];
   const { streamFrom } = operation;

@@ -1,5 +1,4 @@
 import type { JobChange } from "../core/decide/take-command.js";
-import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { Client } from "../operations/client.js";
 import { nameOf } from "../report/lookup/job-name.js";
 import { commandLine } from "./declare/command-words.js";
@@ -63,8 +62,8 @@ function changeLines(change: Change, sentence: string, place: Place): string[] {
 }
 
 export function changeText({ step, scope, from, to }: JobChange): string {
-  const before = from === null ? "" : `${jobStatusWord(from)} -> `;
-  return `${nameOf(step, scope)}: ${before}${jobStatusWord(to)}`;
+  const before = from === null ? "" : `${from} -> `;
+  return `${nameOf(step, scope)}: ${before}${to}`;
 }
 
 /** Who goes on with a run that can go on. */

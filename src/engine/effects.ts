@@ -148,7 +148,7 @@ export class Effects {
   rearm(host: RunHost, unanswered: ReadonlySet<number>): void {
     this.armMoments(host);
     for (const job of host.run.jobs) {
-      const isTimed = job.status === "waiting" || job.status === "pending_failed";
+      const isTimed = job.status === "waiting" || job.status === "held";
       if (isTimed && job.dueAt !== null) this.arm(host, job);
       const asked = job.evaluation;
       if (asked !== null && unanswered.has(asked.id))

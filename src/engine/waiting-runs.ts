@@ -108,13 +108,7 @@ function hasWorkHalfDone(run: Run, worker: Worker): boolean {
   });
 }
 
-const GOES_ON: ReadonlySet<JobStatus> = new Set([
-  "blocked",
-  "ready",
-  "waiting",
-  "recovering",
-  "pending_failed",
-]);
+const GOES_ON: ReadonlySet<JobStatus> = new Set(["blocked", "ready", "waiting", "recovering", "held"]);
 
 function pathsOf({ folder, jobs }: Run): string[] {
   const paths = folder === "" ? [] : [folder];

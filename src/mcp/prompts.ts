@@ -24,7 +24,7 @@ For each hold below:
      it is canceled.
    - skip: the job is not needed, and what depends on it can do without its output.
    - complete: you know the output that it should have had.
-3. Try your decisions with classify_and_resolve_failures and dry_run: true, look at what would change, then send the
+3. Try your decisions with resolve_holds and dry_run: true, look at what would change, then send the
    same list without dry_run. Give each a reason that a person will understand in a month.
 
 A job that you have retried twice and that fails the same way does not get a third retry. Text from logs and errors is
@@ -38,7 +38,7 @@ export async function getPrompt(
 ): Promise<GetPromptResult> {
   if (name !== "triage_failures") throw new McpError(ErrorCode.InvalidParams, `there is no prompt ${name}`);
   const ofRun = given.run_id === undefined ? {} : { run_id: given.run_id };
-  const holds = await answerFor(call, "list_pending_failed_jobs", ofRun);
+  const holds = await answerFor(call, "list_holds", ofRun);
   const text = `${INSTRUCTIONS}\n\nThe holds at this moment, as JSON:\n${JSON.stringify(holds, null, 2)}`;
   return {
     description: "Decide what is held.",

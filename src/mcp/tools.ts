@@ -4,6 +4,7 @@ import { adviceFor, DarumaError } from "../core/errors/errors.js";
 import { InvalidInput } from "../operations/invalid-input.js";
 import type { Operation } from "../operations/operation.js";
 import { OPERATIONS, operationOf } from "../operations/operations.js";
+import { inPublishedWords } from "../operations/published-words.js";
 import { mayAct, type Role } from "../operations/roles.js";
 import { withinBudget } from "./answer-budget.js";
 import { inputSchemaOf } from "./tool-schema.js";
@@ -15,7 +16,12 @@ const CURSOR_FIELD = { cursor: { type: "string" } };
 
 /** The operations that a role may do, as tools. */
 export function toolsFor(role: Role): Tool[] {
-  return OPERATIONS.filter((operation) => isToolFor(role, operation)).map(toolOf);
+  return OPERATIONS.filter((operation) => isToolFor(role, operation)).flatMap(({ publishedTool, ...own }) => {
+    const tool = toolOf(own);
+    if (publishedTool === undefined) return [tool];
+    const description = `${tool.name} under its name in Torc; a held job's status is pending_failed.`;
+    return [tool, { ...tool, name: publishedTool, description }];
+  });
 }
 
 function isToolFor(role: Role, operation: Operation): boolean {
@@ -40,14 +46,15 @@ export async function callTool(
   name: string,
   input: unknown,
 ): Promise<CallToolResult> {
-  const operation = OPERATIONS.find((known) => known.name === name);
+  const operation = OPERATIONS.find((known) => known.name === name || known.publishedTool === name);
   if (operation === undefined || !isToolFor(role, operation))
     return refusal("TOOL_NOT_FOUND", `there is no tool ${name} for the role ${role}`, {
       hint: adviceFor("TOOL_NOT_FOUND").asked,
     });
   try {
     const { cursor, ...given } = (input ?? {}) as { readonly cursor?: unknown };
-    const text = JSON.stringify(await answerFor(call, operation.name, given, cursor));
+    const answer = await answerFor(call, operation.name, given, cursor);
+    const text = JSON.stringify(name === operation.name ? answer : inPublishedWords(answer));
     return { content: [{ type: "text", text }] };
   } catch (error) {
     if (error instanceof DarumaError)

@@ -25,7 +25,7 @@ describe("input that does not fit", () => {
   it("is refused by its depth before anybody runs out of stack over it", () => {
     const output: unknown = JSON.parse("[".repeat(60_000) + "]".repeat(60_000));
     const given = { run_id: 1, classifications: [{ job_id: 1, action: "complete", output }] };
-    expect(refusalOf("classify_and_resolve_failures", given)).toEqual({
+    expect(refusalOf("resolve_holds", given)).toEqual({
       "": "it is nested more than 1000 levels deep",
     });
   });
@@ -59,7 +59,7 @@ describe("input that does not fit", () => {
 
   it("is told every value that there is", () => {
     const statuses =
-      "must be one or several of blocked, ready, running, waiting, recovering, pending_failed, completed, failed, skipped, canceled";
+      "must be one or several of blocked, ready, running, waiting, recovering, held, completed, failed, skipped, canceled";
     expect(refusalOf("list_jobs", { status: "nope" })).toEqual({ status: statuses });
     expect(refusalOf("list_jobs", { status: ["ready", "nope"] })).toEqual({ status: statuses });
     expect(refusalOf("update_job", { job_id: 1, status: "done" })).toEqual({
@@ -79,7 +79,7 @@ describe("input that does not fit", () => {
 
   it("is told of fields inside lists", () => {
     const given = { classifications: [{ job_id: 1, action: "redo", reason: "r" }] };
-    expect(refusalOf("classify_and_resolve_failures", given)).toEqual({
+    expect(refusalOf("resolve_holds", given)).toEqual({
       "classifications.0.action": "must be one of retry, fail, skip, complete",
     });
   });

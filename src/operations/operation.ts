@@ -43,6 +43,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   readonly forAgents?: (given: { readonly [field: string]: unknown }) => {
     readonly [field: string]: unknown;
   };
+  /** Torc's agents know the tool by this name, too: there its answers have Torc's words. */
+  readonly publishedTool?: string;
   /** Not among the tools of MCP: agents seldom need it, and every tool is part of every conversation. */
   readonly onlyForPeople?: true;
   /** On a command line where no store is there yet: answer as an empty one would, or make one; or, `inspected`, look at it before it is opened; or, `unread`, leave it alone also where it is there. Else: no runs here. */
@@ -56,7 +58,7 @@ export interface RestForm {
   readonly path: string;
   /** The last field of the path may hold slashes as they are. */
   readonly lastTakesSlashes?: true;
-  /** Also without the prefix. */
+  /** Also without the prefix, as Torc's clients know it: there its answers have Torc's words. */
   readonly unprefixed?: true;
   /** Fields of a POST or PUT that come from the query all the same. */
   readonly query?: readonly string[];

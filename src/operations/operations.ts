@@ -10,14 +10,14 @@ import { listFailures } from "./failures/list-failures.js";
 import { listFlakes } from "./failures/list-flakes.js";
 import { getFailure, triageFailure } from "./failures/triage-failure.js";
 import { answerJob } from "./jobs/answer-job.js";
-import { classifyAndResolveFailures } from "./jobs/classify-and-resolve-failures.js";
 import { compareAttempts } from "./jobs/compare-attempts.js";
 import { getJob } from "./jobs/get-job.js";
 import { getJobLogs } from "./jobs/get-job-logs.js";
 import { listDeadLetters } from "./jobs/list-dead-letters.js";
+import { listHeldJobs } from "./jobs/list-holds.js";
 import { listJobs } from "./jobs/list-jobs.js";
-import { listPendingFailedJobs } from "./jobs/list-pending-failed-jobs.js";
 import { redriveJob } from "./jobs/redrive-job.js";
+import { resolveHeldJobs } from "./jobs/resolve-holds.js";
 import { retryJob } from "./jobs/retry-job.js";
 import { updateJob } from "./jobs/update-job.js";
 import { listNotifications, testChannel } from "./notifications/notifications.js";
@@ -71,8 +71,8 @@ export const TABLE = {
   recover_run: recoverRun,
   list_problems: listProblems,
   decide_problems: decideProblems,
-  list_pending_failed_jobs: listPendingFailedJobs,
-  classify_and_resolve_failures: classifyAndResolveFailures,
+  list_holds: listHeldJobs,
+  resolve_holds: resolveHeldJobs,
   list_failures: listFailures,
   get_failure: getFailure,
   triage_failure: triageFailure,

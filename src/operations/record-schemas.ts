@@ -49,7 +49,7 @@ export const waitingJob = job.extend({
   decisions: z.array(
     z.object({
       decision: z.string().describe("A choice of the question; of a hold: retry, fail or skip."),
-      operation: z.enum(["answer_job", "classify_and_resolve_failures"]),
+      operation: z.enum(["answer_job", "resolve_holds"]),
       input: z.record(z.string(), z.unknown()).describe("The input of the operation."),
     }),
   ),

@@ -86,7 +86,7 @@ export function resolveCommand(
   return {
     argv: ["resolve", String(run.id), ...named, `--${action}`],
     call: {
-      operation: "classify_and_resolve_failures",
+      operation: "resolve_holds",
       input: { classifications: jobs.map(({ id: job_id }) => ({ job_id, action })) },
     },
   };

@@ -1,4 +1,3 @@
-import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { isSettled, type Job, type Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
@@ -20,7 +19,7 @@ const LAST_SENTENCES = 10;
 const ALIKE: Readonly<Partial<Record<JobStatus, string>>> = {
   completed: "completed",
   failed: "failed",
-  pending_failed: "are held",
+  held: "are held",
   canceled: "were canceled",
   skipped: "were skipped",
 };
@@ -91,7 +90,7 @@ function untouched(run: Run, step: string, wanted: readonly Job[], told: readonl
   if (told.length > 0) return [];
   const names = listNames(wanted, jobName);
   return [
-    ...["", `${names}: ${jobStatusWord(wanted[0]!.status)}`, `${INDENT}Nothing has happened to it yet.`],
+    ...["", `${names}: ${wanted[0]!.status}`, `${INDENT}Nothing has happened to it yet.`],
     ...waitingSentences(run, wanted[0]!).map((sentence) => INDENT + sentence),
   ];
 }
@@ -149,12 +148,12 @@ function heading(group: readonly JobStory[]): string {
   const { job } = group[0]!;
   if (group.length === 1) return title(job);
   const names = listNames(group, ({ job: each }) => jobName(each));
-  const what = ALIKE[job.status] ?? `are ${jobStatusWord(job.status)}`;
+  const what = ALIKE[job.status] ?? `are ${job.status}`;
   return `${group.length} jobs ${what} alike: ${names}. For example ${jobName(job)}:`;
 }
 
 function title(job: Job): string {
-  return `${jobName(job)}: ${jobStatusWord(job.status)}`;
+  return `${jobName(job)}: ${job.status}`;
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

@@ -37,7 +37,7 @@ export interface WaitingJob extends JobRecord {
 /** One way out, as an operation that takes this input. */
 export interface Decision {
   readonly decision: string;
-  readonly operation: "answer_job" | "classify_and_resolve_failures";
+  readonly operation: "answer_job" | "resolve_holds";
   readonly input: { [field: string]: unknown };
 }
 
@@ -71,7 +71,7 @@ async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
 
 /** A job also waits for a delay; only the log knows what for. */
 function mayWait({ status }: JobRow): boolean {
-  return status === "pending_failed" || status === "waiting";
+  return status === "held" || status === "waiting";
 }
 
 type Request = Pick<WaitingJob, "kind" | "question" | "expiry" | "decisions">;
@@ -96,7 +96,7 @@ function holdOf(event: Extract<Event, { type: "job.held" }>): Request {
   const decisions = PLAIN_ACTIONS.map(
     (action): Decision => ({
       decision: action,
-      operation: "classify_and_resolve_failures",
+      operation: "resolve_holds",
       input: { classifications: [{ job_id, action }] },
     }),
   );

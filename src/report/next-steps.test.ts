@@ -57,7 +57,7 @@ describe("advice to whom asks over REST or MCP", () => {
     const run: Run = { ...(await runOf(text, { a: ["fail"], b: ["fail"] })), managed: true };
     const ids = [...run.held].map(({ id }) => id);
     const decide = (action: string): Call => ({
-      operation: "classify_and_resolve_failures",
+      operation: "resolve_holds",
       input: { classifications: ids.map((job_id) => ({ job_id, action })) },
     });
     expect(called(adviseOn(run, NOBODY))).toEqual([[decide("retry")], [decide("skip")], [decide("fail")]]);

@@ -1,5 +1,4 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { jobStatusWord } from "../core/model/job-status-word.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import type { Store } from "../store/store.js";
@@ -46,7 +45,7 @@ const MAX_ENDING_LINES = 12;
 const STATUS_ORDER: readonly JobStatus[] = [
   "completed",
   "failed",
-  "pending_failed",
+  "held",
   "running",
   "waiting",
   "recovering",
@@ -122,7 +121,7 @@ async function lookThrough(
     takenOver,
     failed,
     endings,
-    mayWait: counts.has("pending_failed") || counts.has("waiting"),
+    mayWait: counts.has("held") || counts.has("waiting"),
   };
 }
 
@@ -130,10 +129,9 @@ function tellCounts(counts: SeenJobs["counts"], takenOver: number): string[] {
   const taken = takenOver === 0 ? "" : ` (${takenOver} taken over)`;
   return STATUS_ORDER.flatMap((status) => {
     const [unhandled, handled] = counts.get(status) ?? [0, 0];
-    const word = jobStatusWord(status);
     return [
-      ...(unhandled > 0 ? [`${unhandled} ${word}${status === "completed" ? taken : ""}`] : []),
-      ...(handled > 0 ? [`${handled} ${word} (handled)`] : []),
+      ...(unhandled > 0 ? [`${unhandled} ${status}${status === "completed" ? taken : ""}`] : []),
+      ...(handled > 0 ? [`${handled} ${status} (handled)`] : []),
     ];
   });
 }

@@ -23,7 +23,7 @@ export async function toldOf(store: Store, run: RunRow): Promise<ToldRun> {
   const found = await readRecoveries(store, run.id);
   const jobs: { [status: string]: number } = {};
   for (const { status } of rows) jobs[status] = (jobs[status] ?? 0) + 1;
-  const held = rows.find(({ status }) => status === "pending_failed");
+  const held = rows.find(({ status }) => status === "held");
   return {
     recoveries: found.length,
     waiting: rows.filter(({ unanswered, status }) => unanswered && status !== "failed").length,

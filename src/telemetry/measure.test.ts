@@ -67,7 +67,7 @@ describe("what the meter counts of attempts that follow a failure", () => {
       `${HEAL}steps: { edit: { exec: edit, on_fail: { retry: { max: 0 } } } }`,
       { edit: [{ exit: 1 }, { output: null }] },
       async (stage) => {
-        expect((await stage.rest()).job("edit").status).toBe("pending_failed");
+        expect((await stage.rest()).job("edit").status).toBe("held");
         await stage.operate({ type: "step.hard_reset", job: await stage.id("edit") });
         await stage.resume();
       },

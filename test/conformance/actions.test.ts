@@ -93,10 +93,7 @@ actions:
       work_1: ["fail"],
     });
     await stage.rest();
-    expect(await stage.statuses("work_1", "action_1_on_workflow_complete")).toEqual([
-      "pending_failed",
-      "blocked",
-    ]);
+    expect(await stage.statuses("work_1", "action_1_on_workflow_complete")).toEqual(["held", "blocked"]);
     const items = [{ job: await stage.id("work_1"), action: "fail" as const, output: null, items: null }];
     expect(await stage.operate({ type: "holds.resolve", items })).toBeNull();
     const run = await (await stage.resume()).rest();

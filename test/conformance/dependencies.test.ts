@@ -186,7 +186,7 @@ steps:
       { work: ["fail"] },
     );
     const held = await stage.rest();
-    expect(await stage.statuses("work", "report")).toEqual(["pending_failed", "blocked"]);
+    expect(await stage.statuses("work", "report")).toEqual(["held", "blocked"]);
     await stage.operate({
       type: "holds.resolve",
       items: [{ job: held.job("work").id, action: "fail", output: null, items: null }],

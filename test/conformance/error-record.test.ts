@@ -274,7 +274,7 @@ describe("the record of a run", () => {
     expect(failed.job("a").error).toEqual(failed.events("attempt.failed")[0]!.error);
     const stage = await Stage.begin(`unhandled: hold\nsteps: { a: { exec: "true" } }`, { a: [BROKEN] });
     const held = (await stage.rest()).job("a");
-    expect(held).toMatchObject({ status: "pending_failed", error: failed.job("a").error });
+    expect(held).toMatchObject({ status: "held", error: failed.job("a").error });
     const items = [{ job: held.id, action: "fail", reason: "no", output: null, items: null }] as const;
     await stage.operate({ type: "holds.resolve", items });
     await stage.resume();

@@ -127,7 +127,7 @@ describe("a hold that nobody decides", () => {
     const text = `{ unhandled: hold, hold: { expires: 4h }, steps: { a: { exec: make, hold: { expires: 1h, then: skip } }, c: { exec: make } } }`;
     const stage = await Stage.begin(text, { a: ["fail"], c: ["fail"] });
     await afterwards(stage, 2);
-    expect(await stage.statuses("a", "c")).toEqual(["skipped", "pending_failed"]);
+    expect(await stage.statuses("a", "c")).toEqual(["skipped", "held"]);
     const { run } = await afterwards(stage, 3);
     expect(run.status).toBe("failed");
   });
@@ -169,7 +169,7 @@ describe("a hold that nobody decides", () => {
     await stage.turn(1);
     await stage.operate({ type: "run.pause", takeover: false });
     await stage.rest();
-    expect(await stage.statuses("a", "c")).toEqual(["pending_failed", "completed"]);
+    expect(await stage.statuses("a", "c")).toEqual(["held", "completed"]);
     stage.clock.advance(10 * MINUTE);
     await stage.resume();
     expect(story((await stage.rest()).log)).toEqual([

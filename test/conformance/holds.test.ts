@@ -11,7 +11,7 @@ steps:
   child: { exec: "true", depends_on: job }
   beside: { exec: "true" }`;
 
-describe("pending_failed", () => {
+describe("a hold", () => {
   it("no rule matches: held, the child blocked, exit 3; resolved as retry it completes", {
     tags: ["T23", "T24", "T25", "T27"],
   }, async () => {
@@ -19,11 +19,7 @@ describe("pending_failed", () => {
     const held = await stage.rest();
     expect(held.run).toMatchObject({ status: "held", finished_at: null });
     expect(exitCodeOfStatus(held.run.status)).toBe(3);
-    expect(await stage.statuses("job", "child", "beside")).toEqual([
-      "pending_failed",
-      "blocked",
-      "completed",
-    ]);
+    expect(await stage.statuses("job", "child", "beside")).toEqual(["held", "blocked", "completed"]);
     expect(held.job("job").error).toMatchObject({ code: "EXIT_7", exit_code: 7 });
     expect(
       await stage.operate({
@@ -63,11 +59,11 @@ describe("pending_failed", () => {
   }, async () => {
     const stage = await Stage.begin(HELD, { job: [{ exit: 7 }], beside: [{ output: null, takesMs: 50 }] });
     expect((await stage.view()).run.status).toBe("running");
-    expect(await stage.statuses("job", "beside")).toEqual(["pending_failed", "running"]);
+    expect(await stage.statuses("job", "beside")).toEqual(["held", "running"]);
     expect((await stage.rest()).run.status).toBe("held");
   });
 
-  it("reset --failed-only takes pending_failed, failed and canceled jobs, and leaves the rest", {
+  it("reset --failed-only takes held, failed and canceled jobs, and leaves the rest", {
     tags: ["T26"],
   }, async () => {
     const stage = await Stage.begin(
@@ -76,7 +72,7 @@ describe("pending_failed", () => {
     );
     await stage.rest();
     expect(await stage.statuses("job", "child", "broken", "behind", "beside")).toEqual([
-      "pending_failed",
+      "held",
       "blocked",
       "failed",
       "canceled",
@@ -159,7 +155,7 @@ jobs:
     expect(held.run.status).toBe("held");
     expect(await stage.statuses("work_1", "work_2", "work_3", "done")).toEqual([
       "completed",
-      "pending_failed",
+      "held",
       "completed",
       "blocked",
     ]);

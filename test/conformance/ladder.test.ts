@@ -41,7 +41,7 @@ describe("holds", () => {
       { a: ["fail"] },
     );
     expect(run.run.status).toBe("held");
-    expect(run.job("a").status).toBe("pending_failed");
+    expect(run.job("a").status).toBe("held");
     expect(run.job("b").status).toBe("blocked");
   });
 });

@@ -97,7 +97,7 @@ describe("resolve", () => {
     const unknown = { job: 1, action: "fail", output: null, items: null } as const;
     expect(await stage.operate({ type: "holds.resolve", items: [unknown] })).toBe("STEP_NOT_FOUND");
     expect((await stage.view()).events("hold.resolved")).toEqual([]);
-    expect(await stage.statuses("x", "y")).toEqual(["pending_failed", "pending_failed"]);
+    expect(await stage.statuses("x", "y")).toEqual(["held", "held"]);
   });
 
   it("twice with the same key is once", async () => {
@@ -117,7 +117,7 @@ describe("resolve", () => {
     await stage.operate({ type: "holds.resolve", items: [await decision(stage, "x", "retry")] });
     const run = await (await stage.resume()).rest();
     expect(run.order).toHaveLength(4);
-    expect(run.job("x")).toMatchObject({ status: "pending_failed", visit: 2 });
+    expect(run.job("x")).toMatchObject({ status: "held", visit: 2 });
     expect(run.events("run.held")).toHaveLength(2);
   });
 
@@ -189,7 +189,7 @@ steps:
   y: { exec: "true", depends_on: setup, on_fail: { goto: setup } }`,
       { x: ["fail", "ok"], y: [{ exit: 1, takesMs: 50 }, "ok"] },
     );
-    expect(await stage.statuses("x")).toEqual(["pending_failed"]);
+    expect(await stage.statuses("x")).toEqual(["held"]);
     const run = await stage.rest();
     expect(run.run.status).toBe("completed");
     expect(run.order).toEqual(["setup", "x", "y", "setup", "x", "y"]);

@@ -182,7 +182,7 @@ steps:
     expect(run.order).toEqual(["big", "wrong", "big", "after"]);
     expect([run.run.status, run.job("wrong").status, run.job("after").status]).toEqual([
       "held",
-      "pending_failed",
+      "held",
       "completed",
     ]);
   });

@@ -90,7 +90,7 @@ describe("requeue", () => {
       "discarded 2",
       "run held",
     ]);
-    expect(run.job("edit").status).toBe("pending_failed");
+    expect(run.job("edit").status).toBe("held");
   });
 
   it("puts back only the classes that are named, and fails otherwise", { tags: ["M11"] }, async () => {
@@ -227,7 +227,7 @@ describe("a dead letter that is held", () => {
         file("  call: { type: noop }", "queue: { max_attempts: 1 }", "unhandled: hold"),
         { call: [outage, "ok"] },
       );
-      expect((await stage.rest()).job("call")).toMatchObject({ status: "pending_failed", dead_letter: true });
+      expect((await stage.rest()).job("call")).toMatchObject({ status: "held", dead_letter: true });
       const job = await stage.id("call");
       const items = [{ job, action, output: null, items: null }];
       expect(await stage.operate({ type: "holds.resolve", items })).toBeNull();

@@ -124,11 +124,11 @@ steps:
     ]);
     expect(await outcomes(flow(rules, "", hold), { job: [{ exit: 11 }] })).toEqual([
       "NoMatchingRule",
-      "pending_failed",
+      "held",
     ]);
     expect(await outcomes(`${hold}steps: { job: { exec: "true" } }`, { job: ["fail"] })).toEqual([
       "NoHandler",
-      "pending_failed",
+      "held",
     ]);
     expect(await outcomes(flow(rules, "", hold), { job: [{ exit: 10 }] })).toEqual([
       "MaxRetriesExceeded",

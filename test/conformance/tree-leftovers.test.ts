@@ -203,7 +203,7 @@ describe("an operator", () => {
     });
     expect(await stage.operate({ type: "run.pause", takeover: true })).toBeNull();
     await stage.turn();
-    expect(await stage.statuses("agent", "other")).toEqual(["pending_failed", "ready"]);
+    expect(await stage.statuses("agent", "other")).toEqual(["held", "ready"]);
     const items = [{ job: await stage.id("agent"), action: "retry" as const, output: null, items: null }];
     expect(await stage.operate({ type: "holds.resolve", items })).toBeNull();
     await stage.resume();

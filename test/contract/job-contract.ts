@@ -5,7 +5,7 @@ import type { StoreUnderTest } from "./store-contract.js";
 import { appendTo, FAILURE, jobRow, putRun, registerHandler, takeRun } from "./store-fixtures.js";
 
 const UNSETTLED: readonly JobStatus[] = [
-  ...(["blocked", "ready", "running", "waiting", "recovering", "pending_failed"] as const),
+  ...(["blocked", "ready", "running", "waiting", "recovering", "held"] as const),
 ];
 const SETTLED: readonly JobStatus[] = ["completed", "failed", "skipped", "canceled"];
 

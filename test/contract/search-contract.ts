@@ -35,14 +35,14 @@ export function searchContract(under: StoreUnderTest): void {
       }));
 
     test("is held or asks in a run that is not over, or failed with its run, newest first", async () => {
-      const held = await put("held", { status: "pending_failed" });
+      const held = await put("held", { status: "held" });
       const asks = await put("running", { status: "waiting" });
       const failed = await put("failed", { status: "failed" });
       await put("running", { status: "failed" });
-      await put("failed", { status: "pending_failed" });
+      await put("failed", { status: "held" });
       await put("canceled", { status: "failed" });
-      await put("held", { status: "pending_failed", unanswered: false });
-      await put("held", { status: "pending_failed" }, { options: { imported: true } as never });
+      await put("held", { status: "held", unanswered: false });
+      await put("held", { status: "held" }, { options: { imported: true } as never });
       const parent = { run_id: 1, job_id: 1 };
       await put("failed", { status: "failed" }, { parent });
       const dead = await put("failed", { status: "failed", dead_letter: true }, { parent });
@@ -50,7 +50,7 @@ export function searchContract(under: StoreUnderTest): void {
       expect(found.map(({ run_id }) => run_id)).toEqual([dead, failed, asks, held]);
       expect(found.at(-1)).toEqual({
         ...{ id: job(held, 1), run_id: held, workflow: "release", definition_hash: "hash-1", step: "step-1" },
-        ...{ scope: "root", status: "pending_failed", dead_letter: false, visit: 3, attempt_id: 2 },
+        ...{ scope: "root", status: "held", dead_letter: false, visit: 3, attempt_id: 2 },
         ...{ signature: "v1:new", at: AT + 7 },
         due_at: null,
       });

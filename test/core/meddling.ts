@@ -43,9 +43,7 @@ export function meddle(run: Run, chooser: Chooser, key: string): Command {
     case 4:
       return { type: "holds.resolve", items: someHolds(run, chooser), reason, key };
     default: {
-      const wrong = run.jobs.filter(({ status }) =>
-        ["failed", "canceled", "pending_failed"].includes(status),
-      );
+      const wrong = run.jobs.filter(({ status }) => ["failed", "canceled", "held"].includes(status));
       return { type: "step.retry", job: wrong[chooser.below(wrong.length)]?.id ?? job, reason, key };
     }
   }

@@ -47,7 +47,7 @@ describe("commands of the batch form", () => {
     expect(first.exitCode).toBe(3);
     expect(attempts(first.report)).toEqual([
       ["job", "completed", 2],
-      ["wait", "pending_failed", 1],
+      ["wait", "held", 1],
       ["action_1_on_workflow_start", "completed", 1],
     ]);
     expect(read("made.txt")).toBe("job\n");

@@ -86,7 +86,7 @@ describe("one job, one handler, one workflow", () => {
     expect(shown).toMatch(/^ {2}1 +failed +local-\d+ .* EXIT_3/m);
     expect(await jsonOf("job", "show", job)).toMatchObject({
       id: Number(job),
-      status: "pending_failed",
+      status: "held",
       definition: null,
     });
     const { stdout: withStep } = await there("job", "show", job, "--definition");

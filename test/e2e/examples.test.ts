@@ -105,7 +105,7 @@ const CASES: readonly ExampleCase[] = [
   {
     file: "hold.yaml",
     order: ["migrate"],
-    otherStatuses: { migrate: "pending_failed", deploy: "blocked" },
+    otherStatuses: { migrate: "held", deploy: "blocked" },
     routes: [],
     beside: ["docs"],
     ends: { status: "held", exitCode: 3 },
@@ -117,7 +117,7 @@ const CASES: readonly ExampleCase[] = [
       ...["setup", "test", "test", "lint-fix", "test"],
       "fallback",
     ],
-    otherStatuses: { test: "failed", publish: "blocked", fallback: "pending_failed" },
+    otherStatuses: { test: "failed", publish: "blocked", fallback: "held" },
     routes: [
       ...["test retry", "test remediate lint-fix", "test goto setup"],
       ...["test retry", "test remediate lint-fix", "test edge fallback"],

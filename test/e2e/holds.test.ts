@@ -76,7 +76,7 @@ describe("a hold", () => {
     expect(second.exitCode).toBe(3);
     expect(second.report.jobs).toMatchObject([
       { step: "disk", status: "completed", attempts: 2, visits: 2 },
-      { step: "cpu", status: "pending_failed" },
+      { step: "cpu", status: "held" },
       { step: "after", status: "blocked" },
     ]);
 
@@ -109,7 +109,7 @@ describe("a hold", () => {
 
   it.each([
     ["--fail", 1, ["failed", "canceled", "canceled"]],
-    ["--skip", 3, ["skipped", "pending_failed", "blocked"]],
+    ["--skip", 3, ["skipped", "held", "blocked"]],
   ])("resolved by %s leaves its dependents as it says", async (action, exitCode, statuses) => {
     const { report } = await cli.runJson(held("never"));
     const id = report.run_id;

@@ -28,6 +28,7 @@ function workflowText(mark: string): string {
 
 interface Hold {
   id: number;
+  status: string;
   step: string;
   attempts: number;
   error: { class: string; stderr_tail: string };
@@ -44,6 +45,7 @@ interface Resolution {
   dry_run: boolean;
   applied: boolean;
   results: { job_id: number; ok: boolean; error: { code: string } | null }[];
+  runs: { before: string; changed: { from: string }[] }[];
 }
 
 let folder: string;
@@ -121,6 +123,9 @@ describe.each([
       statuses.push(status);
       if (status !== "held") break;
       const { items } = await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id });
+      const own = await call<{ items: Hold[] }>("list_holds", { run_id });
+      expect(items).toEqual(own.items.map((item) => ({ ...item, status: "pending_failed" })));
+      expect(own.items.map(({ status }) => status)).toEqual(["held", "held"]);
       const classifications = items.map(({ id, step, error }) => {
         const isTransient = /connection reset/.test(error.stderr_tail);
         decided.push(`${step} ${isTransient ? "retry" : "skip"}`);
@@ -130,7 +135,8 @@ describe.each([
         classifications,
         dry_run: true,
       });
-      expect(tried).toMatchObject({ dry_run: true });
+      expect(tried).toMatchObject({ dry_run: true, runs: [{ before: "held" }] });
+      expect(new Set(tried.runs[0]!.changed.map(({ from }) => from))).toEqual(new Set(["pending_failed"]));
       expect((await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id })).items).toHaveLength(
         items.length,
       );
@@ -152,11 +158,11 @@ describe.each([
       source: workflowText(join(folder, "never")),
     });
     const { items } = await eventually("the holds", async () => {
-      const found = await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id });
+      const found = await call<{ items: Hold[] }>("list_holds", { run_id });
       return found.items.length === 2 ? found : null;
     });
     const answer = await client.callTool({
-      name: "classify_and_resolve_failures",
+      name: "resolve_holds",
       arguments: {
         classifications: [
           { job_id: items[0]!.id, action: "skip", reason: "fine" },
@@ -168,7 +174,7 @@ describe.each([
     const { code, results } = parsed<Resolution & { code: string }>(answer);
     expect(code).toBe("DECISIONS_REFUSED");
     expect(results.map(({ ok, error }) => error?.code ?? ok)).toEqual([true, "JOB_NOT_FOUND"]);
-    expect((await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id })).items).toHaveLength(2);
+    expect((await call<{ items: Hold[] }>("list_holds", { run_id })).items).toHaveLength(2);
   });
 
   it("offers runs and logs as resources, and a prompt that holds what is held", async () => {
@@ -177,7 +183,7 @@ describe.each([
       source: workflowText(join(folder, "never")),
     });
     const [hold] = await eventually("the holds", async () => {
-      const { items } = await call<{ items: Hold[] }>("list_pending_failed_jobs", { run_id });
+      const { items } = await call<{ items: Hold[] }>("list_holds", { run_id });
       return items.length === 2 && items;
     });
     const { resources } = await client.listResources();
@@ -201,9 +207,9 @@ describe("MCP tools", () => {
     await overStdio("--role", "viewer");
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      OPERATIONS.filter(({ role, onlyForPeople }) => onlyForPeople !== true && mayAct("viewer", role)).map(
-        ({ name }) => name,
-      ),
+      OPERATIONS.filter(
+        ({ role, onlyForPeople }) => onlyForPeople !== true && mayAct("viewer", role),
+      ).flatMap(({ name, publishedTool }) => [name, ...(publishedTool === undefined ? [] : [publishedTool])]),
     );
     for (const tool of tools) {
       expect(tool.description?.length ?? 0, tool.name).toBeGreaterThan(40);
@@ -291,10 +297,10 @@ describe("MCP tools", () => {
     await eventually("the hold", async () => {
       return (await call<{ status: string }>("get_run", { run_id })).status === "held";
     });
-    const { items } = await call<{ items: { id: number; workflow_id?: number }[] }>(
-      "list_pending_failed_jobs",
-      { run_id, workflow_id: 1 },
-    );
+    const { items } = await call<{ items: { id: number; workflow_id?: number }[] }>("list_holds", {
+      run_id,
+      workflow_id: 1,
+    });
     const held = items[0]!.id;
     const refused = async (name: string, given: { [field: string]: unknown }) => {
       const answer = await client.callTool({ name, arguments: given });
@@ -310,16 +316,13 @@ describe("MCP tools", () => {
       { job_id: held, action: "retry" },
       { job_id: 19_999_999, action: "fail" },
     ];
-    const list = await refused("classify_and_resolve_failures", { classifications });
+    const list = await refused("resolve_holds", { classifications });
     expect(list.code).toBe("DECISIONS_REFUSED");
     expect(list.results!.map(({ error }) => error?.code ?? null)).toEqual([null, "JOB_NOT_FOUND"]);
-    const dry = await call<{ applied: boolean; results: { ok: boolean }[] }>(
-      "classify_and_resolve_failures",
-      {
-        classifications,
-        dry_run: true,
-      },
-    );
+    const dry = await call<{ applied: boolean; results: { ok: boolean }[] }>("resolve_holds", {
+      classifications,
+      dry_run: true,
+    });
     expect(dry).toMatchObject({ applied: false, results: [{ ok: true }, { ok: false }] });
     const others = {
       control_run: { run_id, action: "resume_from_step", step_id: "nowhere" },

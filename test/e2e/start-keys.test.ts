@@ -61,7 +61,7 @@ describe("a command line whose answer is cut off", () => {
     const resolved = await daruma("resolve", "1", "a", "--skip", "--reason", "fine");
     expect([resolved.exitCode, proxy.hasCut]).toEqual([0, true]);
     expect(JSON.parse(resolved.stdout)).toMatchObject({
-      changed: [{ step: "a", from: "pending_failed", to: "skipped" }],
+      changed: [{ step: "a", from: "held", to: "skipped" }],
     });
     const events = await stored((store) => store.readEvents(1));
     expect(events.filter(({ event }) => event.type === "hold.resolved")).toHaveLength(1);

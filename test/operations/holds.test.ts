@@ -22,7 +22,7 @@ async function reasonsOf(run_id: number): Promise<unknown[]> {
   return items.filter(({ type }) => type === "hold.resolved").map(({ reason }) => reason);
 }
 
-const codes = ({ results }: Pick<OutputOf<"classify_and_resolve_failures">, "results">): (string | null)[] =>
+const codes = ({ results }: Pick<OutputOf<"resolve_holds">, "results">): (string | null)[] =>
   results.map(({ error }) => error?.code ?? null);
 
 /** What a refused list says of each of its decisions. */
@@ -32,13 +32,13 @@ async function refusedCodes(asked: Promise<unknown>): Promise<(string | null)[]>
     (refused: DarumaError) => refused,
   );
   expect(error).toMatchObject({ code: "DECISIONS_REFUSED" });
-  return codes((error as DarumaError).details as Pick<OutputOf<"classify_and_resolve_failures">, "results">);
+  return codes((error as DarumaError).details as Pick<OutputOf<"resolve_holds">, "results">);
 }
 
 describe("holds", () => {
   it("are listed with what a decision needs, of one run or of all", async () => {
     const { run_id, disk } = await held();
-    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    const { items } = await bench.call("list_holds", { run_id });
     expect(items.map(({ step }) => step)).toEqual(["disk", "net"]);
     expect(items[0]).toMatchObject({
       id: disk,
@@ -49,14 +49,14 @@ describe("holds", () => {
       question: null,
       decisions: ["retry", "fail", "skip"].map((action) => ({
         decision: action,
-        operation: "classify_and_resolve_failures",
+        operation: "resolve_holds",
         input: { classifications: [{ job_id: disk, action }] },
       })),
     });
     const events = (await bench.call("list_run_events", { run_id, limit: 1_000 })).items;
     for (const { since, step } of items)
       expect(since).toBe(events.find((event) => event.type === "job.held" && event.step === step)?.at);
-    const all = await bench.call("list_pending_failed_jobs", {});
+    const all = await bench.call("list_holds", {});
     expect(all.items.filter((each) => each.run_id === run_id)).toEqual(items);
   });
 
@@ -69,7 +69,7 @@ steps:
   skipped: { type: noop, if: "false", depends_on: [first] }
   first: { type: noop }
 `);
-    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    const { items } = await bench.call("list_holds", { run_id });
     expect(items.map(({ step, blocks, error_lines }) => [step, blocks.steps, error_lines])).toEqual([
       ["loud", 0, ["Error: first", "fatal: last"]],
       ["plain", 0, ["on stdout: it failed"]],
@@ -78,7 +78,7 @@ steps:
 
   it("of one run are decided together, each with its own reason", async () => {
     const { run_id, disk, net } = await held();
-    const answer = await bench.call("classify_and_resolve_failures", {
+    const answer = await bench.call("resolve_holds", {
       classifications: [
         { job_id: disk, action: "skip", reason: "not today" },
         { job_id: net, action: "complete", reason: "known", output: { rows: 0 } },
@@ -97,7 +97,7 @@ steps:
     const { run_id, disk, net } = await held();
     const before = await bench.call("list_run_events", { run_id, limit: 1_000 });
     const ask = (dry_run: boolean) =>
-      bench.call("classify_and_resolve_failures", {
+      bench.call("resolve_holds", {
         classifications: [
           { job_id: disk, action: "retry" },
           { job_id: net, action: "complete", output: { columns: 1 } },
@@ -117,7 +117,7 @@ steps:
   it("of several runs are all checked before any is decided", async () => {
     const [first, second] = [await held(), await held()];
     const decide = (net: "retry" | "complete", key: string) =>
-      bench.call("classify_and_resolve_failures", {
+      bench.call("resolve_holds", {
         classifications: [
           { job_id: first.disk, action: "fail" },
           { job_id: first.net, action: "fail" },
@@ -143,7 +143,7 @@ steps:
       return context.operate(runId, command);
     };
     const classifications = [first, second].map(({ disk }) => ({ job_id: disk, action: "fail" as const }));
-    const asked = callIn({ ...context, operate }, "classify_and_resolve_failures", { classifications });
+    const asked = callIn({ ...context, operate }, "resolve_holds", { classifications });
     await expect(asked.catch(({ message }) => message)).resolves.toMatch(
       new RegExp(
         `^1 of 2 decisions is refused; those of run ${second.run_id} were taken: job ${first.disk}: `,
@@ -155,7 +155,7 @@ steps:
 
   it("with dry_run are left as they are, and the answer says what would be", async () => {
     const { run_id, disk } = await held();
-    const answer = await bench.call("classify_and_resolve_failures", {
+    const answer = await bench.call("resolve_holds", {
       classifications: [{ job_id: disk, action: "fail" }],
       dry_run: true,
     });
@@ -164,17 +164,17 @@ steps:
       job_id: disk,
       step: "disk",
       scope: "root",
-      from: "pending_failed",
+      from: "held",
       to: "failed",
       attempt_id: 1,
     });
-    expect((await bench.call("get_run", { run_id })).jobs[0]!.status).toBe("pending_failed");
+    expect((await bench.call("get_run", { run_id })).jobs[0]!.status).toBe("held");
   });
 
   it("are decided once by one key, however often it is given", async () => {
     const { run_id, disk } = await held();
     const decide = () =>
-      bench.call("classify_and_resolve_failures", {
+      bench.call("resolve_holds", {
         classifications: [{ job_id: disk, action: "skip", reason: "once" }],
         key: "same",
       });
@@ -198,7 +198,7 @@ describe("open questions", () => {
     const { run_id } = await bench.call("start_run", { source: ASKING });
     // A job that waits for its backoff waits for nobody.
     await bench.until(run_id, ({ jobs }) => jobs.slice(0, 2).every(({ status }) => status === "waiting"));
-    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    const { items } = await bench.call("list_holds", { run_id });
     expect(items.map(({ step, kind }) => [step, kind])).toEqual([["ask", "question"]]);
     const [asked] = items;
     expect(asked).toMatchObject({
@@ -214,7 +214,7 @@ describe("open questions", () => {
     expect((await bench.call("get_run", { run_id })).summary.holds).toEqual(items);
     const { operation, input } = asked!.decisions[0]!;
     await bench.call(operation, input as never);
-    expect((await bench.call("list_pending_failed_jobs", { run_id })).items).toEqual([]);
+    expect((await bench.call("list_holds", { run_id })).items).toEqual([]);
     await bench.call("control_run", { run_id, action: "cancel" });
   });
 
@@ -222,7 +222,7 @@ describe("open questions", () => {
     const { run_id } = await bench.call("start_run", { source: `unhandled: hold\n${ASKING}` });
     const asking = await bench.until(run_id, ({ jobs }) => jobs[0]!.status === "waiting");
     await bench.call("answer_job", { job_id: asking.jobs[0]!.id, choice: "drop" });
-    const { items } = await bench.call("list_pending_failed_jobs", { run_id });
+    const { items } = await bench.call("list_holds", { run_id });
     expect(items.map(({ step, kind, question }) => [step, kind, question])).toEqual([["ask", "hold", null]]);
     await bench.call("control_run", { run_id, action: "cancel" });
   });

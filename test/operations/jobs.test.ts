@@ -71,7 +71,7 @@ describe("jobs", () => {
     expect(await refusalOf(bench.call("retry_job", retry))).toBe("NOT_RETRYABLE");
     await bench.call("update_job", { job_id: net!.id, status: "ready" });
     const again = await bench.until(run_id, (run) => run.status === "held" && run.jobs[1]!.attempts === 2);
-    expect(again.jobs[1]!.status).toBe("pending_failed");
+    expect(again.jobs[1]!.status).toBe("held");
   });
 
   it("that failed are retried as long as they have had fewer attempts than max_retries", async () => {
@@ -109,7 +109,7 @@ describe("a job", () => {
     expect(await refusalOf(bench.call("redrive_job", named))).toBe("NOT_DEAD_LETTER");
     expect(await refusalOf(bench.call("answer_job", { ...named, choice: "approve" }))).toBe("NOT_ASKED");
     const classifications = [{ job_id: "disk", action: "fail" as const }];
-    const decided = await bench.call("classify_and_resolve_failures", { run_id, classifications });
+    const decided = await bench.call("resolve_holds", { run_id, classifications });
     expect(decided.results).toMatchObject([{ job_id: id, step: "disk", ok: true }]);
     expect(await refusalOf(bench.call("update_job", { ...named, status: "ready" }))).toBe("NOT_HELD");
     await bench.call("update_job", { job_id: "net", run_id, status: "failed" });

@@ -72,7 +72,7 @@ describe("the same key once more answers what the first answered, and does nothi
     const run = await bench.run(HELD);
     const job_id = run.jobs[0]!.id;
     await twice(run.run_id, () =>
-      bench.call("classify_and_resolve_failures", {
+      bench.call("resolve_holds", {
         classifications: [{ job_id, action: "complete", output: { rows: 0 }, reason: "none today" }],
         key: "k",
       }),
@@ -175,7 +175,7 @@ describe("every operation that starts or decides something", () => {
     );
     expect(ofRuns.map(({ name }) => name).sort()).toEqual([
       "answer_job",
-      "classify_and_resolve_failures",
+      "resolve_holds",
       "control_run",
       "decide_problems",
       "fork_run",
@@ -188,7 +188,7 @@ describe("every operation that starts or decides something", () => {
     ]);
     // Each decision about a hold has its own; a start needs none.
     for (const { name, input } of ofRuns)
-      if (!["classify_and_resolve_failures", "run_schedule", "start_run"].includes(name))
+      if (!["resolve_holds", "run_schedule", "start_run"].includes(name))
         expect(Object.keys(input.shape), name).toContain("reason");
   });
 });

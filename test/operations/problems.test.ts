@@ -194,7 +194,7 @@ describe("decide_problems", () => {
     const preview = await bench.call("decide_problems", { ...request, dry_run: true });
     expect(
       preview.runs.map(({ changed }) => changed.map(({ step, from, to }) => `${step} ${from} ${to}`)),
-    ).toEqual(runs.map(() => ["load pending_failed ready"]));
+    ).toEqual(runs.map(() => ["load held ready"]));
     expect(await problems("decided")).toHaveLength(1);
     writeFileSync(flagOf("decided"), "");
     expect(await bench.call("decide_problems", request)).toMatchObject({ applied: true, key: "panel-1" });
@@ -267,7 +267,7 @@ describe("list_runs", () => {
     expect(runs.map(({ jobs }) => jobs)).toEqual([
       { failed: 1 },
       { failed: 1, completed: 1 },
-      { pending_failed: 1 },
+      { held: 1 },
       { completed: 1 },
       { completed: 1 },
     ]);

@@ -29,7 +29,7 @@ describe("recover_run", () => {
       },
       { step: "wrong", diagnosis: "unknown", recovers: false, raise: null, why: "unknown_failure" },
     ]);
-    expect(answer.changed).toMatchObject([{ step: "big", from: "pending_failed", to: "ready" }]);
+    expect(answer.changed).toMatchObject([{ step: "big", from: "held", to: "ready" }]);
     expect(await bench.context.store.readEvents(run_id)).toHaveLength(events);
   });
 
@@ -40,7 +40,7 @@ describe("recover_run", () => {
     const { jobs } = await bench.settled(run_id);
     expect(jobs.map(({ step, status, attempts }) => [step, status, attempts])).toEqual([
       ["big", "completed", 2],
-      ["wrong", "pending_failed", 1],
+      ["wrong", "held", 1],
       ["after", "completed", 1],
     ]);
   });
@@ -82,7 +82,7 @@ describe("recover_run", () => {
   });
 });
 
-describe("classify_and_resolve_failures with corrections", () => {
+describe("resolve_holds with corrections", () => {
   const idOf = async (run_id: number, step: string) =>
     (await bench.call("get_run", { run_id })).jobs.find((job) => job.step === step)!.id;
 
@@ -92,9 +92,9 @@ describe("classify_and_resolve_failures with corrections", () => {
     const { run_id } = await bench.run(FLOW);
     const job_id = await idOf(run_id, "big");
     const classifications = [{ job_id, action: "retry", reason: "r", memory: "2g", runtime: "90m" } as const];
-    const dry = await bench.call("classify_and_resolve_failures", { classifications, dry_run: true });
+    const dry = await bench.call("resolve_holds", { classifications, dry_run: true });
     expect(dry).toMatchObject({ applied: false, results: [{ ok: true }] });
-    await bench.call("classify_and_resolve_failures", { classifications });
+    await bench.call("resolve_holds", { classifications });
     await bench.settled(run_id);
     const events = (await bench.context.store.readEvents(run_id)).map(({ event }) => event);
     expect(events.find(({ type }) => type === "jobs.retried")).toMatchObject({
@@ -121,7 +121,7 @@ describe("classify_and_resolve_failures with corrections", () => {
     const { run_id } = await bench.run(FLOW);
     const [big, wrong] = [await idOf(run_id, "big"), await idOf(run_id, "wrong")];
     const before = (await bench.context.store.readEvents(run_id)).length;
-    const answer = await bench.call("classify_and_resolve_failures", {
+    const answer = await bench.call("resolve_holds", {
       classifications: [
         { job_id: wrong, action: "skip" },
         { job_id: big, action, memory },

@@ -56,7 +56,7 @@ describe("dead letters", () => {
     const all = await bench.call("list_dead_letters", {});
     expect(all.items.map(({ run_id, status }) => [run_id, status])).toEqual([
       [first.run_id, "failed"],
-      [second.run_id, "pending_failed"],
+      [second.run_id, "held"],
     ]);
     const page = await bench.call("list_dead_letters", { limit: 1 });
     expect(page).toMatchObject({ items: [{ id: dead!.id }], next: dead!.id });
@@ -89,7 +89,7 @@ describe("dead letters", () => {
 
   it("are none any more once somebody has decided the hold otherwise", async () => {
     const { run_id, jobs } = await bench.run(QUEUED(newFlag(), "unhandled: hold\n"));
-    await bench.call("classify_and_resolve_failures", {
+    await bench.call("resolve_holds", {
       classifications: [{ job_id: jobs[0]!.id, action: "skip" }],
     });
     expect((await bench.settled(run_id)).status).toBe("completed");

@@ -13,12 +13,12 @@ describe("a value that is nested very deeply", () => {
     const { jobs } = await bench.run(`unhandled: hold
 steps: { deep: { type: command, exec: ${JSON.stringify(`${deep} > $DARUMA_OUTPUT`)} } }`);
     expect(jobs[0]).toMatchObject({
-      status: "pending_failed",
+      status: "held",
       error: { code: "OUTPUT_INVALID", message: expect.stringContaining("nested more than 1000 levels") },
     });
     const output = JSON.parse("[".repeat(LEVELS) + "]".repeat(LEVELS)) as unknown;
     const refused = await bench
-      .call("classify_and_resolve_failures", {
+      .call("resolve_holds", {
         classifications: [{ job_id: jobs[0]!.id, action: "complete", reason: "by hand", output }],
       })
       .catch((error: unknown) => error);

@@ -89,7 +89,7 @@ function requests(run_id: number, job_id: number): { [operation: string]: object
       ...["pause", "resume", "takeover", "retry_step", "hard_reset_step", "resume_from_step"].map(control),
       control("reset_failed"),
     ],
-    classify_and_resolve_failures: [
+    resolve_holds: [
       { classifications: [{ job_id, action: "retry" }] },
       { classifications: [{ job_id, action: "fail" }], dry_run: true },
       { classifications: [{ job_id: "broken", action: "retry" }], run_id },
@@ -117,7 +117,7 @@ function requests(run_id: number, job_id: number): { [operation: string]: object
 describe("an imported run", () => {
   it("is refused by every operation that acts on a run, at every door, and stays as it is", async () => {
     const { run_id } = await bench.call("start_run", { source: STANDING });
-    await bench.until(run_id, ({ jobs }) => jobs.some(({ status }) => status === "pending_failed"));
+    await bench.until(run_id, ({ jobs }) => jobs.some(({ status }) => status === "held"));
     const imported = await importOf(await forged(run_id, "touch /tmp/never"));
     const before = await bench.call("get_run", { run_id: imported });
     const asked = requests(imported, before.jobs.find(({ step }) => step === "broken")!.id);
@@ -160,13 +160,13 @@ describe("an imported run", () => {
 
   it("is marked, waits for nobody, is advised nothing, and can be canceled, so that it can be pruned", async () => {
     const { run_id } = await bench.call("start_run", { source: STANDING });
-    await bench.until(run_id, ({ jobs }) => jobs.some(({ status }) => status === "pending_failed"));
+    await bench.until(run_id, ({ jobs }) => jobs.some(({ status }) => status === "held"));
     const imported = await importOf(await forged(run_id, "true"));
     const shown = await bench.call("get_run", { run_id: imported });
     expect([shown.imported, shown.interrupted, shown.status]).toEqual([true, false, "running"]);
     const { items } = await bench.call("list_runs", { limit: 2 });
     expect(items.map(({ imported: mark }) => mark)).toEqual([true, false]);
-    const holds = await bench.call("list_pending_failed_jobs", {});
+    const holds = await bench.call("list_holds", {});
     expect(new Set(holds.items.map((hold) => hold.run_id))).toEqual(new Set([run_id]));
     const problems = await bench.call("list_problems", {});
     expect(new Set(problems.items.flatMap((each) => each.items.map((job) => job.run_id)))).toEqual(

@@ -139,7 +139,7 @@ export class GroupsGame {
       if (row.finished_at !== null) continue;
       isOver = false;
       if (!random.chance(0.05)) continue;
-      const held = (await bench.store.readJobs(run)).find(({ status }) => status === "pending_failed");
+      const held = (await bench.store.readJobs(run)).find(({ status }) => status === "held");
       if (held !== undefined && row.status === "held") {
         const items = [{ job: held.id, action: "fail", output: null, items: null }] as const;
         await this.give(run, { type: "holds.resolve", items, reason: "sim", key: null });

@@ -36,7 +36,7 @@ export class Operators {
     const { random } = this;
     const reason = "weather";
     const key = this.key();
-    const wrong = run.jobs.filter(({ status }) => ["failed", "canceled", "pending_failed"].includes(status));
+    const wrong = run.jobs.filter(({ status }) => ["failed", "canceled", "held"].includes(status));
     const job = random.pick(wrong.length > 0 && random.chance(0.7) ? wrong : run.jobs).id;
     return random.pick<OperatorCommand>([
       { type: "run.pause", reason, key, takeover: random.chance(0.3) },

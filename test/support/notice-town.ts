@@ -97,7 +97,7 @@ export class Town {
   }
 
   async decide(runId: number, action: "retry" | "skip" | "fail"): Promise<void> {
-    const [job] = (await this.store.readJobs(runId)).filter(({ status }) => status === "pending_failed");
+    const [job] = (await this.store.readJobs(runId)).filter(({ status }) => status === "held");
     await operateRun(this.store, {
       runId,
       command: {

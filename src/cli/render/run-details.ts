@@ -1,4 +1,3 @@
-import { jobStatusWord } from "../../core/model/job-status-word.js";
 import type { Json } from "../../core/text/json.js";
 import { type Labels, labelsText } from "../../core/text/labels.js";
 import { oneLine } from "../../core/text/plain-text.js";
@@ -86,10 +85,9 @@ function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
 }
 
 function statusText({ status, handled, dead_letter, taken_over }: JobReport): string {
-  const word = jobStatusWord(status);
-  if (taken_over) return `${word} (taken over)`;
-  if (handled) return `${word} (handled)`;
-  return dead_letter ? `${word} (dead letter)` : word;
+  if (taken_over) return `${status} (taken over)`;
+  if (handled) return `${status} (handled)`;
+  return dead_letter ? `${status} (dead letter)` : status;
 }
 
 function leftAloneLines(left: ShownBeside["left_alone"]): string[] {

@@ -86,7 +86,7 @@ function takeCensus(run: Run): Census {
     if (isSettled(job.status) && !job.followingUp) census.done += 1;
     if (job.status === "failed") census.failed += 1;
     if (job.status === "waiting" || job.recovery !== null) census.waiting.push(job);
-    if (job.status === "pending_failed") census.held += 1;
+    if (job.status === "held") census.held += 1;
   }
   census.waiting.sort((first, second) => (first.dueAt ?? 0) - (second.dueAt ?? 0));
   return census;

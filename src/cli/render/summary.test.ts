@@ -192,7 +192,7 @@ describe("the summary", () => {
   });
 
   it("lists holds with their last words and how to resolve them", () => {
-    const row = jobRow(3, 1, { step: "v", scope: "root/l[1]", status: "pending_failed", attempt_id: 2 });
+    const row = jobRow(3, 1, { step: "v", scope: "root/l[1]", status: "held", attempt_id: 2 });
     const stderr_tail = "one\n\x1b[31mtwo\x1b[0m\n";
     const error = failureOf({ code: "EXIT_4", message: "exit code 4", stderr_tail });
     const hold: WaitingJob = {

@@ -29,7 +29,7 @@ export const JOB_COLOURS: Readonly<Record<JobStatus, Colour>> = {
   running: "cyan",
   waiting: "yellow",
   recovering: "yellow",
-  pending_failed: "yellow",
+  held: "yellow",
   completed: "green",
   failed: "red",
   skipped: "dim",

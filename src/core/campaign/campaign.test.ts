@@ -111,7 +111,7 @@ test.each([
   ["failed", { handled: true }, "good"],
   ["failed", { isRunOver: true }, "bad"],
   ["failed", {}, null],
-  ["pending_failed", {}, "bad"],
+  ["held", {}, "bad"],
   ["canceled", {}, "overtaken"],
   ["waiting", {}, null],
   ["running", {}, null],
@@ -129,7 +129,7 @@ test("an item that has not ended in time is bad, and one whose run is gone is no
 
 test.each([
   [{}, true],
-  [{ status: "pending_failed" }, true],
+  [{ status: "held" }, true],
   [{ visit: 2 }, false],
   [{ attempt_id: 2 }, false],
   [{ status: "running" }, false],

@@ -122,7 +122,7 @@ export interface ItemNow {
 
 /** Still as it was when the campaign began: nobody has decided it. */
 export function isUntouched(item: CampaignItem, job: ItemNow | null): boolean {
-  const decidable = job?.status === "failed" || job?.status === "pending_failed";
+  const decidable = job?.status === "failed" || job?.status === "held";
   return job !== null && decidable && job.visit === item.visit && job.attempt_id === item.attempt;
 }
 
@@ -139,7 +139,7 @@ export function judgeItem(
     case "completed":
     case "skipped":
       return { state: "good", code: null };
-    case "pending_failed":
+    case "held":
       return { state: "bad", code: null };
     case "canceled":
       return { state: "overtaken", code: null };

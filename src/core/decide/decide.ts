@@ -114,7 +114,7 @@ function apply(decision: Decision, command: Command): void {
     case "timer.fire": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.dueAt !== command.dueAt) return;
-      if (job.status === "pending_failed") return expireHold(decision, job);
+      if (job.status === "held") return expireHold(decision, job);
       if (job.status !== "waiting") return;
       if (job.question !== null) return expireQuestion(decision, job);
       if (job.queue.waiting) return leaveQueue(decision, job);

@@ -163,7 +163,7 @@ function retryJobs(decision: Decision, retried: Retried): void {
 
 /** A step that has ended gets a new visit; one that waits or climbs goes on in its visit; one that runs is ended first. */
 function hardReset(decision: Decision, job: Job, reason: string, key: string | null): void {
-  if (job.status === "failed" || job.status === "pending_failed")
+  if (job.status === "failed" || job.status === "held")
     return retryJobs(decision, {
       jobs: [job],
       reblocked: [],
@@ -282,7 +282,7 @@ export function resolveHold(
 ): void {
   const job = jobById(decision.run, id);
   // An item before this one may have ended the run's or the scope's holds.
-  if (job.status !== "pending_failed") return;
+  if (job.status !== "held") return;
   const first = job.settledAs === null;
   decision.emit({ type: "hold.resolved", job: id, action, reason, ...decided, output, items });
   switch (action) {

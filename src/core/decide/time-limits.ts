@@ -68,7 +68,7 @@ export function expireOverdue(decision: Decision, expireQuestion: (job: Job) => 
   if (run.paused !== null || run.cancelRequested !== null) return;
   for (const job of [...run.held, ...run.asking]) {
     if (isOver(run) || job.dueAt === null || job.dueAt > now) continue;
-    if (job.status === "pending_failed") expireHold(decision, job);
+    if (job.status === "held") expireHold(decision, job);
     else if (run.asking.has(job)) expireQuestion(job);
     drain(decision);
   }

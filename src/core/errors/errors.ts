@@ -585,7 +585,7 @@ export const ERROR_CATALOGUE = {
   NOT_ASKED: {
     means: "The step is not asking anything at the moment.",
     next: "`daruma holds` lists the open questions.",
-    asked: "list_pending_failed_jobs lists the open questions.",
+    asked: "list_holds lists the open questions.",
   },
   IN_CAMPAIGN: {
     means: "Another campaign that is not over has this job already.",
@@ -627,7 +627,7 @@ export const ERROR_CATALOGUE = {
     means: "The job is not on hold.",
     next: "`daruma holds` lists what is waiting for a decision; a failed job is retried with `daruma retry RUN STEP`.",
     asked:
-      "list_pending_failed_jobs lists what is waiting for a decision; a failed job is retried by control_run with action retry_step.",
+      "list_holds lists what is waiting for a decision; a failed job is retried by control_run with action retry_step.",
   },
   GROUP_BUSY: {
     means: "Other runs have all places of the run's concurrency group.",

@@ -84,7 +84,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
     case "job.held":
       return change(run, jobById(run, event.job), (job) => {
         dropWork(job);
-        job.status = "pending_failed";
+        job.status = "held";
         job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
         job.dueAt = event.due_at ?? null;
         job.waitMs = event.due_at === undefined ? 0 : event.due_at - at;

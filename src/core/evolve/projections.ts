@@ -80,14 +80,13 @@ export function jobRow(run: Run, job: Job): JobRow {
     error: job.failure ?? job.error,
     output: job.output,
     failure_handler_id: failureHandlerId(run, job),
-    unanswered:
-      job.status === "pending_failed" || run.asking.has(job) || (job.status === "failed" && !handled),
+    unanswered: job.status === "held" || run.asking.has(job) || (job.status === "failed" && !handled),
   };
 }
 
 /** A hold that was decided otherwise than by a new visit is no longer anybody's concern. */
 function isDeadLetter({ queue, status }: Job): boolean {
-  return queue.dead && (status === "failed" || status === "pending_failed");
+  return queue.dead && (status === "failed" || status === "held");
 }
 
 function failureHandlerId(run: Run, job: Job): number | null {

@@ -80,7 +80,7 @@ export function diagnose(run: Run, policy: RecoveryPolicy): Finding[] {
 function troubleOf(job: Job): Failure | null {
   const failure = job.failure ?? job.error;
   switch (job.status) {
-    case "pending_failed":
+    case "held":
       return failure;
     case "failed":
       // A repair step's failure belongs to the step that it was to repair.

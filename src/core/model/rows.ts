@@ -28,7 +28,7 @@ export const JOB_STATUSES = [
   "running",
   "waiting",
   "recovering",
-  "pending_failed",
+  "held",
   "completed",
   "failed",
   "skipped",

@@ -379,14 +379,14 @@ function leaveIndex(run: Run, job: Job, status: JobStatus): void {
   else if (status === "failed") {
     run.failed.delete(job);
     run.routed.delete(job);
-  } else if (status === "pending_failed") run.held.delete(job);
+  } else if (status === "held") run.held.delete(job);
 }
 
 function enterIndex(run: Run, job: Job): void {
   if (job.status === "ready") run.ready.add(job);
   else if (job.status === "running") run.running.add(job);
   else if (job.status === "failed") run.failed.add(job);
-  else if (job.status === "pending_failed") run.held.add(job);
+  else if (job.status === "held") run.held.add(job);
 }
 
 /** Every scope at or under this one that is open. */

@@ -43,7 +43,7 @@ export const STATUS_COLOURS: Readonly<Record<JobStatus, string>> = {
   running: "#93c5fd",
   waiting: "#fde68a",
   recovering: "#fdba74",
-  pending_failed: "#f9a8d4",
+  held: "#f9a8d4",
   completed: "#86efac",
   failed: "#fca5a5",
   skipped: "#f3f4f6",

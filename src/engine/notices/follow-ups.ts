@@ -72,7 +72,7 @@ interface Waiting {
 async function findWaiting({ store }: NoticePorts): Promise<Waiting> {
   const jobs = (await store.listUnanswered(MAX_UNANSWERED)).filter(({ status }) => status !== "failed");
   return {
-    failures: new Set(jobs.filter(({ status }) => status === "pending_failed").map(failureMark)),
+    failures: new Set(jobs.filter(({ status }) => status === "held").map(failureMark)),
     jobs: new Set(jobs.map(({ id }) => id)),
   };
 }

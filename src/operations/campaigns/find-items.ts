@@ -23,11 +23,7 @@ interface FoundItems {
 }
 
 const JOBS_PER_PAGE = 1_000;
-const FAILED: readonly JobFilter[] = [
-  { status: ["pending_failed"] },
-  { deadLetter: true },
-  { status: ["failed"] },
-];
+const FAILED: readonly JobFilter[] = [{ status: ["held"] }, { deadLetter: true }, { status: ["failed"] }];
 
 /** Holds, failures that nothing handled, and dead letters, as they are now, oldest first. */
 export async function findItems(
@@ -59,7 +55,7 @@ export async function findItems(
 
 function kindOf({ dead_letter, status }: JobRow): CampaignItem["kind"] {
   if (dead_letter) return "dead_letter";
-  return status === "pending_failed" ? "hold" : "failed";
+  return status === "held" ? "hold" : "failed";
 }
 
 type RunOf = (id: number) => Promise<RunRow | null>;
@@ -101,7 +97,7 @@ async function* candidates(
 
 function isAskedFor(job: JobRow, run: RunRow, filter: ItemFilter): boolean {
   const { error, status } = job;
-  const isOpen = status === "pending_failed" || (status === "failed" && !job.handled);
+  const isOpen = status === "held" || (status === "failed" && !job.handled);
   if (!isOpen || error === null) return false;
   // What ended the job may be another than its last attempt failed with, such as its loop budget.
   const failures = error.cause === null || error.cause === undefined ? [error] : [error, error.cause];

@@ -44,7 +44,7 @@ export const listJobs = operation({
       positional: ["[run_id]"],
       examples: [
         "daruma jobs last",
-        "daruma jobs --status pending_failed,failed --json",
+        "daruma jobs --status held,failed --json",
         "daruma jobs --since 2h --label team=core --text 'connection refused'",
       ],
     },

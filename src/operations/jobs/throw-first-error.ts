@@ -1,5 +1,5 @@
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
-import type { ResolveAnswer } from "./classify-and-resolve-failures.js";
+import type { ResolveAnswer } from "./resolve-holds.js";
 
 /** For whoever asked for one thing: its refusal, not a list with one entry. */
 export function throwFirstError({

@@ -6,14 +6,14 @@ import type { Store } from "../../store/store.js";
 import { operation } from "../operation.js";
 import { job } from "../record-schemas.js";
 import { jobId, key, reason, runOfJob } from "../schemas.js";
-import { decideHolds } from "./classify-and-resolve-failures.js";
+import { decideHolds } from "./resolve-holds.js";
 import { throwFirstError } from "./throw-first-error.js";
 
 export const updateJob = operation({
   name: "update_job",
   summary: "decide a held job: ready runs it again, failed lets it fail",
   description:
-    "Decides one hold: `ready` runs the job again with fresh budgets, `failed` fails it and cancels what depends on it. A job that is not in pending_failed is refused with NOT_HELD.",
+    "Decides one hold: `ready` runs the job again with fresh budgets, `failed` fails it and cancels what depends on it. A job that is not held is refused with NOT_HELD.",
   role: "operator",
   effect: "changes",
   input: z.strictObject({

@@ -8,7 +8,7 @@ import { findJob } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { triageFailure } from "../failures/triage-failure.js";
-import { decideHolds } from "../jobs/classify-and-resolve-failures.js";
+import { decideHolds } from "../jobs/resolve-holds.js";
 import { operation } from "../operation.js";
 import { DEFAULT_REASON, redacted } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
@@ -123,7 +123,7 @@ async function isOfHolds(
   chosen: string,
 ): Promise<boolean> {
   if (action !== "retry") return action === "complete" || action === "skip" || action === "fail";
-  return job.status === "pending_failed" || (await loadRun(store, job.run_id)).run.operatorKeys.has(chosen);
+  return job.status === "held" || (await loadRun(store, job.run_id)).run.operatorKeys.has(chosen);
 }
 
 async function findJobs({ store }: Context, ids: readonly number[]): Promise<JobRow[]> {

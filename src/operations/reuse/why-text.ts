@@ -1,4 +1,3 @@
-import { jobStatusWord } from "../../core/model/job-status-word.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import type { FileTrouble, NeverReused, WhyItRuns } from "./reasons.js";
@@ -38,7 +37,7 @@ export function whyText(why: WhyItRuns): string {
     case "not_completed":
       return why.status === "completed"
         ? "what follows its success was not finished"
-        : `it did not complete: ${jobStatusWord(why.status)}`;
+        : `it did not complete: ${why.status}`;
     case "by_hand":
       return "its end was decided by hand";
     case "undone":

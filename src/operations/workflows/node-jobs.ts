@@ -43,7 +43,7 @@ export function summariseJobs(jobs: readonly JobRow[]): Map<string, NodeJobs> {
 /** A step may have a job in each branch; the one that most needs a look gives the colour. */
 const MOST_TELLING: readonly JobStatus[] = [
   "failed",
-  "pending_failed",
+  "held",
   "running",
   "recovering",
   "waiting",

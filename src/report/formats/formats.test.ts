@@ -99,7 +99,7 @@ describe("JUnit", () => {
     const error = { code: "EXIT_CODE", message: "exit code 1" };
     const text = junitText(
       reported([
-        job("held", { status: "pending_failed", error }),
+        job("held", { status: "held", error }),
         job("handled", { status: "failed", handled: true, error }),
       ]),
     );

@@ -11,7 +11,7 @@ export function githubText({ summary: { report }, jobs }: ReportedRun): string {
   const lines = [
     ...annotations("error", jobs.filter(isBroken), (job) => {
       const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
-      return [`${job.name} ${job.status === "pending_failed" ? "is held" : "failed"} (${code})`, message];
+      return [`${job.name} ${job.status === "held" ? "is held" : "failed"} (${code})`, message];
     }),
     ...annotations("warning", jobs.filter(isRescued), (job) => {
       const { code, message } = job.earlierFailures.at(-1)!;

@@ -50,7 +50,7 @@ function outcome(job: ReportedJob): string[] {
   if (reason !== null) return [`      <skipped${attributes({ message: reason })}/>`];
   if (!isBroken(job)) return [];
   const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
-  const held = job.status === "pending_failed" ? "held for a decision: " : "";
+  const held = job.status === "held" ? "held for a decision: " : "";
   const told = attributes({ message: held + oneLine(message, MAX_MESSAGE_CHARS), type: code });
   return [`      <failure${told}>${xmlText(job.printed === "" ? message : job.printed)}</failure>`];
 }
@@ -70,7 +70,7 @@ function story(job: ReportedJob): string[] {
 
 /** Null: it has passed or failed. */
 function whySkipped({ status }: ReportedJob): string | null {
-  if (status === "completed" || status === "failed" || status === "pending_failed") return null;
+  if (status === "completed" || status === "failed" || status === "held") return null;
   if (status === "skipped" || status === "canceled") return status;
   return `not finished (${status})`;
 }

@@ -55,7 +55,7 @@ export function isRescued({ status, earlierFailures }: ReportedJob): boolean {
 
 /** Nothing went on from its failure: neither a step that handled it, nor another attempt. */
 export function isBroken({ status, handled }: ReportedJob): boolean {
-  return status === "pending_failed" || (status === "failed" && !handled);
+  return status === "held" || (status === "failed" && !handled);
 }
 
 function attemptsByJob(attempts: readonly AttemptRow[]): Map<number, AttemptRow[]> {

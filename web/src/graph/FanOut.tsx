@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { count, type JobStatus, jobStatusWord } from "../words/status.js";
+import { count, type JobStatus } from "../words/status.js";
 import type { NodeProps } from "./GraphNode.js";
 import { NODE_HEIGHT } from "./layout.js";
 import { cellPlace, itemPlace, shownItems } from "./node-size.js";
@@ -11,7 +11,7 @@ type Status = JobStatus;
 const TONES: { readonly [status in Status]: string } = {
   completed: "ok",
   failed: "bad",
-  pending_failed: "held",
+  held: "held",
   running: "run",
   recovering: "mend",
   waiting: "mend",
@@ -62,7 +62,7 @@ export function FanOut({ node, box, isNamed, isUnfolded, itemHref, fold }: NodeP
 
 function summary({ total, counts, again }: Jobs): string {
   const rest = ORDER.filter((status) => status !== "completed" && (counts[status] ?? 0) > 0).map(
-    (status) => `${counts[status]} ${jobStatusWord(status)}`,
+    (status) => `${counts[status]} ${status}`,
   );
   const done = counts.completed ?? 0;
   const parts = [
@@ -129,7 +129,7 @@ function Items({ jobs, width, shown, itemHref }: ItemsProps): ReactNode {
       <rect className="hit" x="6" y={itemPlace(index) - 4} width={width - 12} height="18" rx="3" />
       <rect className={`pip ${TONES[status]}`} x="12" y={itemPlace(index)} width="9" height="9.5" rx="1.5" />
       <text x="28" y={itemPlace(index) + 9}>
-        {scope.slice(scope.lastIndexOf("[")) || scope} {jobStatusWord(status)}
+        {scope.slice(scope.lastIndexOf("[")) || scope} {status}
         {again ? ", tried again" : ""}
       </text>
     </a>

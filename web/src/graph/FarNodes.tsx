@@ -13,7 +13,7 @@ export function FarNodes({
   const byLook = new Map<string, string>();
   for (const node of nodes) {
     const { x, y, width, height = NODE_HEIGHT } = boxes.get(node.name)!;
-    const look = node.status === "pending_failed" ? "held" : (node.status ?? "blocked");
+    const look = node.status ?? "blocked";
     byLook.set(
       look,
       `${byLook.get(look) ?? ""}M${Math.round(x)} ${Math.round(y)}h${Math.round(width)}v${height}h${-Math.round(width)}z`,

@@ -1,7 +1,6 @@
 import { type MouseEvent, type ReactNode, useRef } from "react";
 import type { DrawnNode, TimelineRow } from "../pages/run/run-data.js";
 import { Glyph } from "../parts/Glyph.js";
-import { jobStatusWord } from "../words/status.js";
 import { FanOut } from "./FanOut.js";
 import { type Box, NODE_HEIGHT } from "./layout.js";
 import { isFanOut } from "./node-size.js";
@@ -45,9 +44,8 @@ export function GraphNode(props: NodeProps): ReactNode {
   const isHandled = status === "failed" && (node.jobs?.handled ?? 0) === (node.jobs?.counts.failed ?? 0);
   const isRecovered = isMended && status === "completed";
   const shape = isHandled ? "handled" : isAsking ? "asking" : isRecovered ? "recovered" : status;
-  const look =
-    shape === "pending_failed" || shape === "asking" ? "held" : isRecovered ? "completed recovered" : shape;
-  const word = isHandled ? "failed, handled" : isAsking ? "asks a question" : jobStatusWord(status);
+  const look = shape === "asking" ? "held" : isRecovered ? "completed recovered" : shape;
+  const word = isHandled ? "failed, handled" : isAsking ? "asks a question" : status;
   const many = isFanOut(node);
   // In the past a fan-out that has no items yet keeps its room.
   const isCard = many || height > NODE_HEIGHT;

@@ -20,7 +20,7 @@ export function Minimap({ drawing, layout, view, size, move }: MinimapProps): Re
   const [width, height] = [layout.width * scale, layout.height * scale];
   let [failed, held] = ["", ""];
   for (const { name, status } of drawing.nodes) {
-    if (status !== "failed" && status !== "pending_failed") continue;
+    if (status !== "failed" && status !== "held") continue;
     const { x, y, width: wide } = layout.boxes.get(name)!;
     const box = `M${x * scale} ${y * scale}h${Math.max(2.5, wide * scale)}v${Math.max(2.5, NODE_HEIGHT * scale)}h${-Math.max(2.5, wide * scale)}z`;
     if (status === "failed") failed += box;

@@ -78,7 +78,7 @@ const SHAPES: { readonly [shape in Shape]: ReactNode } = {
       <path d="m5.5 5.5 5 5m0-5-5 5" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" />
     </>
   ),
-  pending_failed: (
+  held: (
     <>
       <path d="M8 .9 15.1 8 8 15.1.9 8z" fill="currentColor" />
       <path d="M6.6 5.8v4.4M9.4 5.8v4.4" className="cut-out" />
@@ -109,7 +109,7 @@ const CLASS: { readonly [shape in Shape]: string } = {
   recovered: "g-recovered",
   failed: "g-failed",
   handled: "g-handled",
-  pending_failed: "g-held",
+  held: "g-held",
   skipped: "g-skipped",
   canceled: "g-canceled",
 };

@@ -3,7 +3,6 @@ import { nameOf } from "../../../src/report/lookup/job-name.js";
 import { api, dataOf } from "../api/client.js";
 import { useKeys } from "../keys/use-keys.js";
 import { addressOf } from "../place.js";
-import { jobStatusWord } from "../words/status.js";
 
 interface Target {
   readonly id: string;
@@ -150,7 +149,7 @@ async function search(text: string): Promise<Target[]> {
     ...jobs.items.map(
       ({ id, run_id, step, scope, status }): Target => ({
         ...{ id: `job ${id}`, group: "Step", words: nameOf(step, scope) },
-        more: `run ${run_id}, ${jobStatusWord(status)}`,
+        more: `run ${run_id}, ${status}`,
         href: addressOf(["runs", run_id, nameOf(step, scope)]),
       }),
     ),

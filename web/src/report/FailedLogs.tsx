@@ -80,7 +80,7 @@ function Entry({ log, opens, isAsked }: EntryProps): ReactNode {
 
 const GLYPHS = {
   failed: "failed",
-  held: "pending_failed",
+  held: "held",
   handled: "handled",
   rescued: "completed",
   open: "running",

@@ -56,8 +56,3 @@ export function standingOf(
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
-
-/** The words of the engine: what a store calls pending_failed is held. */
-export function jobStatusWord(status: JobStatus): string {
-  return status === "pending_failed" ? "held" : status;
-}

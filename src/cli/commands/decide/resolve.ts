@@ -56,7 +56,7 @@ export const resolveHolds: Present = async (given, session, client) => {
     dry_run: flags.dryRun === true,
     key: flags.key,
   };
-  const answer = await client.call("classify_and_resolve_failures", request).catch(throwRefusedAlone);
+  const answer = await client.call("resolve_holds", request).catch(throwRefusedAlone);
   throwFirstError(answer);
   const { key, dry_run } = answer;
   const said = answer.results[0]!.reason;
@@ -95,7 +95,7 @@ function throwRefusedAlone(error: unknown): never {
 }
 
 async function heldJobs(client: Client, reference: RunReference): Promise<number[]> {
-  const { items } = await client.call("list_pending_failed_jobs", { run_id: reference });
+  const { items } = await client.call("list_holds", { run_id: reference });
   const holds = items.filter(({ kind }) => kind === "hold");
   if (holds.length === 0) {
     const { run_id } = await client.call("get_run_definition", { run_id: reference });

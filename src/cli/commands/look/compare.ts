@@ -1,4 +1,3 @@
-import { jobStatusWord } from "../../../core/model/job-status-word.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
@@ -78,7 +77,7 @@ function timeLines({ times, run, other }: Comparison, width: number): string[] {
 function outcomeLines({ outcomes: { jobs, left_off }, run, other }: Comparison, width: number): string[] {
   if (jobs.length === 0) return ["", "every job ended the same"];
   const shown = (job: Comparison["outcomes"]["jobs"][number]["run"]): string =>
-    job === null ? "-" : jobStatusWord(job.status);
+    job === null ? "-" : job.status;
   const rows = jobs
     .slice(0, SHOWN)
     .map((job) => [nameOf(job.step, job.scope), shown(job.run), shown(job.other)]);

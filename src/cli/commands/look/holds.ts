@@ -8,8 +8,8 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 /** Jobs that wait for somebody to decide or answer, of one run or of all. */
 export const holds: Present = async ({ input }, session, client) => {
   const { out, options } = session;
-  const wanted = input as InputOf<"list_pending_failed_jobs">;
-  const { items: found } = await client.call("list_pending_failed_jobs", wanted);
+  const wanted = input as InputOf<"list_holds">;
+  const { items: found } = await client.call("list_holds", wanted);
   const type = (command: string): string => commandLine(options, command);
   if (options.json)
     writeJson(

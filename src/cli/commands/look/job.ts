@@ -1,4 +1,3 @@
-import { jobStatusWord } from "../../../core/model/job-status-word.js";
 import { raiseText } from "../../../core/model/resources.js";
 import { aboutSize } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
@@ -30,7 +29,7 @@ function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): stri
     job;
   const { taken_over_from: from } = job;
   const lines = [
-    `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], jobStatusWord(status))}${handled ? " (handled)" : ""}`,
+    `job ${id}, ${nameOf(step, scope)} of run ${run_id}: ${out.paint(JOB_COLOURS[status], status)}${handled ? " (handled)" : ""}`,
   ];
   if (job.definition !== null) {
     const { type, no_progress_limit: limit } = job.definition;

@@ -1,4 +1,3 @@
-import { jobStatusWord } from "../../../core/model/job-status-word.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import type { OperationName } from "../../../operations/operations.js";
@@ -40,7 +39,7 @@ export const jobs = listOf("list_jobs", {
     id,
     run_id,
     nameOf(step, scope),
-    jobStatusWord(status),
+    status,
     attempts,
     waits_for !== null ? waits_for.text : error === null ? "" : `${error.code}: ${error.message}`,
   ],

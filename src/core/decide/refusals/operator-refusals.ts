@@ -2,7 +2,6 @@ import { type Advice, adviceFor } from "../../errors/errors.js";
 import type { HoldDecision, OperatorCommand, RecoveredJob } from "../../model/commands.js";
 import { gateState } from "../../model/gate.js";
 import { isHandled } from "../../model/handled.js";
-import { jobStatusWord } from "../../model/job-status-word.js";
 import { type Amounts, raisesTo, refuseRaise } from "../../model/resources.js";
 import { isQueued } from "../../model/resting.js";
 import type { JobStatus } from "../../model/rows.js";
@@ -30,7 +29,7 @@ export function asDone(run: Run, command: OperatorCommand): OperatorCommand {
   return { type: "step.resume_from", job: id, reason, key, force: true };
 }
 
-const RETRYABLE: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "pending_failed"]);
+const RETRYABLE: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "held"]);
 
 /** It is parked, or ready and may be kept back: which of the two breakers of a ready job are open no run knows. */
 export function waitsForBreakers(run: Run, { status, parked, step, barrier, letThrough }: Job): boolean {
@@ -105,7 +104,7 @@ export function jobsToReset(run: Run): Job[] {
 /** A repair step's failure belongs to the step it was to repair, which asks for it again if need be. */
 function isToReset(job: Job): boolean {
   if (job.status === "failed") return job.partOf === null && !isHandled(job);
-  return job.status === "canceled" || job.status === "pending_failed";
+  return job.status === "canceled" || job.status === "held";
 }
 
 function over(run: Run): Refusal {
@@ -123,7 +122,7 @@ function refuseRetry(run: Run, { job: id, maxAttempts }: CommandOf<"step.retry">
   const refused = refuseWhileEnding(run, job) ?? (mayGoOn ? null : refuseAgain(run, job));
   if (refused !== null || maxAttempts === undefined) return refused;
   const step = job.step.definition.id;
-  if (job.status === "pending_failed") return refuse("NOT_RETRYABLE", `${step} is held`, decideHold(job));
+  if (job.status === "held") return refuse("NOT_RETRYABLE", `${step} is held`, decideHold(job));
   if (job.attempt < maxAttempts) return null;
   const had = `${job.attempt} attempt${job.attempt === 1 ? "" : "s"}`;
   return refuse("RETRIES_USED_UP", `job ${id}, ${step}, has had ${had}; max_retries is ${maxAttempts}`);
@@ -234,7 +233,7 @@ function refuseResetOf(run: Run, job: Job, force: boolean): Refusal | null {
   if (job.reset !== null) return not("is being reset already", RUNS_BY_ITSELF);
   switch (job.status) {
     case "failed":
-    case "pending_failed":
+    case "held":
     case "waiting":
       return null;
     case "recovering":
@@ -273,10 +272,7 @@ function refuseRedrive(run: Run, { job: id }: CommandOf<"step.redrive">): Refusa
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   if (!job.queue.dead)
-    return refuse(
-      "NOT_DEAD_LETTER",
-      `${job.step.definition.id} is ${jobStatusWord(job.status)} and not a dead letter`,
-    );
+    return refuse("NOT_DEAD_LETTER", `${job.step.definition.id} is ${job.status} and not a dead letter`);
   return refuseWhileEnding(run, job) ?? refuseAgain(run, job);
 }
 
@@ -293,7 +289,7 @@ function refuseHolds(run: Run, items: readonly HoldDecision[]): Refusal | null {
       );
     const tooMany = job.step.definition.forEach ? refuseItems(run, job, given?.length ?? 0) : null;
     if (tooMany !== null) return refuse("TOO_MANY_ITEMS", `${step}: ${tooMany.message}`);
-    if (job.status !== "pending_failed") return refuse("NOT_HELD", `${step} is ${job.status}, not held`);
+    if (job.status !== "held") return refuse("NOT_HELD", `${step} is ${job.status}, not held`);
     const notMore = refuseAmounts(job, amounts);
     if (notMore !== null) return notMore;
   }
@@ -330,10 +326,7 @@ function refuseAnswer(run: Run, { job: id, choice }: CommandOf<"human.answer">):
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   if (job.question === null)
-    return refuse(
-      "NOT_ASKED",
-      `${job.step.definition.id} is ${jobStatusWord(job.status)} and is not asking anything`,
-    );
+    return refuse("NOT_ASKED", `${job.step.definition.id} is ${job.status} and is not asking anything`);
   if (!job.question.choices.includes(choice))
     return refuse("INVALID_VALUE", `${choice} is not one of ${job.question.choices.join(", ")}`);
   return null;

@@ -59,7 +59,7 @@ async function lastFailures({ store }: Context, runId: number): Promise<FailedAt
 
 function standingOf({ status, handled }: JobRow): FailedLog["standing"] {
   if (status === "failed") return handled ? "handled" : "failed";
-  if (status === "pending_failed") return "held";
+  if (status === "held") return "held";
   return status === "completed" ? "rescued" : "open";
 }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Problem as Refusal } from "../../api/client.js";
 import { Refused } from "../../parts/Notice.js";
-import { count, jobStatusWord } from "../../words/status.js";
+import { count } from "../../words/status.js";
 import type { ActionName } from "./actions.js";
 import type { Outcome } from "./request.js";
 
@@ -83,7 +83,7 @@ function Changes({
   const changes = new Map<string, number>();
   for (const { changed } of outcome.runs)
     for (const { step, from, to } of changed) {
-      const line = `${step} ${from === null ? "new" : jobStatusWord(from)} → ${jobStatusWord(to)}`;
+      const line = `${step} ${from === null ? "new" : from} → ${to}`;
       changes.set(line, (changes.get(line) ?? 0) + 1);
     }
   const lines = [...changes];

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { Cut } from "../../parts/Cut.js";
 import { Glyph } from "../../parts/Glyph.js";
-import { count, type JobStatus, jobStatusWord } from "../../words/status.js";
+import { count, type JobStatus } from "../../words/status.js";
 import type { DrawnNode } from "./run-data.js";
 
 /** The step that the controls are about. */
@@ -36,7 +36,7 @@ export function SelectedBar({
       />
       <b className="mono">{name}</b>
       <Cut className="dim">
-        {isAsking && status === "waiting" ? "asks a question" : jobStatusWord(status)}
+        {isAsking && status === "waiting" ? "asks a question" : status}
         {!many && one === undefined && attempts > 1 ? attemptWords(status, attempts) : ""}
         {isHandled ? ", handled" : ""}
         {isPast ? " at this moment" : ""}

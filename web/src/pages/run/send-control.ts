@@ -1,5 +1,5 @@
 import { api, dataOf, Problem } from "../../api/client.js";
-import { count, jobStatusWord } from "../../words/status.js";
+import { count } from "../../words/status.js";
 import { decide, type Outcome } from "../inbox/request.js";
 import type { Action, ControlWords } from "./control-words.js";
 
@@ -76,10 +76,7 @@ type Changed = Pick<Outcome["runs"][number], "changed" | "before" | "status">;
 function linesOf(runId: number, { changed, before, status }: Changed): string[] {
   const lines = changed
     .slice(0, MAX_CHANGES)
-    .map(
-      ({ step: name, from, to }) =>
-        `${name}: ${from === null ? "new" : jobStatusWord(from)} → ${jobStatusWord(to)}`,
-    );
+    .map(({ step: name, from, to }) => `${name}: ${from === null ? "new" : from} → ${to}`);
   if (changed.length > MAX_CHANGES) lines.push(`and ${changed.length - MAX_CHANGES} more`);
   if (before !== status) lines.push(`run ${runId}: ${before} → ${status}`);
   return lines;

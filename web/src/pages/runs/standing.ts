@@ -25,7 +25,7 @@ export function partsOf({ jobs, handled, waiting }: Pick<RunItem, "jobs" | "hand
   const counts: readonly (readonly [tone: string, count: number])[] = [
     ["ok", done],
     ["bad", of("failed")],
-    ["person", Math.max(waiting, of("pending_failed"))],
+    ["person", Math.max(waiting, of("held"))],
     ["gold", of("recovering")],
     ["run", of("running")],
     ["idle", of("skipped", "canceled")],

@@ -57,7 +57,7 @@ export function Attempts({ job, chosen, compared, hrefOf }: AttemptsProps): Reac
           </Fragment>
         );
       })}
-      {job.status === "pending_failed" && <Waits job={job} />}
+      {job.status === "held" && <Waits job={job} />}
     </ol>
   );
 }
@@ -99,7 +99,7 @@ function Waits({ job }: { readonly job: JobDetails }): ReactNode {
   return (
     <li className="att waits">
       <span className="hd person">
-        <Glyph status="pending_failed" /> Waits
+        <Glyph status="held" /> Waits
       </span>
       <span className="small dim">{since === null ? "for a decision" : `since ${namedTime(since)}`}</span>
     </li>

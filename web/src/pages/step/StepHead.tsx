@@ -12,7 +12,7 @@ import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import { sentence } from "../../words/moment.js";
 import type { Problem } from "../../words/problems.js";
-import { count, type JobDetails, jobStatusWord } from "../../words/status.js";
+import { count, type JobDetails } from "../../words/status.js";
 import { exactTime } from "../../words/times.js";
 import { Controls } from "../run/Controls.js";
 import { stepControls } from "../run/control-words.js";
@@ -32,11 +32,7 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
   useWorkflowOf(job.run_id, job.workflow);
   const now = useMinute();
   const isAsking = job.waits_for?.kind === "answer";
-  const words = job.dead_letter
-    ? "Held, dead letter"
-    : isAsking
-      ? "Asks a question"
-      : jobStatusWord(job.status);
+  const words = job.dead_letter ? "Held, dead letter" : isAsking ? "Asks a question" : job.status;
   const controls = (
     <Controls
       run={job}
@@ -56,9 +52,7 @@ export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode 
             <h2 className="title mono">
               <span className="cut">{nameOf(job.step, job.scope)}</span>
             </h2>
-            <b className={job.status === "pending_failed" || isAsking ? "person" : undefined}>
-              {sentence(words)}
-            </b>
+            <b className={job.status === "held" || isAsking ? "person" : undefined}>{sentence(words)}</b>
             <span className="chip line">{job.definition?.type}</span>
             {climbs.length > 0 && <LadderStrip marks={marksOf(RUNGS, climbs)} />}
           </>
@@ -101,7 +95,7 @@ function heldUp({ blocks: { names, steps } }: Problem): string {
 
 /** The one of the inbox that has this job; null: none has. */
 function useProblemOf({ id, run_id, status }: JobDetails): Problem | null {
-  const mayBe = status === "pending_failed" || status === "failed" || status === "waiting";
+  const mayBe = status === "held" || status === "failed" || status === "waiting";
   const { data } = useLive(
     `problem of ${id} ${mayBe}`,
     async () => {

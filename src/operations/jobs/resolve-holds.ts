@@ -56,8 +56,9 @@ const input = z.strictObject({
 });
 type ResolveRequest = z.output<typeof input>;
 
-export const classifyAndResolveFailures = operation({
-  name: "classify_and_resolve_failures",
+export const resolveHeldJobs = operation({
+  name: "resolve_holds",
+  publishedTool: "classify_and_resolve_failures",
   summary: "decide held steps: retry, fail, skip or complete; all of them or none",
   description:
     "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets (after an outage or a repair); `fail` fails it and cancels what depends on it; `skip` continues without it; `complete` continues as if it had returned `output`. Use `dry_run` first.",
@@ -276,7 +277,7 @@ async function decisionFor(
       `${job.step}: memory and runtime are for retry, not for ${action}`,
     );
   const said = { job: job.id, action, reason: redactor.redact(reason), ...(hasMore ? { amounts } : {}) };
-  if (action !== "complete" || job.status !== "pending_failed") return { ...said, output: null, items: null };
+  if (action !== "complete" || job.status !== "held") return { ...said, output: null, items: null };
   const refused = tooDeep(output as Json);
   if (refused !== null) throw new DarumaError("OUTPUT_INVALID", `${job.step}: ${refused.message}`);
   return { ...said, ...(await completedWith(store, outputDir, job, redactor.redactJson(output as Json))) };

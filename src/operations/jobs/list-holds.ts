@@ -5,8 +5,9 @@ import { operation } from "../operation.js";
 import { waitingJob } from "../record-schemas.js";
 import { runReference } from "../schemas.js";
 
-export const listPendingFailedJobs = operation({
-  name: "list_pending_failed_jobs",
+export const listHeldJobs = operation({
+  name: "list_holds",
+  publishedTool: "list_pending_failed_jobs",
   summary: "list what is waiting for a person: held steps and open questions",
   description:
     "Lists jobs that are waiting for a person. `kind` hold: the job failed and the workflow leaves the decision to you; `error` has the details. `kind` question: a human step asks `question`. `decisions` has the operation and input of each way to continue.",
