@@ -12,6 +12,7 @@ import { Effects } from "./effects.js";
 import type { EngineOptions } from "./engine-options.js";
 import { GroupCommit } from "./group-commit.js";
 import { type AnsweredEntry, answerEntry, type Posted, takeEntry, tellOutcome } from "./inbox-entry.js";
+import { writeLast } from "./last-words.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun, readRecalledLog } from "./load-run.js";
 import { hasPlace } from "./needs.js";
@@ -36,7 +37,7 @@ const BEGIN: readonly Command[] = [{ type: "run.start" }];
  */
 export class Engine {
   readonly hosts = new Map<number, RunHost>();
-  private readonly commits: GroupCommit;
+  readonly commits: GroupCommit;
   private readonly leases: LeaseKeeper;
   /** Runs that are being taken and have no host yet. */
   private readonly taking = new Set<number>();
@@ -55,6 +56,7 @@ export class Engine {
   constructor(private readonly options: EngineOptions) {
     this.commits = new GroupCommit(options, {
       committed: (host, events) => this.committed(host, events),
+      hosts: () => this.hosts.values(),
       refused: (host, error) => this.discard(host, error),
       noticed: () => options.onNotices?.(),
     });
@@ -202,7 +204,7 @@ export class Engine {
       return owned;
     } catch (error) {
       host.beginSpeaking();
-      if (isElsewhere(error) && host.hasPending) await this.writeLast(host);
+      if (isElsewhere(error) && host.hasPending) await writeLast(host, this.options.store, this.listeners);
       if (this.hosts.get(runId) !== host) void this.effects.release(run);
       throw error;
     }
@@ -231,7 +233,7 @@ export class Engine {
     const taken = takeCommand(host.run, command, () => this.decide(host, command));
     if (taken.refusal !== null) return taken;
     this.dispatch();
-    if (host.hasPending) await this.flushed(host);
+    if (host.hasPending || this.commits.untaken.has(host)) await this.flushed(host);
     else await this.commits.settled();
     if (host.lostBecause !== null) throw host.lostBecause;
     return taken;
@@ -269,6 +271,7 @@ export class Engine {
       this.turn();
       await this.commits.settled();
     }
+    await this.commits.stop();
     const hosts = [...this.hosts.values()];
     this.hosts.clear();
     this.dispatcher.stop();
@@ -287,14 +290,8 @@ export class Engine {
   }
 
   private async interrupt(host: RunHost, kept: readonly number[]): Promise<void> {
-    const events = host.take({ type: "run.interrupt", kept }, this.options.clock.now());
-    if (events.length > 0 || host.hasPending) await this.writeLast(host);
-  }
-
-  private async writeLast(host: RunHost): Promise<void> {
-    const drained = host.drain();
-    await this.options.store.commit([drained.append]);
-    this.listeners.tell(host.run, drained.events);
+    host.take({ type: "run.interrupt", kept }, this.options.clock.now());
+    if (host.hasPending) await writeLast(host, this.options.store, this.listeners);
   }
 
   private async adopt(host: RunHost, decideFirst: () => void): Promise<OwnedRun> {
@@ -313,7 +310,7 @@ export class Engine {
   private flushed(host: RunHost): Promise<void> {
     return host.until((done) => {
       this.commits.afterCommit(host, done);
-      this.commits.flush(() => this.hosts.values());
+      this.commits.flush();
     });
   }
 
@@ -346,7 +343,7 @@ export class Engine {
     this.inbox = [];
     for (const posted of taken) this.takePosted(posted);
     this.dispatch();
-    this.commits.flush(() => this.hosts.values());
+    this.commits.flush();
     this.catchUp();
   }
 
@@ -367,10 +364,11 @@ export class Engine {
 
   private committed(host: RunHost, events: readonly LoggedEvent[]): void {
     this.listeners.tell(host.run, events);
+    // What was tried until the store took it may come after the run was let go of.
+    if (this.hosts.get(host.run.id) !== host) return;
     this.breakers.committed(host, events);
     this.catchUp();
     if (host.hasPending || needsEngine(host.run)) return;
-    if (this.hosts.get(host.run.id) !== host) return;
     this.hosts.delete(host.run.id);
     this.breakers.letGo(host);
     const released = this.effects.release(host.run).then(() => this.leases.release(host.run.id));
@@ -386,13 +384,16 @@ export class Engine {
   /** The store refused us: what is in memory is worth nothing. Forget the run; what can go on without us does. */
   private discard(host: RunHost, error: unknown): void {
     const { run } = host;
-    host.lose(error);
+    host.loseVoice(error);
+    const untaken = this.commits.untaken.over(host);
+    if (untaken === null) host.lose(error);
     if (this.hosts.get(run.id) !== host) return;
     this.hosts.delete(run.id);
     this.breakers.letGo(host);
     this.leases.forget(run.id);
     this.commits.forget(host);
-    void this.effects.release(run).then(() => {
+    void Promise.all([this.effects.release(run), untaken]).then(() => {
+      host.lose(error);
       for (const listener of this.losses) listener(run, error);
     });
   }

@@ -3,12 +3,15 @@ import type { Store } from "../store/store.js";
 import type { EngineOptions } from "./engine-options.js";
 import type { RunHost } from "./run-host.js";
 import { SnapshotKeeper } from "./snapshot/snapshot-keeper.js";
+import { UntakenBatches } from "./untaken.js";
 
 /** What the engine does once its events are safe. */
 export type Effect = () => void;
 
 export interface CommitListener {
   committed(host: RunHost, events: readonly LoggedEvent[]): void;
+  /** The runs of the engine, when there is time for the next batch. */
+  hosts(): Iterable<RunHost>;
   refused(host: RunHost, error: unknown): void;
   /** Something of what was committed is for people. */
   noticed(): void;
@@ -24,6 +27,8 @@ interface Waiting {
 interface Batch {
   readonly host: RunHost;
   readonly drained: ReturnType<RunHost["drain"]>;
+  /** What follows it, where it is tried again: else that is among the effects of all. */
+  readonly effects: Waiting[];
 }
 
 /**
@@ -35,49 +40,62 @@ export class GroupCommit {
   private inFlight: Promise<void> | null = null;
   private readonly store: Store;
   private readonly snapshots: SnapshotKeeper;
+  readonly untaken: UntakenBatches<Batch>;
 
   constructor(
-    { store, snapshotEvents }: Pick<EngineOptions, "store" | "snapshotEvents">,
+    { store, snapshotEvents, clock }: Pick<EngineOptions, "store" | "snapshotEvents" | "clock">,
     private readonly listener: CommitListener,
   ) {
     this.store = store;
     this.snapshots = new SnapshotKeeper(store, snapshotEvents);
+    this.untaken = new UntakenBatches(clock, () => this.flush());
   }
 
   afterCommit(host: RunHost, effect: Effect, dropped: Effect | null = null): void {
-    this.effects.push({ host, effect, dropped });
+    const earlier = host.hasPending ? null : this.untaken.of(host);
+    (earlier?.effects ?? this.effects).push({ host, effect, dropped });
   }
 
   /** A host that is let go commits nothing more: what waits for it will not happen. */
   forget(host: RunHost): void {
     const gone = this.effects.filter((waiting) => waiting.host === host);
     this.effects = this.effects.filter((waiting) => waiting.host !== host);
-    for (const { dropped } of gone) dropped?.();
+    const earlier = this.untaken.of(host)?.effects.splice(0) ?? [];
+    for (const { dropped } of [...earlier, ...gone]) dropped?.();
   }
 
-  /** Send the next batch unless one is under way. `hosts` is asked again when it has arrived. */
-  flush(hosts: () => Iterable<RunHost>): void {
+  /** Send the next batch unless one is under way; the hosts are asked again when it has arrived. */
+  flush(): void {
     if (this.inFlight !== null) return;
-    const batch: Batch[] = [];
-    for (const host of [...hosts()]) if (host.hasPending) this.drain(host, batch);
+    const batch = this.untaken.due();
+    const again = batch.flatMap((due) => due.effects.splice(0));
+    for (const host of [...this.listener.hosts()])
+      if (host.hasPending && !this.untaken.has(host)) this.drain(host, batch);
     if (batch.length === 0) return;
-    const effects = this.effects;
-    this.effects = [];
+    const effects = [...again, ...this.takeEffects()];
     this.inFlight = this.write(batch).then((written) => {
       this.inFlight = null;
+      for (const { host } of batch) if (written.has(host)) this.untaken.drop(host);
       for (const waiting of effects) this.run(waiting, written);
       for (const { host, drained } of batch)
         if (written.has(host)) this.listener.committed(host, drained.events);
       if (batch.some(({ host, drained }) => written.has(host) && drained.append.outbox !== undefined))
         this.listener.noticed();
-      this.flush(hosts);
+      this.flush();
     });
+  }
+
+  /** What follows a decision that is behind one the store did not take waits with it. */
+  private takeEffects(): Waiting[] {
+    const effects = this.effects;
+    this.effects = effects.filter(({ host }) => this.untaken.has(host));
+    return this.effects.length === 0 ? effects : effects.filter(({ host }) => !this.untaken.has(host));
   }
 
   /** What cannot even be written down is one run's trouble. */
   private drain(host: RunHost, batch: Batch[]): void {
     try {
-      batch.push({ host, drained: host.drain() });
+      batch.push({ host, drained: host.drain(), effects: [] });
       const writeSnapshot = this.snapshots.take(host);
       if (writeSnapshot !== null) this.afterCommit(host, writeSnapshot);
     } catch (error) {
@@ -90,7 +108,10 @@ export class GroupCommit {
   }
 
   /** One run's fault must not keep the effects of the others from happening. */
-  private run({ host, effect, dropped }: Waiting, written: ReadonlySet<RunHost>): void {
+  private run(waiting: Waiting, written: ReadonlySet<RunHost>): void {
+    const { host, effect, dropped } = waiting;
+    const untaken = this.untaken.of(host);
+    if (untaken !== null && host.lostBecause === null) return void untaken.effects.push(waiting);
     if (!written.has(host) || host.lostBecause !== null) return dropped?.();
     try {
       effect();
@@ -104,13 +125,23 @@ export class GroupCommit {
     while (this.inFlight !== null) await this.inFlight;
   }
 
+  /** What the store did not take is tried once more, and then given up. */
+  async stop(): Promise<void> {
+    this.untaken.stop();
+    this.flush();
+    await this.settled();
+  }
+
   private async write(batch: readonly Batch[]): Promise<ReadonlySet<RunHost>> {
     try {
       await this.store.commit(batch.map(({ drained }) => drained.append));
       return new Set(batch.map(({ host }) => host));
     } catch (error) {
       if (batch.length > 1) return this.writeOneByOne(batch);
-      this.listener.refused(batch[0]!.host, error);
+      const { host, drained } = batch[0]!;
+      if (this.untaken.keep(batch[0]!, drained.append.firstSeq === 1, error)) return new Set();
+      this.untaken.drop(host);
+      this.listener.refused(host, error);
       return new Set();
     }
   }

@@ -135,7 +135,7 @@ export class RunClaimer {
 
   /** A lease whose owner died on this host need not run out first. */
   private async claim(): Promise<readonly HeldLease[]> {
-    const { store, clock, owner, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
+    const { store, engine, clock, owner, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
     const holding = (await store.listOwners()).filter((one) => one.owner.engine !== owner.engine);
     const others = holding.map((one) => one.owner);
     const silent = this.silent.among(holding);
@@ -143,7 +143,8 @@ export class RunClaimer {
     this.neighbours = others.filter((other) => !deadOwners.includes(other));
     const now = clock.now();
     await this.replace(now);
-    const except = this.runsLeftAlone();
+    // Taking such a run anew would refuse what the store is about to take.
+    const except = [...this.runsLeftAlone(), ...engine.commits.untaken.runIds()];
     return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT, deadOwners, except });
   }
 

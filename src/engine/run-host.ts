@@ -32,6 +32,8 @@ export class RunHost {
     this.beginSpeaking = resolve;
   });
   private readonly waiters = new Set<Waiter>();
+  /** Those of a commit, who need not wait until it is known what became of the run. */
+  private readonly commitWaiters = new Set<Waiter>();
   private pending: LoggedEvent[] = [];
   private pendingAttempts: AttemptRow[] = [];
   /** By job: its place among the pending ones. */
@@ -72,23 +74,31 @@ export class RunHost {
     return new Promise((resolve, reject) => {
       if (this.lostBecause !== null) return reject(this.lostBecause);
       const waiter: Waiter = { resolve: () => resolve(), reject };
-      this.waiters.add(waiter);
+      this.commitWaiters.add(waiter);
       subscribe(() => {
-        this.waiters.delete(waiter);
+        this.commitWaiters.delete(waiter);
         resolve();
       });
     });
   }
 
   finish(): void {
-    for (const { resolve } of this.waiters) resolve(this.run);
+    for (const { resolve } of [...this.waiters, ...this.commitWaiters]) resolve(this.run);
     this.waiters.clear();
+    this.commitWaiters.clear();
   }
 
   lose(error: unknown): void {
-    this.lostBecause ??= error;
+    this.loseVoice(error);
     for (const { reject } of this.waiters) reject(error);
     this.waiters.clear();
+  }
+
+  /** It decides nothing more, but something that it has decided may still come on record. */
+  loseVoice(error: unknown): void {
+    this.lostBecause ??= error;
+    for (const { reject } of this.commitWaiters) reject(error);
+    this.commitWaiters.clear();
   }
 
   /** Decide a command and keep its events for the next commit. */
