@@ -112,6 +112,7 @@ steps:
     on_fail: { retry: { max: 2, backoff: exponential, on: [503, TIMEOUT] }, run: fix, run_js: x, goto: setup, goto_js: y, goto_max: 2 }
     on_success: { run: [notify], goto: { step: setup, max: 1 } }
     execution: { retry_policy: { max_attempts: 3 } }
+  mended: { exec: x, on_fail: { run: { steps: [fix], max: 2 } } }
   a: { type: http, url: u, method: POST, headers: { A: 1 }, body: [1], expect_status: [200, 2xx] }
   b: { type: script, content: x, if: false }
   sum: { type: noop, output: null, fanout: reduce, join: { at_least: 2 }, tags: x, group: g, outputs: {} }
@@ -152,6 +153,10 @@ const BAD = [
   "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_fail: { goto: { step: r, max: 1 }, goto_max: 1 } } }",
   "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_success: { goto: { step: r, max: 1 }, goto_max: 1 } } }",
   "steps: { r: { exec: x }, a: { exec: x, depends_on: r, on_success: { goto: r, goto_max: -1 } } }",
+  "steps: { r: { exec: x }, a: { exec: x, on_fail: { run: { steps: [r], max: 1 }, run_max: 1 } } }",
+  "steps: { r: { exec: x }, a: { exec: x, on_fail: { run: { max: 1 } } } }",
+  "steps: { r: { exec: x }, a: { exec: x, on_success: { run: { steps: [r], max: 1 } } } }",
+  "steps: { r: { exec: x }, a: { exec: x, on_success: { run: [r], run_max: 1 } } }",
   "steps: { a: { exec: x, join: some } }",
   "steps: { 'a b': { exec: x } }",
   "env: { DARUMA_X: 1 }\nsteps: { a: { exec: x } }",

@@ -36,10 +36,11 @@ test: { exec: x, depends_on: build }`;
 
 describe("routing.defaults.on_fail", () => {
   it("gives every key to a step that has none of them", () => {
-    const defaults = "{ retry: { max: 1 }, run: fix, run_js: r, goto: setup, goto_js: g, goto_max: 2 }";
+    const defaults =
+      "{ retry: { max: 1 }, run: fix, run_js: r, run_max: 3, goto: setup, goto_js: g, goto_max: 2 }";
     const found = routingsOf(file(defaults, `${CHAIN}\nfix: { exec: x }`));
     const retry = { max: 1, backoff: { mode: "none", delayMs: 0, maxDelayMs: null, jitter: 0 }, on: [] };
-    const all = { retry, run: ["fix"], runJs: "r", goto: "setup", gotoJs: "g", gotoMax: 2 };
+    const all = { retry, run: ["fix"], runJs: "r", runMax: 3, goto: "setup", gotoJs: "g", gotoMax: 2 };
     expect(found.build).toEqual(all);
     expect(found.test).toEqual(all);
   });
@@ -220,6 +221,24 @@ describe("problems of routing.defaults.on_fail", () => {
     ]);
   });
 
+  it("are two bounds of a run list, and none where the step replaces the list", () => {
+    const steps = (own: string) => `setup: { exec: x, on_fail: { ${own} } }\nfix: { exec: x }`;
+    expect(
+      problemsOf(file("{ run: { steps: [fix], max: 2 } }", steps("run_max: 1"))).map(({ message, hint }) => [
+        message,
+        hint,
+      ]),
+    ).toEqual([
+      [
+        "the run of `setup` has two bounds: `steps.setup.on_fail.run_max` and `routing.defaults.on_fail.run.max`",
+        "Write `run: [fix]` and `run_max: 2` in routing.defaults.on_fail, so that the step's own `run_max` wins.",
+      ],
+    ]);
+    const own = routingsOf(file("{ run: { steps: [fix], max: 2 } }", steps("run: [fix]")));
+    expect(own.setup).toMatchObject({ run: ["fix"] });
+    expect(own.setup).not.toHaveProperty("runMax");
+  });
+
   it("are no two bounds where the default's goto is left out for the step", () => {
     const steps = `setup: { exec: x }\ntest: { exec: x, depends_on: setup }
 aside: { exec: x, on_fail: { goto_max: 1 } }`;
@@ -231,11 +250,14 @@ aside: { exec: x, on_fail: { goto_max: 1 } }`;
 
 describe("warnings of routing.defaults.on_fail", () => {
   it("are given for each default that applies to no step", () => {
-    const all = `a: { exec: x, on_fail: { retry: { max: 1, backoff: none, on: [TIMEOUT] }, run: [], run_js: x } }
-b: { exec: x, on_fail: { retry: { max: 1 }, run: [], run_js: x } }`;
-    const defaults = "{ retry: { max: 2 }, run: b, run_js: r, goto: a, goto_js: g, goto_max: 1 }";
+    const all = `a: { exec: x, on_fail: { retry: { max: 1, backoff: none, on: [TIMEOUT] }, run: [], run_js: x, run_max: 1 } }
+b: { exec: x, on_fail: { retry: { max: 1 }, run: [], run_js: x, run_max: 1 } }`;
+    const defaults = "{ retry: { max: 2 }, run: b, run_js: r, run_max: 2, goto: a, goto_js: g, goto_max: 1 }";
     const found = fullWarningsOf(
-      file(defaults, `${all}\nc: { exec: x, on_fail: { retry: { max: 0 }, run: [], run_js: x } }`),
+      file(
+        defaults,
+        `${all}\nc: { exec: x, on_fail: { retry: { max: 0 }, run: [], run_js: x, run_max: 1 } }`,
+      ),
     );
     expect(
       found.filter(({ code }) => code === "NO_EFFECT").map(({ path, message }) => `${path}: ${message}`),
@@ -243,6 +265,7 @@ b: { exec: x, on_fail: { retry: { max: 1 }, run: [], run_js: x } }`;
       "routing.defaults.on_fail.retry: the default `retry` applies to no step: all of them have these keys themselves",
       "routing.defaults.on_fail.run: the default `run` applies to no step: all of them have their own, or may not run these steps",
       "routing.defaults.on_fail.run_js: the default `run_js` applies to no step: all of them have their own",
+      "routing.defaults.on_fail.run_max: the default `run_max` applies to no step: all of them have their own bound, or no run list",
       "routing.defaults.on_fail.goto: the default `goto` applies to no step: all of them have their own, or do not depend on its target in their scope",
       "routing.defaults.on_fail.goto_js: the default `goto_js` applies to no step: all of them have their own, or depend on nothing",
       "routing.defaults.on_fail.goto_max: the default `goto_max` applies to no step: all of them have their own bound, or no goto",

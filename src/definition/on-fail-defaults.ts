@@ -5,6 +5,7 @@ import { reportUnknownStep } from "./check/unknown-step.js";
 import { fanOutOf } from "./check/validate-fan-out.js";
 import type { RawStep, StepKeys } from "./fields/read-step.js";
 import type { StepEntry } from "./fields/step-entries.js";
+import { BOUNDED_KEYS, type GotoDraft, type RunDraft } from "./fields/step-fields.js";
 import { addsToRetry } from "./normalise/retry-policy.js";
 import { childPath, type Path, ROOT, renderPath } from "./read/path.js";
 import type { Located, ReadContext } from "./read/schema.js";
@@ -21,6 +22,7 @@ const NOBODY_TAKES_IT: { readonly [key in Key]: string } = {
   retry: "all of them have these keys themselves",
   run: "all of them have their own, or may not run these steps",
   run_js: "all of them have their own",
+  run_max: "all of them have their own bound, or no run list",
   goto: "all of them have their own, or do not depend on its target in their scope",
   goto_js: "all of them have their own, or depend on nothing",
   goto_max: "all of them have their own bound, or no goto",
@@ -61,7 +63,7 @@ function withoutUnknown(defaults: OnFailKeys, { indexOf }: StepGraph, { findings
     return false;
   };
   const { run, goto } = defaults;
-  const runIsKnown = (run ?? []).map(isKnown("run")).every(Boolean);
+  const runIsKnown = (run?.steps ?? []).map(isKnown("run")).every(Boolean);
   const gotoIsKnown = goto?.step !== undefined && isKnown("goto")(goto.step);
   return { ...defaults, run: runIsKnown ? run : undefined, goto: gotoIsKnown ? goto : undefined };
 }
@@ -72,7 +74,7 @@ function legality({ run, goto }: OnFailKeys, graph: StepGraph): (step: number, k
   const fan = fanOutOf(graph).paths;
   const pathOf = (index: number) => fan.get(entries[index]!.id)!;
   const isSameScope = (first: number, second: number) => isSamePath(pathOf(first), pathOf(second));
-  const listed = (run ?? []).map(({ value }) => indexOf.get(value)!);
+  const listed = (run?.steps ?? []).map(({ value }) => indexOf.get(value)!);
   const beforeListed = closure(listed, order.dependencies);
   // One that depends on nothing is routed and belongs to every scope that routes to it.
   const placed = listed.filter(
@@ -101,42 +103,53 @@ function mergeKeys(
   const { retry } = defaults;
   if (retry !== undefined && addsToRetry(own?.retry ?? execution?.retry_policy, retry)) taken.add("retry");
   const [goto, goto_js] = [merge("goto"), merge("goto_js")];
-  const isBounded = goto !== undefined || goto_js !== undefined;
+  const [run, run_js] = [merge("run"), merge("run_js")];
+  const goesBack = goto !== undefined || goto_js !== undefined;
+  const isRepaired = run !== undefined || run_js !== undefined;
   return {
     retry: own?.retry,
-    run: merge("run"),
-    run_js: merge("run_js"),
+    run,
+    run_js,
+    run_max: isRepaired ? merge("run_max") : own?.run_max,
     goto,
     goto_js,
-    goto_max: isBounded ? merge("goto_max") : own?.goto_max,
+    goto_max: goesBack ? merge("goto_max") : own?.goto_max,
   };
 }
 
-/** `goto: { step, max }` in one of the two places and `goto_max` in the other: which of them should hold? */
+/** `goto: { step, max }` in one of the two places and `goto_max` in the other: which of them should hold? As for `run`. */
 function reportTwoBounds(
   id: string,
   { keys, node, path }: RawStep,
   merged: OnFailKeys,
   context: ReadContext,
 ) {
-  const { goto, goto_max } = merged;
-  if (goto?.max === undefined || goto_max === undefined) return;
-  const isOwn = { goto: keys.on_fail?.goto !== undefined, goto_max: keys.on_fail?.goto_max !== undefined };
-  // In one place both are reported where they are read.
-  if (isOwn.goto === isOwn.goto_max) return;
-  const here = childPath(path, "on_fail");
-  const [own, other] = isOwn.goto ? ["goto.max", "goto_max"] : ["goto_max", "goto.max"];
-  const [ownPlace, otherPlace] = [`${renderPath(here)}.${own}`, `${renderPath(DEFAULTS_PATH)}.${other}`];
-  const split = `\`goto: ${goto.step?.value}\` and \`goto_max: ${goto.max}\``;
-  context.findings.error({
-    code: "INVALID_VALUE",
-    message: `the goto of ${quote(id)} has two bounds: ${quote(ownPlace)} and ${quote(otherPlace)}`,
-    hint: isOwn.goto
-      ? `Write ${split} in the step, whose \`goto_max\` wins over the default's.`
-      : `Write ${split} in ${renderPath(DEFAULTS_PATH)}, so that the step's own \`goto_max\` wins.`,
-    at: findEntry(node, "on_fail")?.keyAt ?? node.at,
-    path: here,
-  });
+  for (const key of BOUNDED_KEYS) {
+    const bounded = merged[key];
+    if (bounded?.max === undefined || merged[`${key}_max`] === undefined) continue;
+    const ownsIt = keys.on_fail?.[key] !== undefined;
+    // In one place both are reported where they are read.
+    if (ownsIt === (keys.on_fail?.[`${key}_max`] !== undefined)) continue;
+    const here = childPath(path, "on_fail");
+    const [own, other] = ownsIt ? [`${key}.max`, `${key}_max`] : [`${key}_max`, `${key}.max`];
+    const [ownPlace, otherPlace] = [`${renderPath(here)}.${own}`, `${renderPath(DEFAULTS_PATH)}.${other}`];
+    const split = `\`${key}: ${namesOf(bounded)}\` and \`${key}_max: ${bounded.max}\``;
+    context.findings.error({
+      code: "INVALID_VALUE",
+      message: `the ${key} of ${quote(id)} has two bounds: ${quote(ownPlace)} and ${quote(otherPlace)}`,
+      hint: ownsIt
+        ? `Write ${split} in the step, whose \`${key}_max\` wins over the default's.`
+        : `Write ${split} in ${renderPath(DEFAULTS_PATH)}, so that the step's own \`${key}_max\` wins.`,
+      at: findEntry(node, "on_fail")?.keyAt ?? node.at,
+      path: here,
+    });
+  }
+}
+
+/** As the short form has it: `setup`, `[fix, format]`. */
+function namesOf(bounded: GotoDraft | RunDraft): string {
+  if ("step" in bounded) return bounded.step?.value ?? "";
+  return `[${(bounded.steps ?? []).map(({ value }) => value).join(", ")}]`;
 }
 
 function warnOfIdle(

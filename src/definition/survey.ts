@@ -75,7 +75,7 @@ class Places {
         }
       for (const on of ["on_fail", "on_success"] as const) {
         const keys = raw?.keys[on];
-        const eachOnce = new Map((keys?.run ?? []).map((name) => [name.value, name]));
+        const eachOnce = new Map((keys?.run?.steps ?? []).map((name) => [name.value, name]));
         for (const [place, name] of [...eachOnce.values()].entries())
           this.#edges.set(`steps.${id}.${on}.run[${place}]`, name);
         if (keys?.goto?.step !== undefined) this.#edges.set(`steps.${id}.${on}.goto`, keys.goto.step);

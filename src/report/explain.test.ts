@@ -126,12 +126,12 @@ steps:
     const text = await story(file, { build: ["fail", "fail", "ok"] });
     expect(text).toContain("- remediate: yes, run fix, then try again.");
     expect(text).toContain(
-      "Remediation completed, so the step runs again.\n  Cost: the remediation of this visit and loop 1 of 10.",
+      "Remediation completed, so the step runs again.\n  Cost: repair 1 of 1 of this visit and loop 1 of 10.",
     );
-    expect(text).toContain("- remediate: no, remediation has already run in this visit.");
+    expect(text).toContain("- remediate: no, no remediation left in this visit (1 used).");
     expect(text).toContain("- goto: yes, back to setup.\n  Cost: loop 2 of 10.");
     expect(text).toContain("Visit 2 began (goto from build).");
-    expect(text).toContain("Left: its remediation, 8 of 10 loops.");
+    expect(text).toContain("Left: 1 of 1 repairs of visit 2, 8 of 10 loops.");
   });
 
   it("tells what an expression gave, and why one was refused", async () => {

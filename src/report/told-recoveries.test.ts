@@ -55,7 +55,7 @@ describe("recoveries as they are told", () => {
     const left = found.map(({ budgets }) => budgets.map(({ kind, left, of }) => `${kind} ${left}/${of}`));
     expect(left).toEqual([["retries 1/3", "loops 10/10"], ["remediation 0/1", "loops 9/10"], ["loops 9/10"]]);
     // A repair is paid for when the step runs again.
-    expect(found[1]!.cost).toMatch(/^Cost: the remediation of this visit and .*1 of 10/);
+    expect(found[1]!.cost).toMatch(/^Cost: repair 1 of 1 of this visit and .*1 of 10/);
     expect(found[0]!.considered.at(-1)).toMatchObject({ rung: "retry", applied: true });
   });
 

@@ -52,8 +52,66 @@ describe("remediation", () => {
       rung: "remediate",
       applied: false,
       kind: "no_remediation_left",
-      reason: "remediation has already run in this visit",
+      reason: "no remediation left in this visit (1 used)",
     });
+  });
+
+  it.each([
+    ["run: { steps: [fix], max: 3 }"],
+    ["run: [fix], run_max: 3"],
+    ["run_js: \"return ['fix']\", run_max: 3"],
+    ["run: { steps: fix, max: 3 }, run_js: \"return ['fix']\""],
+  ])(
+    "repairs as often in a visit as %s says, and each repair is a loop",
+    { tags: ["V16"] },
+    async (routing) => {
+      const run = await trial(
+        `steps:
+  build: { exec: make, on_fail: { ${routing} } }
+  fix: { exec: make, start: routed }
+  fallback: { exec: make }
+transitions: [{ from: build, to: fallback, on: failure }]`,
+        { build: ["fail"] },
+      );
+      expect(run.order).toEqual(["build", "fix", "build", "fix", "build", "fix", "build", "fallback"]);
+      expect(run.events("remediation.started").map(({ remediation, max }) => [remediation, max])).toEqual([
+        [1, 3],
+        [2, 3],
+        [3, 3],
+      ]);
+      expect(run.events("remediation.finished").map(({ loop }) => loop)).toEqual([1, 2, 3]);
+      expect(run.events("ladder.climbed").at(-1)!.considered).toContainEqual({
+        rung: "remediate",
+        applied: false,
+        kind: "no_remediation_left",
+        reason: "no remediation left in this visit (3 used)",
+      });
+      expect(run.run.status).toBe("completed");
+    },
+  );
+
+  it("stops at the first repair that works, and a bound of 0 allows none", { tags: ["V16"] }, async () => {
+    const file = (max: number) => `steps:
+  build: { exec: make, on_fail: { run: { steps: [fix], max: ${max} }, retry: { max: 1 } } }
+  fix: { exec: make }`;
+    const mended = await trial(file(3), { build: ["fail", "fail", "fail", "ok"] });
+    expect(mended.order).toEqual(["build", "build", "fix", "build", "fix", "build"]);
+    expect(mended.run.status).toBe("completed");
+    const none = await trial(file(0), { build: ["fail", "fail", "ok"] });
+    expect(none.order).toEqual(["build", "build"]);
+    expect(none.run.status).toBe("failed");
+  });
+
+  it("each repair is compared with max_loops", { tags: ["V16"] }, async () => {
+    const run = await trial(
+      `routing: { max_loops: 2 }
+steps:
+  build: { exec: make, on_fail: { run: { steps: [fix], max: 5 } } }
+  fix: { exec: make }`,
+      { build: ["fail"] },
+    );
+    expect(run.order).toEqual(["build", "fix", "build", "fix", "build"]);
+    expect(run.job("build").error).toMatchObject({ code: "LOOP_BUDGET_EXCEEDED" });
   });
 
   it("a new visit has its remediation anew", { tags: ["V16"] }, async () => {

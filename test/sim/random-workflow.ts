@@ -306,7 +306,7 @@ export class WorkflowMaker {
             },
           }
         : {}),
-      ...(random.chance(0.35) ? { run: [random.pick(ROUTED)] } : {}),
+      ...(random.chance(0.35) ? this.repair() : {}),
       ...(random.chance(0.2)
         ? {
             run_js: random.pick([
@@ -330,6 +330,14 @@ export class WorkflowMaker {
           }
         : {}),
     };
+  }
+
+  /** Some of them more than once a visit, in either spelling. */
+  private repair(): Step {
+    const { random } = this;
+    const steps = [random.pick(ROUTED)];
+    const max = random.between(0, 3);
+    return random.pick<Step>([{ run: steps }, { run: { steps, max } }, { run: steps, run_max: max }]);
   }
 
   /** Half of them with a bound, in either spelling. */

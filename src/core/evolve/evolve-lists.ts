@@ -32,7 +32,7 @@ export function startList(
   event: Payload<"remediation.started" | "follow_up.started">,
 ): void {
   change(run, job, () => {
-    if (role === "remediation") job.remediatedInVisit = true;
+    if (role === "remediation") job.remediationsInVisit += 1;
     job.list = { role, jobs: event.jobs.map((id) => jobById(run, id)), steps: event.steps, next: 0 };
   });
 }

@@ -328,6 +328,13 @@ export interface Routing {
 
 export interface FailureRouting extends Routing {
   readonly retry: RetryPolicy | null;
+  /** Repairs by `run` and `runJs` together, per visit; missing: one. */
+  readonly runMax?: number;
+}
+
+/** How often the steps of `on_fail.run` may repair the step in one visit. */
+export function repairsInVisit({ run, runJs, runMax = DEFAULT_RUN_MAX }: FailureRouting): number {
+  return run.length === 0 && runJs === null ? 0 : runMax;
 }
 
 export interface RetryPolicy {
@@ -355,6 +362,7 @@ export interface Backoff {
 /** Of the code of one expression, in UTF-8. */
 export const MAX_EXPRESSION_BYTES = 8 * 1024;
 export const DEFAULT_MAX_LOOPS = 10;
+export const DEFAULT_RUN_MAX = 1;
 export const DEFAULT_MAX_RECOVERIES = 5;
 export const DEFAULT_MAX_ITEMS = 100_000;
 export const DEFAULT_MAX_LOG_BYTES = 1024 ** 3;

@@ -762,7 +762,15 @@ export const EVENTS = {
     expired: optional(just(true)),
   },
 
-  "remediation.started": { ...ATTEMPT_NAME_FIELDS, steps: list(text), jobs: list(jobId), reason: text },
+  "remediation.started": {
+    ...ATTEMPT_NAME_FIELDS,
+    /** Which repair of the visit it is, and how many there may be. */
+    remediation: count,
+    max: number,
+    steps: list(text),
+    jobs: list(jobId),
+    reason: text,
+  },
   "remediation.finished": {
     job: jobId,
     ok: flag,

@@ -71,7 +71,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     openBreakers: NO_BREAKERS,
     parked: null,
     letThrough: false,
-    remediatedInVisit: false,
+    remediationsInVisit: 0,
     charged: 0,
     retriedByExpiry: false,
     allowed: null,
@@ -182,7 +182,7 @@ export function beginVisit(job: Job): void {
   job.heal = NEW_HEAL_STATE;
   if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   job.restartsInVisit = 0;
-  job.remediatedInVisit = false;
+  job.remediationsInVisit = 0;
   job.error = null;
   job.failure = null;
   job.handled = null;

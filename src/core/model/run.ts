@@ -173,7 +173,7 @@ export interface Job {
   parked: { readonly breakers: readonly string[]; readonly since: number } | null;
   /** An operator wants its next attempt whatever its breakers say. */
   letThrough: boolean;
-  remediatedInVisit: boolean;
+  remediationsInVisit: number;
   /** Attempts that count against a rule's limit: not those that were lost, nor any before an operator's retry. */
   charged: number;
   /** A hold of it that nobody decided in time has led to another attempt. */

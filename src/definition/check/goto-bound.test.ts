@@ -12,7 +12,7 @@ const noop = (keys: object = {}): StepInput => ({ type: "noop", ...keys });
 
 /** `setup`, then `test` with this routing, and what else is given. */
 function define(
-  routing: { on_fail?: RoutingInput & { retry?: { max: number } }; on_success?: RoutingInput },
+  routing: { on_fail?: NonNullable<StepInput["on_fail"]>; on_success?: RoutingInput },
   more: Partial<WorkflowInput> = {},
   steps: { [id: string]: StepInput } = {},
 ) {
@@ -178,6 +178,36 @@ describe("budgets of a bounded goto", () => {
     ]);
     expect(small(0, 2, 5)).toEqual([]);
     expect(small(0, 2, 4)).toHaveLength(1);
+  });
+});
+
+describe("repairs with a bound", () => {
+  const FIX = { fix: noop({ start: "routed" }) };
+  const repaired = (max: number, max_loops: number) =>
+    define({ on_fail: { run: { steps: ["fix"], max } } }, { routing: { max_loops } }, FIX);
+
+  it("are read from either spelling, and left out where there is none", () => {
+    const runMax = (on_fail: object) => define({ on_fail }, {}, FIX).steps[1]!.onFail.runMax;
+    expect(runMax({ run: { steps: "fix", max: 2 } })).toBe(2);
+    expect(runMax({ run: "fix", run_max: 2 })).toBe(2);
+    expect(runMax({ run: "fix" })).toBeUndefined();
+  });
+
+  it("are drawn with their arrow, and reported where they bound nothing", () => {
+    expect(draw(repaired(3, 10)).edges.at(-1)).toMatchObject({ from: "n1", label: "on fail: run, max 3" });
+    expect(lintDefinition(define({ on_fail: { run_max: 1 } }))).toMatchObject([
+      { code: "NO_EFFECT", segments: ["steps", "test", "on_fail", "run_max"] },
+    ]);
+  });
+
+  it("are counted in the worst case, up to max_loops", () => {
+    const attempts = (max: number, max_loops: number) =>
+      worstCase(repaired(max, max_loops)).steps.map((step) => step.attempts);
+    expect(attempts(3, 10)).toEqual([1, 4, 3]);
+    expect(attempts(9, 2)).toEqual([1, 3, 3]);
+    expect(lintDefinition(repaired(3, 2))).toMatchObject([
+      { message: "one visit of `test` may need 3 transitions (3 repairs), but max_loops is 2" },
+    ]);
   });
 });
 

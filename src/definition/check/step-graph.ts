@@ -45,7 +45,7 @@ function routesOf(entry: StepEntry, from: number): RouteReference[] {
   const routes: RouteReference[] = [];
   for (const on of ["on_fail", "on_success"] as const) {
     const keys = entry.raw?.keys[on];
-    for (const target of keys?.run ?? []) routes.push({ kind: "run", on, from, target });
+    for (const target of keys?.run?.steps ?? []) routes.push({ kind: "run", on, from, target });
     const target = keys?.goto?.step;
     if (target !== undefined) routes.push({ kind: "goto", on, from, target });
   }

@@ -1,4 +1,10 @@
-import type { Definition, Routing, StepDefinition, Transition } from "../../core/model/definition.js";
+import type {
+  Definition,
+  FailureRouting,
+  Routing,
+  StepDefinition,
+  Transition,
+} from "../../core/model/definition.js";
 import type { JobStatus } from "../../core/model/rows.js";
 import { renderCondition } from "./render-condition.js";
 
@@ -136,7 +142,7 @@ function transitionLabel({ on, priority, when }: Transition): string {
 }
 
 function routes(
-  { run, goto, gotoMax }: Routing,
+  { run, runMax, goto, gotoMax }: Partial<FailureRouting> & Routing,
   kind: "on_fail" | "on_success",
   step: string,
   nameOf: ReadonlyMap<string, string>,
@@ -152,9 +158,9 @@ function routes(
     condition: null,
     label: `${when}: ${label}`,
   });
-  const edges = run.map((id, place) => edge(`run[${place}]`, id, "run", "run"));
-  const bound = gotoMax == null ? "" : `, max ${gotoMax}`;
-  if (goto !== null) edges.push(edge("goto", goto, "goto", `goto${bound}`));
+  const bound = (max: number | null | undefined) => (max == null ? "" : `, max ${max}`);
+  const edges = run.map((id, place) => edge(`run[${place}]`, id, "run", `run${bound(runMax)}`));
+  if (goto !== null) edges.push(edge("goto", goto, "goto", `goto${bound(gotoMax)}`));
   return edges;
 }
 

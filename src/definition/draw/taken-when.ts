@@ -57,16 +57,18 @@ function isTriedFirst(other: Transition, { id, on, priority }: Transition): bool
 
 /** What the ladder tries before edges, as far as the step asks for it. */
 function triedBefore({ onFail, failureHandler }: StepDefinition): string[] {
-  const { retry, run, runJs, goto, gotoJs, gotoMax } = onFail;
+  const { retry, run, runJs, runMax, goto, gotoJs, gotoMax } = onFail;
   const max = retry?.max ?? 0;
-  const bound = gotoMax == null ? "" : `, ${gotoMax} at most`;
+  const atMost = (bound: number | null | undefined) => (bound == null ? "" : `, ${bound} at most`);
   return [
     ...(failureHandler === null ? [] : [`the rules of ${failureHandler}`]),
     ...(max === 0 ? [] : [max === 1 ? "1 retry" : `${max} retries`]),
     ...(run.length === 0 && runJs === null
       ? []
-      : [`the repair${run.length === 0 ? "" : ` by ${list(run)}`}`]),
-    ...(goto === null && gotoJs === null ? [] : [`the goto${goto === null ? "" : ` to ${goto}`}${bound}`]),
+      : [`the repair${run.length === 0 ? "" : ` by ${list(run)}`}${atMost(runMax)}`]),
+    ...(goto === null && gotoJs === null
+      ? []
+      : [`the goto${goto === null ? "" : ` to ${goto}`}${atMost(gotoMax)}`]),
   ];
 }
 

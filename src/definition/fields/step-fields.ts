@@ -1,6 +1,6 @@
 import { BUILT_IN_ACTIONS } from "../../core/model/action-traits.js";
 import type { Join } from "../../core/model/definition.js";
-import { DEFAULT_KILL_GRACE_MS } from "../../core/model/definition.js";
+import { DEFAULT_KILL_GRACE_MS, DEFAULT_RUN_MAX } from "../../core/model/definition.js";
 import { oursFor } from "../../core/text/foreign-words.js";
 import {
   type Fields,
@@ -62,6 +62,22 @@ function names<W>(
 
 export const stepNames = names(stepName, "steps' ids");
 
+/** Steps that a run list names, and how often a visit may run them. */
+export interface RunDraft {
+  readonly steps: readonly Located<string>[] | undefined;
+  readonly max: number | undefined;
+}
+
+const runMax = number({ min: 0, max: MAX_COUNT, whole: true });
+const runList = mapped(stepNames, (steps): RunDraft => ({ steps, max: undefined }));
+const repairs = union(
+  runList,
+  object({
+    steps: { schema: stepNames, doc: "Steps to run, in this order.", required: true },
+    max: { schema: runMax, doc: "The same as `run_max`." },
+  }),
+);
+
 const plainNames = (items: string) =>
   mapped(names(text({ asWritten: true, maxChars: MAX_NAME_CHARS }), items), (found) =>
     found.map((name) => name.value),
@@ -82,7 +98,7 @@ const gotoTarget = union(
 );
 
 const routingFields = {
-  run: { schema: stepNames, doc: "Steps to run, in this order." },
+  run: { schema: runList, doc: "Steps to run, in this order." },
   run_js: { schema: expression(), doc: "JavaScript that returns a list of further steps to run." },
   goto: { schema: gotoTarget, doc: "An ancestor to jump back to." },
   goto_js: {
@@ -95,19 +111,40 @@ const routingFields = {
   },
 } as const satisfies Fields;
 
-/** `goto: { step, max }` beside `goto_max`: which of the two should hold? */
-function withOneBound<T extends ReadOf<typeof routingFields>, W>(schema: Schema<T, W>): Schema<T, W> {
+const failureFields = {
+  retry: { schema: retry, doc: "Run the step again, up to this many times." },
+  ...routingFields,
+  run: { schema: repairs, doc: "Steps that repair it, in this order; then it runs again." },
+  run_max: {
+    schema: runMax,
+    doc: "Repairs in one visit, by `run` and `run_js` together.",
+    default: String(DEFAULT_RUN_MAX),
+  },
+} as const satisfies Fields;
+
+/** `goto: { step, max }` beside `goto_max`, `run: { steps, max }` beside `run_max`: which of the two should hold? */
+export const BOUNDED_KEYS = ["goto", "run"] as const;
+
+function withOneBound<T extends Partial<ReadOf<typeof failureFields>>, W>(
+  schema: Schema<T, W>,
+): Schema<T, W> {
   return {
     ...schema,
     read(node, path, context) {
       const value = schema.read(node, path, context);
-      if (value?.goto?.max !== undefined && value.goto_max !== undefined && node.kind === "map")
-        reportConflict("goto.max", "goto_max", node, path, context);
+      for (const key of BOUNDED_KEYS)
+        if (value?.[key]?.max !== undefined && value[`${key}_max`] !== undefined && node.kind === "map")
+          reportConflict(`${key}.max`, `${key}_max`, node, path, context);
       return value;
     },
     json: (definitions) => ({
       ...schema.json(definitions),
-      not: { required: ["goto", "goto_max"], properties: { goto: { type: "object", required: ["max"] } } },
+      not: {
+        anyOf: BOUNDED_KEYS.map((key) => ({
+          required: [key, `${key}_max`],
+          properties: { [key]: { type: "object", required: ["max"] } },
+        })),
+      },
     }),
   };
 }
@@ -116,18 +153,7 @@ const ROUTING_OPTIONS = {
   misplaced: (key: string) =>
     key === "transitions" || key === "goto_event" ? "write it as `transitions` at the top of the file" : null,
 };
-export const onFail = named(
-  "on_fail",
-  withOneBound(
-    object(
-      {
-        retry: { schema: retry, doc: "Run the step again, up to this many times." },
-        ...routingFields,
-      },
-      ROUTING_OPTIONS,
-    ),
-  ),
-);
+export const onFail = named("on_fail", withOneBound(object(failureFields, ROUTING_OPTIONS)));
 export const onSuccess = named("on_success", withOneBound(object(routingFields, ROUTING_OPTIONS)));
 
 const joinWord = mapped(oneOf(["all", "any"]), (kind): Join => ({ kind }));

@@ -11,6 +11,16 @@ export function lintGotos(definition: Definition): LintFinding[] {
 }
 
 function idleBounds(step: StepDefinition): LintFinding[] {
+  return [...idleRunMax(step), ...idleGotoMax(step)];
+}
+
+function idleRunMax({ id, onFail: { run, runJs, runMax } }: StepDefinition): LintFinding[] {
+  if (runMax === undefined || run.length > 0 || runJs !== null) return [];
+  const message = `\`run_max\` of ${quote(id)} has no effect: there is neither \`run\` nor \`run_js\``;
+  return [finding("NO_EFFECT", message, ["steps", id, "on_fail", "run_max"], "Add a repair, or remove it.")];
+}
+
+function idleGotoMax(step: StepDefinition): LintFinding[] {
   return (["on_fail", "on_success"] as const).flatMap((key) => {
     const { goto, gotoJs, gotoMax } = key === "on_fail" ? step.onFail : step.onSuccess;
     if (gotoMax === null || goto !== null || gotoJs !== null) return [];

@@ -1,7 +1,7 @@
 import { ERROR_CATALOGUE } from "../../core/errors/errors.js";
 import { classify } from "../../core/failure/classify.js";
 import { actionTraits } from "../../core/model/action-traits.js";
-import type { Definition, StepDefinition } from "../../core/model/definition.js";
+import { type Definition, repairsInVisit, type StepDefinition } from "../../core/model/definition.js";
 import { isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { quote } from "../read/suggest.js";
 import { lintConcurrency } from "./lint-concurrency.js";
@@ -41,9 +41,9 @@ export function lintDefinition(definition: Definition): LintFinding[] {
  */
 function smallBudgets({ steps, maxLoops }: Definition): LintFinding[] {
   return steps.flatMap((step) => {
-    const { retry, run, runJs, goto, gotoJs, gotoMax } = step.onFail;
+    const { retry, goto, gotoJs, gotoMax } = step.onFail;
     const retries = retry?.max ?? 0;
-    const repairs = run.length > 0 || runJs !== null ? 1 : 0;
+    const repairs = repairsInVisit(step.onFail);
     const gotos = goto === null && gotoJs === null ? 0 : (gotoMax ?? 1);
     const visits = gotoMax === null ? 1 : gotos + 1;
     const needed = Math.max(
@@ -53,7 +53,7 @@ function smallBudgets({ steps, maxLoops }: Definition): LintFinding[] {
     if (needed <= maxLoops) return [];
     const parts = [
       ...(retries > 0 ? [`${retries * visits} retries`] : []),
-      ...(repairs > 0 ? [visits === 1 ? "a repair" : `${visits} repairs`] : []),
+      ...(repairs > 0 ? [visits * repairs === 1 ? "a repair" : `${visits * repairs} repairs`] : []),
       ...(gotos > 0 ? [gotos === 1 ? "a goto" : `${gotos} gotos`] : []),
     ];
     const visited = visits === 1 ? "one visit" : `${visits} visits`;

@@ -1,4 +1,10 @@
-import type { Definition, StepDefinition, Transition } from "../../core/model/definition.js";
+import {
+  type Definition,
+  type Routing,
+  repairsInVisit,
+  type StepDefinition,
+  type Transition,
+} from "../../core/model/definition.js";
 import { type DependencyOrder, dependencyOrder } from "../../core/model/dependency-order.js";
 import { fanPaths, isPrefix, isSamePath } from "../../core/model/fan-out.js";
 import { closure } from "../check/closure.js";
@@ -51,11 +57,10 @@ export function worstCase(definition: Definition): WorstCase {
   const results = steps.map((step, index): StepWorstCase => {
     const own = visits[index]!;
     if (own === null) return { step: step.id, path: plan.paths[index]!, visits: null, attempts: null };
-    const repairs = step.onFail.run.length > 0 || step.onFail.runJs !== null;
     const rounds = own === 0 ? 0 : own + (definition.queue?.maxAttempts ?? 1) - 1;
     const retries = triesAgain(definition, step, rounds);
     // Gotos and re-attempts after a repair share one budget; what gotos can use of it is in the visits already.
-    const reAttempts = repairs ? Math.min(maxLoops - again[index]!, own) : 0;
+    const reAttempts = Math.min(maxLoops - again[index]!, own * repairsInVisit(step.onFail));
     const generations = plan.paths[index]!.reduce<number | null>(
       (product, id) => times(product, visits[indexOf.get(id)!]!),
       1,
@@ -136,7 +141,7 @@ function againByGoto(plan: Plan): Float64Array {
 function againByTransitions(plan: Plan, again: Float64Array): void {
   const { definition, indexOf, order, paths, transitions } = plan;
   const { steps, maxLoops } = definition;
-  const inRunLists = new Set(steps.flatMap(runTargets));
+  const inRunLists = new Set(steps.flatMap(({ onFail, onSuccess }) => [...onFail.run, ...onSuccess.run]));
   const sources = new Map<string, Set<string>>();
   const targets = new Map<number, Set<number>>();
   for (const { from, to } of transitions) {
@@ -204,14 +209,15 @@ function countVisits(plan: Plan, again: Float64Array): readonly (number | null)[
   const runJs = steps.length;
   const routed = [...steps.keys()].filter((index) => steps[index]!.start === "routed");
   const requests = [
-    ...steps.map((step) => [
-      ...runTargets(step).map((id) => plan.indexOf.get(id)!),
-      ...runJsKeys(step).map(() => runJs),
+    ...steps.map(({ onFail, onSuccess }) => [
+      // Each repair but the last of a visit has led to a loop.
+      ...asks(plan, onFail, Math.min(repairsInVisit(onFail), plan.definition.maxLoops + 1), runJs),
+      ...asks(plan, onSuccess, 1, runJs),
     ]),
-    routed,
+    routed.map((target) => ({ target, times: 1 })),
   ];
   const waiting = new Int32Array(requests.length);
-  for (const target of requests.flat()) waiting[target]!++;
+  for (const { target } of requests.flat()) waiting[target]!++;
   const asked = new Float64Array(requests.length);
   const visits: (number | null)[] = steps.map(() => null);
   const ready = [...requests.keys()].filter((index) => waiting[index] === 0);
@@ -220,8 +226,8 @@ function countVisits(plan: Plan, again: Float64Array): readonly (number | null)[
     const first = step?.start === "auto" || (step !== undefined && reached.has(step.id)) ? 1 : 0;
     const own = first + (again[index] ?? 0) + asked[index]!;
     if (step !== undefined) visits[index] = own;
-    for (const target of requests[index]!) {
-      asked[target]! += own;
+    for (const { target, times } of requests[index]!) {
+      asked[target]! += own * times;
       waiting[target]!--;
       if (waiting[target] === 0) ready.push(target);
     }
@@ -229,11 +235,8 @@ function countVisits(plan: Plan, again: Float64Array): readonly (number | null)[
   return visits.map((count) => (count === Number.POSITIVE_INFINITY ? null : count));
 }
 
-function runJsKeys({ onFail, onSuccess }: StepDefinition): readonly string[] {
-  return [onFail.runJs, onSuccess.runJs].filter((code) => code !== null);
-}
-
-/** Once for each time a run list may ask. */
-function runTargets(step: StepDefinition): readonly string[] {
-  return [...step.onFail.run, ...step.onSuccess.run];
+/** What a run list may ask for in one visit. */
+function asks(plan: Plan, { run, runJs }: Routing, times: number, dynamic: number) {
+  const targets = run.map((id) => plan.indexOf.get(id)!);
+  return [...targets, ...(runJs === null ? [] : [dynamic])].map((target) => ({ target, times }));
 }

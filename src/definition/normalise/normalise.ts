@@ -147,10 +147,10 @@ export function routedTargets(
   { routing, transitions = [], finally: last }: WorkflowKeys,
   entries: readonly StepEntry[],
 ): ReadonlySet<string> {
-  const named = new Set(routing?.defaults?.on_fail?.run?.map((name) => name.value));
+  const named = new Set(routing?.defaults?.on_fail?.run?.steps?.map((name) => name.value));
   for (const { raw } of entries) {
-    for (const name of raw?.keys.on_fail?.run ?? []) named.add(name.value);
-    for (const name of raw?.keys.on_success?.run ?? []) named.add(name.value);
+    for (const name of raw?.keys.on_fail?.run?.steps ?? []) named.add(name.value);
+    for (const name of raw?.keys.on_success?.run?.steps ?? []) named.add(name.value);
   }
   for (const { to } of transitions) if (to !== undefined) named.add(to.value);
   for (const id of endingTargets({ finally: last }, entries)) named.add(id);
@@ -279,7 +279,8 @@ function failureRouting(
   if (own !== undefined && merged?.max === undefined) reportMissingMax(raw, context);
   const retry = toRetryPolicy(merged);
   if (raw.keys.on_fail === undefined && retry === null) return NO_FAILURE_ROUTING;
-  return { ...routing(raw.keys.on_fail), retry };
+  const { run, run_max } = raw.keys.on_fail ?? {};
+  return { ...routing(raw.keys.on_fail), ...given("runMax", run_max ?? run?.max), retry };
 }
 
 /** A person's answer is no attempt that could be judged. */
@@ -343,7 +344,7 @@ function eachOnce(names: readonly string[] | undefined): readonly string[] {
 function routing(keys: RoutingKeys | undefined): Routing {
   if (keys === undefined) return NO_ROUTING;
   return {
-    run: [...new Set((keys.run ?? []).map((name) => name.value))],
+    run: [...new Set((keys.run?.steps ?? []).map((name) => name.value))],
     runJs: keys.run_js ?? null,
     goto: keys.goto?.step?.value ?? null,
     gotoJs: keys.goto_js ?? null,

@@ -1,7 +1,8 @@
 import { describeUsedUp, isAfterSuccess, loopCount } from "../../core/decide/loop-budget.js";
+import { repairsInVisit } from "../../core/model/definition.js";
 import type { EventOf } from "../../core/model/events.js";
 import { amountText, raiseText } from "../../core/model/resources.js";
-import { jobById, type Run } from "../../core/model/run.js";
+import { type Job, jobById, type Run } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notify/expiry.js";
 import { counted } from "../../core/text/amount-text.js";
 import { iso } from "../../core/text/iso-time.js";
@@ -111,7 +112,7 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
         ? told(
             job,
             fact("Remediation completed, so the step runs again."),
-            cost(`the remediation of this visit and ${loopsOf(run, job)}`),
+            cost(`${repairOf(jobById(run, job))} and ${loopsOf(run, job)}`),
           )
         : told(job, fact(`Remediation failed: ${failedStep} did not complete.`)),
     debug: (event, run) => [debugWithLoops(run, event)],
@@ -290,6 +291,11 @@ function settledNote({ handled, unhandled }: EventOf<"routes.settled">, run: Run
   return handled.length === 0
     ? null
     : note("recovered", `${jobNames(run, handled)}: handled by the step it was routed to`);
+}
+
+/** `repair 1 of 3 of this visit`. */
+function repairOf({ step, remediationsInVisit }: Job): string {
+  return `repair ${remediationsInVisit} of ${repairsInVisit(step.definition.onFail)} of this visit`;
 }
 
 function debugWithLoops(run: Run, event: EventOf<"goto.taken" | "remediation.finished">): string {

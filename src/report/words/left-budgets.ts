@@ -2,6 +2,7 @@ import { gotoBound } from "../../core/decide/goto.js";
 import { retryMax } from "../../core/decide/ladder/retry.js";
 import { matchRule } from "../../core/decide/ladder/rule.js";
 import { loopCount } from "../../core/decide/loop-budget.js";
+import { repairsInVisit } from "../../core/model/definition.js";
 import type { Job, Run } from "../../core/model/run.js";
 import { inScope, retryLoopText } from "./loop-text.js";
 
@@ -66,12 +67,10 @@ function retriesLeft(run: Run, job: Job): LeftBudget[] {
   return [budget("retries", Math.min(inVisit, allowed), most, `retries of visit ${job.visit}${cut}`)];
 }
 
-function remediationLeft({ step, remediatedInVisit }: Job): LeftBudget[] {
-  const { onFail } = step.definition;
-  if (onFail.run.length === 0 && onFail.runJs === null) return [];
-  return remediatedInVisit
-    ? [{ kind: "remediation", left: 0, of: 1, text: "no remediation in this visit" }]
-    : [{ kind: "remediation", left: 1, of: 1, text: "its remediation" }];
+function remediationLeft({ step, remediationsInVisit, visit }: Job): LeftBudget[] {
+  const most = repairsInVisit(step.definition.onFail);
+  if (most === 0) return [];
+  return [budget("remediation", most - remediationsInVisit, most, `repairs of visit ${visit}`)];
 }
 
 function ruleAttempts(run: Run, job: Job): LeftBudget[] {

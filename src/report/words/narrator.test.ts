@@ -60,7 +60,7 @@ steps:
     );
     expect(told).toContain("route: build: remediation completed, the step runs again (loop 1 of 10)");
     expect(told).toContain(
-      "failed: build attempt 2 failed like attempt 1 (EXIT_1) — remediation has already run in this visit; back to setup (loop 2 of 10)",
+      "failed: build attempt 2 failed like attempt 1 (EXIT_1) — no remediation left in this visit (1 used); back to setup (loop 2 of 10)",
     );
   });
 
@@ -100,7 +100,7 @@ steps:
     const told = await notes(file, {});
     expect(told.filter((note) => note.startsWith("failed: build"))).toEqual([
       "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — run fix, then try again",
-      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — remediation has already run in this visit; the step failed",
+      "failed: build did not start: if: nothing is not defined (IF_FAILED, deterministic_contract) — no remediation left in this visit (1 used); the step failed",
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { repairsInVisit } from "../../model/definition.js";
 import { type Job, routedAttempt } from "../../model/run.js";
 import { ask } from "../ask.js";
 import type { Decision } from "../decision.js";
@@ -7,7 +8,7 @@ import { collectTargets, jobsOf } from "../targets.js";
 import { failJob } from "./fail.js";
 import { pass, type Rung } from "./rung.js";
 
-/** Run the repair steps in order; if all complete, the failed step runs once more. Once a visit. */
+/** Run the repair steps in order; if all complete, the failed step runs once more. So often a visit as the file says. */
 export const remediateRung: Rung = {
   name: "remediate",
   triesAgain: true,
@@ -20,8 +21,9 @@ export const remediateRung: Rung = {
     const { onFail } = job.step.definition;
     if (job.visitFor?.role === "remediation")
       return pass("remediation_step", "remediation steps are not remediated themselves");
-    if (job.remediatedInVisit)
-      return pass("no_remediation_left", "remediation has already run in this visit");
+    const max = repairsInVisit(onFail);
+    const used = job.remediationsInVisit;
+    if (used >= max) return pass("no_remediation_left", `no remediation left in this visit (${used} used)`);
     const answer = job.answers["on_fail.run_js"];
     if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
     const { targets, notes } = collectTargets(run, job, onFail.run, answer);
@@ -39,6 +41,8 @@ export const remediateRung: Rung = {
           type: "remediation.started",
           job: job.id,
           attempt: routedAttempt(job),
+          remediation: used + 1,
+          max,
           steps,
           jobs: jobs.map(({ id }) => id),
           reason,
