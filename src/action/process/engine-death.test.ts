@@ -50,7 +50,8 @@ function startEngine(createHost: string, program: string, token: string): ChildP
 
 async function printed(engine: ChildProcess, word: string, times: number): Promise<void> {
   let text = "";
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
+    engine.once("exit", (code) => reject(new Error(`the engine ended with ${code} after printing: ${text}`)));
     engine.stdout!.on("data", (chunk) => {
       text += chunk;
       if (text.split(word).length > times) resolve();
