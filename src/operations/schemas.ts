@@ -13,8 +13,10 @@ export const runReference = z
 
 /** A run whose jobs a new one takes over where nothing has changed. */
 export const reuse = z
-  .union([z.coerce.number().int().positive(), z.enum(["last_completed", "last"])])
-  .describe("Take over unchanged jobs from this run: last_completed, last or its number.");
+  .union([z.coerce.number().int().positive(), z.enum(["last_ended", "last"])])
+  .describe(
+    "Take over unchanged jobs from this run: last_ended (the newest run of the workflow that is completed, failed, held, canceled or interrupted), last or its number.",
+  );
 
 /** A job by its id, or by its step in a run. */
 export const jobId = z

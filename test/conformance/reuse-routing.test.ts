@@ -14,7 +14,7 @@ describe("what is not taken over", () => {
 transitions: [{ from: a, to: fallback, on: failure }]`;
     expect((await bench.run(text)).report.status).toBe("completed");
     bench.ran();
-    const again = await bench.run(text, { reuse: "last_completed" });
+    const again = await bench.run(text, { reuse: "last_ended" });
     expect(again.report.status).toBe("completed");
     expect(bench.ran()).toEqual(["a", "after", "fallback"]);
   });
@@ -23,7 +23,7 @@ transitions: [{ from: a, to: fallback, on: failure }]`;
     const text = `steps:\n  a: { exec: "echo a >> ran; exit 3", continue_on_failure: true }\n  b: ${says("b", ", depends_on: a")}`;
     await bench.run(text);
     bench.ran();
-    await bench.run(text, { reuse: "last_completed" });
+    await bench.run(text, { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["a", "b"]);
   });
 
@@ -36,10 +36,10 @@ steps:
     await bench.run(text);
     bench.ran();
     expect(await bench.difference(text)).toMatchObject({ take_over: 2, run: 0, decide: 1 });
-    const again = await bench.run(text, { reuse: "last_completed" });
+    const again = await bench.run(text, { reuse: "last_ended" });
     expect(again.report.jobs.map(({ status }) => status)).toEqual(["completed", "skipped", "completed"]);
     expect(bench.ran()).toEqual([]);
-    await bench.run(text, { reuse: "last_completed", inputs: { way: "right" } });
+    await bench.run(text, { reuse: "last_ended", inputs: { way: "right" } });
     expect(bench.ran()).toEqual(["end", "right"]);
   });
 
@@ -48,7 +48,7 @@ steps:
     await bench.run(text);
     bench.ran();
     expect(await bench.why(text)).toEqual(["b: it depends on a, which runs"]);
-    await bench.run(text, { reuse: "last_completed" });
+    await bench.run(text, { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["b"]);
   });
 
@@ -107,17 +107,17 @@ describe("routing", () => {
   }, async () => {
     await bench.run(notified());
     bench.ran();
-    await bench.run(notified(), { reuse: "last_completed" });
-    const third = await bench.run(notified(), { reuse: "last_completed" });
+    await bench.run(notified(), { reuse: "last_ended" });
+    const third = await bench.run(notified(), { reuse: "last_ended" });
     expect(bench.ran()).toEqual([]);
     expect(third.report.jobs.map(({ status }) => status)).toEqual(Array(4).fill("completed"));
   });
 
   it("if such a step has changed, the step that leads there runs too, also after a run that took both over", async () => {
     await bench.run(notified());
-    await bench.run(notified(), { reuse: "last_completed" });
+    await bench.run(notified(), { reuse: "last_ended" });
     bench.ran();
-    await bench.run(notified(", env: { X: y }"), { reuse: "last_completed" });
+    await bench.run(notified(", env: { X: y }"), { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["a", "b", "notify"]);
   });
 
@@ -127,10 +127,10 @@ describe("routing", () => {
   fix: { exec: "echo fix >> ran; touch fixed" }`;
     await bench.run(text());
     expect(bench.ran()).toEqual(["fix", "test", "test"]);
-    const again = await bench.run(text(), { reuse: "last_completed" });
+    const again = await bench.run(text(), { reuse: "last_ended" });
     expect(bench.ran()).toEqual([]);
     expect(again.report.jobs.map(({ taken_over }) => taken_over)).toEqual([true, true]);
-    const third = await bench.run(text(" && true"), { reuse: "last_completed" });
+    const third = await bench.run(text(" && true"), { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["test"]);
     expect(third.job("fix").status).toBe("skipped");
   });
@@ -153,7 +153,7 @@ describe("routing", () => {
   test: { exec: "echo test >> ran; test $(grep -c test ran) -gt 1${more}", depends_on: setup, on_fail: { goto: { step: setup, max: 1 } } }`;
     await bench.run(text());
     bench.ran();
-    await bench.run(text(" && true"), { reuse: "last_completed" });
+    await bench.run(text(" && true"), { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["setup", "test", "test"]);
   });
 });
@@ -187,14 +187,14 @@ describe("fan-outs", () => {
       ["work", "root/list[]", "it depends on list, which runs"],
       ["sum", "root", expect.stringMatching(/^it depends on /)],
     ]);
-    await bench.run(changed, { reuse: "last_completed" });
+    await bench.run(changed, { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["list", "sum", "work1", "work2"]);
   });
 
   it("tolerated branches run again, and so does the step that tolerated them", async () => {
     expect((await bench.run(text(", join: any"))).report.status).toBe("completed");
     bench.ran();
-    await bench.run(text(", join: any"), { reuse: "last_completed" });
+    await bench.run(text(", join: any"), { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["sum", "work2"]);
   });
 
@@ -206,7 +206,7 @@ describe("fan-outs", () => {
   last: { exec: "echo last >> ran", depends_on: [work] }`;
     await bench.run(routed);
     expect(bench.ran()).toHaveLength(6);
-    const again = await bench.run(routed, { reuse: "last_completed" });
+    const again = await bench.run(routed, { reuse: "last_ended" });
     expect(bench.ran()).toEqual([]);
     expect(again.report.jobs.map(({ status }) => status)).toEqual(Array(7).fill("completed"));
   });
@@ -227,7 +227,7 @@ steps:
       "edit: it works in the workspace, and every run has its own",
       "read: it works in the workspace, and every run has its own",
     ]);
-    const again = await bench.run(text, { reuse: "last_completed" });
+    const again = await bench.run(text, { reuse: "last_ended" });
     expect(again.job("read").output).toBe(2);
     expect(again.job("beside").taken_over).toBe(true);
   });

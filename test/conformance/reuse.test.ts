@@ -12,7 +12,7 @@ describe("a run that reuses", () => {
   }, async () => {
     await bench.run(CHAIN);
     bench.ran();
-    const again = await bench.run(CHAIN, { reuse: "last_completed" });
+    const again = await bench.run(CHAIN, { reuse: "last_ended" });
     expect(bench.ran()).toEqual([]);
     expect(await bench.log(again)).toEqual([
       "run.created",
@@ -43,7 +43,7 @@ describe("a run that reuses", () => {
       "b: its definition has changed: exec",
       "c: it depends on b, which runs",
     ]);
-    const again = await bench.run(changed, { reuse: "last_completed" });
+    const again = await bench.run(changed, { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["b", "c"]);
     expect(await bench.log(again)).toEqual([
       "run.created",
@@ -65,27 +65,27 @@ describe("a run that reuses", () => {
     await bench.run(CHAIN);
     const commit = vi.spyOn(bench.daruma.store, "commit");
     commit.mockRejectedValueOnce(new DarumaError("STORE_FAILED", "killed"));
-    await expect(bench.run(CHAIN, { reuse: "last_completed" })).rejects.toMatchObject({
+    await expect(bench.run(CHAIN, { reuse: "last_ended" })).rejects.toMatchObject({
       code: "STORE_FAILED",
     });
     expect(await bench.daruma.store.listRuns({})).toHaveLength(1);
     commit.mockClear();
-    await bench.run(CHAIN, { reuse: "last_completed" });
+    await bench.run(CHAIN, { reuse: "last_ended" });
     const [first] = commit.mock.calls.flatMap(([appends]) => appends);
     expect(first!.events.filter(({ type }) => type === "job.reused")).toHaveLength(4);
   });
 
   it("goes on from a run that took over itself, and remembers where each job really ran", async () => {
     await bench.run(CHAIN);
-    await bench.run(`${CHAIN}\n  more: ${says("more")}`, { reuse: "last_completed" });
-    const third = await bench.run(`${CHAIN}\n  more: ${says("more")}`, { reuse: "last_completed" });
+    await bench.run(`${CHAIN}\n  more: ${says("more")}`, { reuse: "last_ended" });
+    const third = await bench.run(`${CHAIN}\n  more: ${says("more")}`, { reuse: "last_ended" });
     expect((await third.events("job.reused")).map(({ origin }) => origin!.run)).toEqual([1, 1, 1, 1, 2]);
     const shown = await bench.daruma.call("get_job", { job_id: third.job("more").id });
     expect(shown.taken_over_from).toEqual({ run_id: 2, attempt: 1 });
   });
 
   it("says so where there is no run to take over from, and runs everything", async () => {
-    const first = await bench.run(CHAIN, { reuse: "last_completed" });
+    const first = await bench.run(CHAIN, { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["a", "b", "c", "side"]);
     expect(await first.events("run.forked")).toEqual([]);
     expect((await first.events("run.created"))[0]!.options.reused).toEqual({ from: null, jobs: 0 });
@@ -102,7 +102,6 @@ describe("a run that reuses", () => {
     expect((await bench.run(text)).report.status).toBe("failed");
     bench.write("ok", "");
     bench.ran();
-    expect((await bench.difference(text)).from_run).toBeNull();
     expect(await bench.why(text, { reuse: 1 })).toEqual([
       "b: it did not complete: failed",
       "c: it did not complete: canceled",
@@ -114,11 +113,11 @@ describe("a run that reuses", () => {
 
   it("refuses `only` and `fork` beside it, and a run that is not there", async () => {
     await bench.run(CHAIN);
-    await expect(bench.run(CHAIN, { reuse: "last_completed", only: "a" })).rejects.toMatchObject({
+    await expect(bench.run(CHAIN, { reuse: "last_ended", only: "a" })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
     await expect(
-      bench.run(CHAIN, { reuse: "last_completed", fork: { run: 1, step: "a" } }),
+      bench.run(CHAIN, { reuse: "last_ended", fork: { run: 1, step: "a" } }),
     ).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
@@ -226,9 +225,9 @@ steps:
     expect(plain.job("a").output).toBe("sesame-open-now");
     const secret = `secrets: [REUSE_TEST_SECRET]\n${text}`;
     expect(await bench.why(secret)).toEqual(["a: the list of secrets has changed"]);
-    const redacted = await bench.run(secret, { reuse: "last_completed" });
+    const redacted = await bench.run(secret, { reuse: "last_ended" });
     expect(redacted.job("a")).toMatchObject({ taken_over: false, output: "[redacted:REUSE_TEST_SECRET]" });
-    const third = await bench.run(secret, { reuse: "last_completed" });
+    const third = await bench.run(secret, { reuse: "last_ended" });
     expect(third.job("a")).toMatchObject({ taken_over: true, output: "[redacted:REUSE_TEST_SECRET]" });
   });
 
@@ -257,7 +256,7 @@ jobs:
     bench.ran();
     expect(await bench.why(text(1))).toEqual([]);
     expect(await bench.why(text(2))).toEqual(["use: its definition has changed: user_data"]);
-    const again = await bench.run(text(2), { reuse: "last_completed" });
+    const again = await bench.run(text(2), { reuse: "last_ended" });
     expect([again.job("use").output, bench.ran()]).toEqual([{ rate: 2, found: 7 }, []]);
     expect(await bench.why(text(2, ", is_ephemeral: true"))).toEqual([
       "find: it writes user data that starts again in each run",
@@ -270,7 +269,7 @@ jobs:
     await bench.run(text);
     bench.ran();
     expect(await bench.why(text)).toEqual(["a: the step has reuse: false", "b: it depends on a, which runs"]);
-    await bench.run(text, { reuse: "last_completed" });
+    await bench.run(text, { reuse: "last_ended" });
     expect(bench.ran()).toEqual(["a", "b"]);
   });
 });
@@ -290,7 +289,7 @@ describe("declared files", () => {
     bench.ran();
     for (const name of ["in.txt", "mid.txt", "end.txt"]) utimesSync(bench.path(name), 1, 1);
     expect(await bench.why(TEXT)).toEqual([]);
-    const again = await bench.run(TEXT, { reuse: "last_completed" });
+    const again = await bench.run(TEXT, { reuse: "last_ended" });
     expect([again.report.taken_over?.jobs, bench.ran()]).toEqual([3, []]);
   });
 
@@ -303,7 +302,7 @@ describe("declared files", () => {
     bench.ran();
     bench.write(name, "another");
     expect((await bench.why(TEXT))[0]).toBe(why);
-    await bench.run(TEXT, { reuse: "last_completed" });
+    await bench.run(TEXT, { reuse: "last_ended" });
     expect(bench.ran()).toEqual(expected);
   });
 
@@ -316,13 +315,13 @@ describe("declared files", () => {
     expect(await bench.why(TEXT)).toEqual(["end: the output file end.txt is missing"]);
     unlinkSync(bench.path("in.txt"));
     expect((await bench.why(TEXT))[0]).toBe("copy: the input file in.txt is missing");
-    const again = await bench.run(TEXT, { reuse: "last_completed" });
+    const again = await bench.run(TEXT, { reuse: "last_ended" });
     expect(again.job("copy").error?.code).toBe("INPUT_MISSING");
   });
 
   it("are still known after a run that took them over", async () => {
     await bench.run(TEXT);
-    await bench.run(TEXT, { reuse: "last_completed" });
+    await bench.run(TEXT, { reuse: "last_ended" });
     bench.ran();
     bench.write("mid.txt", "another");
     expect((await bench.why(TEXT))[0]).toBe("copy: the output file mid.txt has changed");

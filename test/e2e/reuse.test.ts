@@ -161,7 +161,7 @@ describe("daruma run --reuse", () => {
   it("says that there is no run to take over from", async () => {
     const file = cli.write("lone.yaml", "name: lone\nsteps: { a: { exec: 'true' } }");
     const { stderr } = await cli.daruma("run", file, "--reuse");
-    expect(stderr).toContain("has no completed run of lone to take over from; everything runs\n");
+    expect(stderr).toContain("has no ended run of lone to take over from; everything runs\n");
     expect((await cli.daruma("explain", "last", "a")).stdout).not.toContain("taken over");
     await cli.daruma("run", file, "--reuse");
     expect((await cli.daruma("show", "last")).stdout).toMatch(/a +completed \(taken over\) +0/);
@@ -178,6 +178,27 @@ describe("daruma run --reuse", () => {
   });
 });
 
+describe("the obvious command after a failure", () => {
+  it("daruma run FILE --reuse runs what the failed run lacks", { tags: ["R7"] }, async () => {
+    const text = "name: again\nsteps: { a: { exec: 'true' }, b: { exec: 'test -e mended', depends_on: a } }";
+    const file = cli.write("again.yaml", text);
+    expect((await cli.daruma("run", file)).exitCode).toBe(1);
+    cli.write("mended", "");
+    const { exitCode, stdout } = await cli.daruma("run", file, "--reuse");
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("2 completed (1 taken over)")]);
+  });
+
+  it("says first that the run it takes over from is held", { tags: ["R7"] }, async () => {
+    const text = "name: kept\nunhandled: hold\nsteps: { a: { exec: 'true' }, b: { exec: 'exit 1' } }";
+    const file = cli.write("kept.yaml", text);
+    expect((await cli.daruma("run", file)).exitCode).toBe(3);
+    const { stderr } = await cli.daruma("run", file, "--reuse");
+    const lines = stderr.split("\n");
+    expect(lines[0]).toMatch(/run (\d+) of kept is held and stays so; to decide it instead: daruma holds \1/);
+    expect(lines[1]).toMatch(/takes over 1 job from run/);
+  });
+});
+
 describe("through a server", () => {
   it("the command line, REST and diff-run take over from the last run of the same name there", {
     tags: ["R6"],
@@ -191,7 +212,7 @@ describe("through a server", () => {
       "compared with run 1: 2 of 2 jobs taken over, 0 to run\n",
     );
     expect((await daruma("run", file, "--reuse")).stdout).toMatch(/2 completed \(2 taken over\)/);
-    const request = { source: text.replace("echo b", "echo c"), folder: cli.path, reuse: "last_completed" };
+    const request = { source: text.replace("echo b", "echo c"), folder: cli.path, reuse: "last_ended" };
     const planned = await ask("POST", "/api/v1/runs/diff", { body: request });
     expect(planned.body).toMatchObject({ from_run: 2, take_over: 1, run: 1 });
     const started = await ask<{ run_id: number }>("POST", "/api/v1/runs", { body: request });

@@ -9,7 +9,7 @@ import { RealRun, RealRuns } from "./real-run.js";
 interface Compared {
   readonly inputs?: object;
   readonly context?: object;
-  readonly reuse?: "last_completed" | number;
+  readonly reuse?: "last_ended" | number;
 }
 
 /** A step that says that it ran. */

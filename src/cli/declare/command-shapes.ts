@@ -223,7 +223,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Argument("<file>", "a workflow file, or - for standard input"),
       new Argument(
         "[run]",
-        `the run to compare with: ${RUN_ARGUMENT}; by default the last completed one`,
+        `the run to compare with: ${RUN_ARGUMENT}; by default the newest ended one`,
       ).argParser(runReference),
     ],
     hides: ["workflow", "version", "source", "file_name", "folder", "inputs", "context", "reuse", "max_jobs"],

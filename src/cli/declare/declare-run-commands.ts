@@ -130,7 +130,7 @@ function asRun(command: Command): Command {
     .option("--only <step>", "run one attempt of this step (more only after a lost worker), and nothing else")
     .option(
       "--reuse [run]",
-      "take over jobs that have not changed from the last completed run, or from this one; only the rest runs",
+      "take over jobs that have not changed from the newest ended run, or from this one; only the rest runs",
       reusedRun,
     )
     .option("--stored", "run a stored workflow instead of a file")

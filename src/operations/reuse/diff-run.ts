@@ -23,7 +23,7 @@ const input = z.strictObject({
   folder: z.string().max(4_096).optional().describe("As for start_run."),
   inputs: variables.default({}).describe("As for start_run."),
   context: variables.default({}).describe("As for start_run."),
-  reuse: reuse.default("last_completed"),
+  reuse: reuse.default("last_ended"),
   max_jobs: z.coerce
     .number()
     .int()

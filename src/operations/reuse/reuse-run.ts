@@ -1,14 +1,16 @@
+import type { RunRow } from "../../core/model/rows.js";
 import { loadRun } from "../../engine/load-run.js";
 import type { NewRun } from "../../engine/new-run.js";
 import { isImported, requireOwnRuns } from "../../report/lookup/own-runs.js";
+import { interruptedRuns } from "../../report/lookup/run-owner.js";
 import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import { planReuse, type ReusePlan } from "./plan-reuse.js";
 import { readRecordedJobs, takenOver } from "./recorded-jobs.js";
 import type { RunMaterial } from "./what-counts.js";
 
-/** From which run jobs are taken over; by default the last of the same workflow that completed. */
-export type ReuseRequest = "last_completed" | RunReference;
+/** From which run jobs are taken over; by default the newest of the same workflow that has ended. */
+export type ReuseRequest = "last_ended" | RunReference;
 
 const RUNS_PER_PAGE = 50;
 
@@ -18,7 +20,7 @@ export async function planFrom(
   request: ReuseRequest,
   material: RunMaterial,
 ): Promise<{ readonly plan: ReusePlan; readonly fork: NonNullable<NewRun["fork"]> } | null> {
-  const from = await chooseRun(store, request, material.definition.name);
+  const from = await chooseSource(store, request, material.definition.name);
   if (from === null) return null;
   const { run } = await loadRun(store, from);
   const recorded = await readRecordedJobs(store, run);
@@ -26,24 +28,36 @@ export async function planFrom(
   return { plan, fork: { from, reason: "", reuse: takenOver(run, plan.taken, recorded) } };
 }
 
-async function chooseRun(store: Store, request: ReuseRequest, workflow: string): Promise<number | null> {
-  if (request === "last_completed") return lastCompleted(store, workflow);
+/** The run that jobs are taken over from; null: there is none. */
+export async function chooseSource(
+  store: Store,
+  request: ReuseRequest,
+  workflow: string,
+): Promise<number | null> {
+  if (request === "last_ended") return lastEnded(store, workflow);
   await requireOwnRuns(store, [{ run: request }]);
   return resolveRun(store, request);
 }
 
 /** A run of one step alone, or of another run's step, is no run of the workflow. */
-async function lastCompleted(store: Store, workflow: string): Promise<number | null> {
+async function lastEnded(store: Store, workflow: string): Promise<number | null> {
   for (let beforeId: number | undefined; ; ) {
     const page = await store.listRuns({
       workflow,
-      status: ["completed"],
+      status: ["completed", "failed", "held", "canceled", "running"],
       limit: RUNS_PER_PAGE,
       ...(beforeId === undefined ? {} : { beforeId }),
     });
-    const found = page.find((run) => !isImported(run) && run.parent === null && run.options.only === null);
+    const interrupted = await interruptedRuns(store, page);
+    const found = page.find((run) => isSource(run) && (run.status !== "running" || interrupted.has(run.id)));
     if (found !== undefined) return found.id;
     if (page.length < RUNS_PER_PAGE) return null;
     beforeId = page.at(-1)!.id;
   }
+}
+
+/** What was undone is not there any more. */
+function isSource(run: RunRow): boolean {
+  const isUndone = run.tally?.ending?.undone === true;
+  return !isImported(run) && run.parent === null && run.options.only === null && !isUndone;
 }

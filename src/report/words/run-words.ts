@@ -32,7 +32,7 @@ export const RUN_WORDS: WordsOf<RunEvents> = {
   "run.created": {
     note: ({ options: { reused }, workflow }, run) =>
       reused?.from === null
-        ? runNote("run", run, `has no completed run of ${workflow} to take over from; everything runs`)
+        ? runNote("run", run, `has no ended run of ${workflow} to take over from; everything runs`)
         : null,
   },
   "run.started": { note: (_event, run) => runNote("run", run, `of ${run.workflow} started`) },

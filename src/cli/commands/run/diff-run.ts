@@ -25,7 +25,7 @@ interface DiffFlags {
 /** What `run --reuse` would do. */
 export const diffRun: Present = async ({ args, flags: given }, { out, options }, client) => {
   const flags = given as DiffFlags;
-  const [file, reuse = "last_completed"] = args as [string, RunReference | undefined];
+  const [file, reuse = "last_ended"] = args as [string, RunReference | undefined];
   const difference = await client.call("diff_run", {
     ...whatToRun(file, flags, options),
     inputs: readInputs(flags.input ?? []),
@@ -40,9 +40,7 @@ export const diffRun: Present = async ({ args, flags: given }, { out, options },
 
 function differenceLines({ workflow, from_run: from, take_over, run, decide, jobs }: Difference): string[] {
   if (from === null)
-    return [
-      `there is no completed run of ${workflow} to compare with; ${counted(run, "job runs", "jobs run")}`,
-    ];
+    return [`there is no ended run of ${workflow} to compare with; ${counted(run, "job runs", "jobs run")}`];
   const total = take_over + run + decide;
   return [
     `compared with run ${from}: ${take_over} of ${counted(total, "job")} taken over, ${run} to run`,

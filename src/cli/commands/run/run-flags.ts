@@ -10,7 +10,7 @@ export interface RunFlags extends FollowFlags {
   readonly retryMax?: number;
   readonly failureRouting: boolean;
   readonly only?: string;
-  /** Take over what has not changed; true: since the last completed run. */
+  /** Take over what has not changed; true: since the newest ended run. */
   readonly reuse?: true | RunReference;
   readonly stored?: boolean;
   /** False: none. */
@@ -18,8 +18,8 @@ export interface RunFlags extends FollowFlags {
   readonly key?: string;
 }
 
-export function reused(flag: true | RunReference): "last_completed" | RunReference {
-  return flag === true ? "last_completed" : flag;
+export function reused(flag: true | RunReference): "last_ended" | RunReference {
+  return flag === true ? "last_ended" : flag;
 }
 
 export interface ResumeFlags extends FollowFlags {

@@ -8,6 +8,7 @@ import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
 import type { Settings } from "../../../settings/settings.js";
 import { openSqliteStore } from "../../../store/sqlite/sqlite-store.js";
 import type { Store } from "../../../store/store.js";
+import { commandLine } from "../../declare/command-words.js";
 import { growHeapSlowlyForFile } from "../../heap-growth.js";
 import { checkSecrets, settingsForRun } from "../../run-settings.js";
 import { readContext, readInputs, readLabels } from "../../run-variables.js";
@@ -52,8 +53,10 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
     store: await opening,
     ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
   });
-  return followRun(session, daruma, { ...flags, channels }, async () =>
-    daruma.begin(workflow ?? (await readStored(file, daruma, clusters)), {
+  return followRun(session, daruma, { ...flags, channels }, async (say) => {
+    const chosen = workflow ?? (await readStored(file, daruma, clusters));
+    if (flags.reuse === true) await tellHeldSource(session, daruma.store, chosen.definition.name, say);
+    return daruma.begin(chosen, {
       inputs,
       context,
       ...labels,
@@ -64,8 +67,22 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
       ...(flags.only === undefined ? {} : { only: flags.only }),
       ...(flags.reuse === undefined ? {} : { reuse: reused(flags.reuse) }),
       ...(flags.key === undefined ? {} : { key: flags.key }),
-    }),
-  );
+    });
+  });
+}
+
+/** What waits there for a person goes on waiting; perhaps it was forgotten. */
+async function tellHeldSource(
+  { options }: Session,
+  store: Store,
+  workflow: string,
+  say: (text: string) => void,
+): Promise<void> {
+  const { chooseSource } = await import("../../../operations/reuse/reuse-run.js");
+  const runId = await chooseSource(store, "last_ended", workflow);
+  if (runId === null || (await store.readRun(runId))?.status !== "held") return;
+  const holds = commandLine(options, `holds ${runId}`);
+  say(`run ${runId} of ${workflow} is held and stays so; to decide it instead: ${holds}`);
 }
 
 /** As `run` where a server is named: only a server submits allocations. */
