@@ -2,7 +2,8 @@ import type { JobChange } from "../core/decide/take-command.js";
 import type { Client } from "../operations/client.js";
 import { nameOf } from "../report/lookup/job-name.js";
 import { commandLine } from "./declare/command-words.js";
-import { isServersRun } from "./remote/who-goes-on.js";
+import type { GoOnFlags } from "./go-on-here.js";
+import { type TopRun, topRunOf } from "./remote/who-goes-on.js";
 import { type Session, writeJson, writeLines } from "./terminal/channel.js";
 
 const MAX_CHANGES_TOLD = 20;
@@ -10,8 +11,8 @@ const INDENT = "  ";
 
 interface Place {
   readonly options: Session["options"];
-  /** A server goes on with the run by itself. */
-  readonly isServers: boolean;
+  /** Servers go on with the run by themselves. */
+  readonly managed: boolean;
 }
 
 /** What an operator's command did, or would do. */
@@ -39,26 +40,59 @@ export async function tellChange(
   const { out, options } = session;
   if (options.json) writeJson(out, jsonOf(change));
   else if (!options.quiet) {
-    const isServers = await isServersRun(client, options, change.run_id);
-    writeLines(out, changeLines(change, sentence, { options, isServers }));
+    const { managed } = await topRunOf(client, change.run_id);
+    writeLines(out, changeLines(change, sentence, { options, managed }));
   }
   return 0;
 }
+
+/** Tell what changed, and go on with the run here where nobody else does. The exit code is the run's then. */
+export async function tellAndGoOn(
+  session: Session,
+  client: Client,
+  change: Change,
+  sentence: string,
+  flags: GoOnFlags,
+): Promise<number> {
+  const { out, options } = session;
+  const top = options.server === undefined ? await topRunOf(client, change.run_id) : null;
+  if (top === null || !(await canGoOn(client, change, top, flags)))
+    return tellChange(session, client, change, sentence);
+  if (!options.json && !options.quiet) writeLines(out, [sentence, ...toldOf(change)]);
+  const { goOnHere } = await import("./go-on-here.js");
+  return goOnHere(session, top.runId, flags);
+}
+
+async function canGoOn(
+  client: Client,
+  { dry_run, owner, status }: Change,
+  { managed, runId }: TopRun,
+  { resume }: GoOnFlags,
+): Promise<boolean> {
+  if (resume === false || dry_run === true || managed || owner !== null || !GOES_ON.has(status)) return false;
+  // What a child run waits for is its parent's business, too.
+  return GOES_ON.has((await client.call("get_run", { run_id: runId, jobs: "none" })).status);
+}
+
+const GOES_ON: ReadonlySet<string> = new Set(["pending", "running"]);
 
 function jsonOf({ run_id, action, status, changed, reason, key, owner, dry_run = false }: Change): object {
   return { run_id, action, dry_run, status, changed, reason, key, owner_pid: owner?.pid ?? null };
 }
 
 function changeLines(change: Change, sentence: string, place: Place): string[] {
-  const { changed } = change;
-  const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
-  const more = changed.length - told.length;
-  if (more > 0) told.push(`${INDENT}… and ${more} more`);
+  const told = toldOf(change);
   if (change.dry_run === true) {
     const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
     return ["dry run; nothing changed. It would do this:", ...told, run];
   }
   return [sentence, ...told, ...goingOn(change, place)];
+}
+
+function toldOf({ changed }: Change): string[] {
+  const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
+  const more = changed.length - told.length;
+  return more > 0 ? [...told, `${INDENT}… and ${more} more`] : told;
 }
 
 export function changeText({ step, scope, from, to }: JobChange): string {
@@ -69,15 +103,17 @@ export function changeText({ step, scope, from, to }: JobChange): string {
 /** Who goes on with a run that can go on. */
 export function goingOn(
   { run_id, status, before, owner }: Pick<Change, "run_id" | "status" | "before" | "owner">,
-  { options, isServers }: Place,
+  { options, managed }: Place,
 ): string[] {
-  if (status === "running" && isServers) return ["the server continues it"];
+  if (status === "running" && managed && options.server !== undefined) return ["the server continues it"];
   if (status === "running" && owner !== null)
     return [
       options.server === undefined
         ? `process ${owner.pid} continues it`
         : "the process that runs it continues it",
     ];
+  if (status === "running" && managed)
+    return [`run ${run_id} is a server's: it waits until one is started`];
   if (status === "running" || status === "paused")
     return [`next: ${commandLine(options, `resume ${run_id}`)}`];
   if (status === "held") return [`next: ${commandLine(options, `holds ${run_id}`)}`];

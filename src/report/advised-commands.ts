@@ -63,7 +63,7 @@ export function hardResetCommand(run: Run, job: Job): AdvisedCommand {
 }
 
 export function resetFailedCommand({ id }: Run): AdvisedCommand {
-  return { argv: ["reset", String(id), "--failed-only"], call: control(id, "reset_failed") };
+  return { argv: ["reset", String(id)], call: control(id, "reset_failed") };
 }
 
 export function redriveCommand({ id: job_id }: Job): AdvisedCommand {

@@ -109,7 +109,7 @@ function runAgain(run: Run, failed: readonly Job[]): Advice[] {
         "redrive",
         "It is a dead letter; once the cause is fixed, put it back into the queue:",
         redriveCommand(job!),
-        ...goOn(run),
+        ...goOnAfterRedrive(run),
       ),
     ];
   const alone = failed.length === 1 && run.jobs.every(isCanceledWith);
@@ -190,7 +190,12 @@ export function parentAdvice(parent: number): Advice {
   return advice("explain", text, explainCommand(parent));
 }
 
-/** A run of a server needs only to be told what to do. */
+/** A run of a server needs only to be told what to do; another one goes on with the command that was typed. */
 export function goOn(run: Run): readonly AdvisedCommand[] {
+  return run.managed ? [] : [{ ...resumeCommand(run.id), argv: null }];
+}
+
+/** A redrive is only recorded, also where it is typed. */
+export function goOnAfterRedrive(run: Run): readonly AdvisedCommand[] {
   return run.managed ? [] : [resumeCommand(run.id)];
 }

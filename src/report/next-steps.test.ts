@@ -74,7 +74,7 @@ describe("advice on a failed run", () => {
     expect(typed(advised)).toEqual([
       null,
       "daruma logs 1 a",
-      "daruma retry 1 a && daruma resume 1",
+      "daruma retry 1 a",
       "daruma fork 1 --from a --file '/srv/my flows/ci.yaml'",
     ]);
   });
@@ -105,7 +105,7 @@ describe("advice on a failed run", () => {
   it("is to reset all where a retry of one would leave others canceled", async () => {
     const file = `failure_policy: fail_fast\n${FAILING.replace("b:", "c: { type: noop, depends_on: [d] }, d: { type: noop }, b:")}`;
     const run = await runOf(file, { a: ["fail"], d: [{ output: 1, takesMs: 500 }] });
-    expect(typed(adviseOn(run, NOBODY))[2]).toBe("daruma reset 1 --failed-only && daruma resume 1");
+    expect(typed(adviseOn(run, NOBODY))[2]).toBe("daruma reset 1");
   });
 
   it("speaks of the job that was asked about", async () => {
@@ -147,12 +147,12 @@ describe("advice on a run that waits", () => {
 
   it("decides holds by name, or all of them", async () => {
     expect(typed(adviseOn(await runOf(HELD, { a: ["fail"] }), NOBODY))).toEqual([
-      "daruma resolve 1 a --retry && daruma resume 1",
-      "daruma resolve 1 a --skip && daruma resume 1",
-      "daruma resolve 1 a --fail && daruma resume 1",
+      "daruma resolve 1 a --retry",
+      "daruma resolve 1 a --skip",
+      "daruma resolve 1 a --fail",
     ]);
     expect(typed(adviseOn(await runOf(HELD, { a: ["fail"], b: ["fail"] }), NOBODY))[0]).toBe(
-      "daruma resolve 1 --all --retry && daruma resume 1",
+      "daruma resolve 1 --all --retry",
     );
   });
 
@@ -175,8 +175,8 @@ describe("advice on a run that waits", () => {
 steps: { a: { type: command, exec: x }, rescue: { type: command, exec: x } }
 transitions: [{ from: a, to: rescue, on: failure }]`;
     expect(typed(adviseOn(await runOf(file, { a: ["fail"], rescue: ["fail"] }), NOBODY))).toEqual([
-      "daruma resolve 1 rescue --retry && daruma resume 1",
-      "daruma resolve 1 rescue --fail && daruma resume 1",
+      "daruma resolve 1 rescue --retry",
+      "daruma resolve 1 rescue --fail",
     ]);
   });
 
@@ -186,7 +186,7 @@ transitions: [{ from: a, to: rescue, on: failure }]`;
       b: ["fail"],
     });
     expect(typed(adviseOn(run, NOBODY)).slice(0, 2)).toEqual([
-      "daruma resolve 1 b --retry && daruma resume 1",
+      "daruma resolve 1 b --retry",
       "daruma fork 1 --from a --file '/srv/my flows/ci.yaml'",
     ]);
   });
@@ -230,7 +230,7 @@ steps: { a: { type: noop } }
   it("starts a canceled one anew with what it was started with", async () => {
     const run = await canceled({ inputs: { target: "it's", size: 3, list: ["x y"] } });
     expect(typed(adviseOn(run, NOBODY))).toEqual([
-      "daruma reset 1 --failed-only && daruma resume 1",
+      "daruma reset 1",
       `daruma run '/srv/my flows/ci.yaml' --input 'target=it'\\''s' --input 'list=["x y"]'`,
     ]);
   });

@@ -13,6 +13,7 @@ import {
   adviceOnFailure,
   forkAdvice,
   goOn,
+  goOnAfterRedrive,
   isInDefinition,
   parentAdvice,
   startAgain,
@@ -96,7 +97,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
         "redrive",
         `${jobName(job)} is a dead letter; once the cause is fixed, put it back into the queue:`,
         redriveCommand(job),
-        ...after,
+        ...(after.length === 0 ? [] : goOnAfterRedrive(run)),
       ),
     ),
     ...(mendable.length === 0

@@ -215,6 +215,38 @@ describe("resume_from_step", () => {
   });
 });
 
+describe("a retry of several", () => {
+  const THREE = `steps:
+  one: { exec: "true" }
+  two: { exec: "true" }
+  three: { exec: "true" }
+  end: { exec: "true", depends_on: [one, two] }`;
+  const FAIL = { one: ["fail", "ok"], two: ["fail", "ok"], three: ["fail", "ok"] } as const;
+
+  it("runs them in one decision, and what waits for them after all of them", { tags: ["R9"] }, async () => {
+    const stage = await Stage.begin(THREE, FAIL);
+    await stage.rest();
+    const [one, two, end] = [await stage.id("one"), await stage.id("two"), await stage.id("end")];
+    expect(await stage.operate({ type: "step.retry", job: one, also: [two, end] })).toBeNull();
+    const run = await (await stage.resume()).rest();
+    expect(run.events("jobs.retried")).toMatchObject([{ action: "retry_step" }]);
+    expect(run.order).toEqual(["one", "two", "three", "one", "two", "end"]);
+    expect([run.job("three").status, run.run.status]).toEqual(["failed", "failed"]);
+  });
+
+  it("is refused altogether where one of them cannot run again", { tags: ["R9"] }, async () => {
+    const stage = await Stage.begin(THREE, { ...FAIL, two: ["ok"] });
+    await stage.rest();
+    const [one, two, end] = [await stage.id("one"), await stage.id("two"), await stage.id("end")];
+    expect(await stage.operate({ type: "step.retry", job: one, also: [two] })).toBe("STEP_COMPLETED");
+    // Nobody retries what it waits for.
+    const three = await stage.id("three");
+    expect(await stage.operate({ type: "step.retry", job: three, also: [end] })).toBe("DEPENDENCY_FAILED");
+    expect(await stage.operate({ type: "step.retry", job: one, also: [one] })).toBe("USAGE");
+    expect((await stage.view()).events("jobs.retried")).toEqual([]);
+  });
+});
+
 describe("reset --failed-only", () => {
   it("runs the source of a failed route again, not its handler beside it", async () => {
     const stage = await Stage.begin(

@@ -51,7 +51,7 @@ describe("what steps print", () => {
   it("is shown by resume --verbose, too", async () => {
     const { report } = await cli.runJson(`unhandled: hold\n${FAILING}`);
     const run = String(report.run_id);
-    await cli.daruma("resolve", run, "test", "--retry");
+    await cli.daruma("resolve", run, "test", "--retry", "--no-resume");
     const { stderr } = await cli.daruma("resume", run, "--verbose");
     expect(printed(stderr)).toEqual([
       "test | a.ts: 1 test failed",

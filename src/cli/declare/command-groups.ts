@@ -164,7 +164,7 @@ Examples:
   daruma init                      write workflow.yaml, a first workflow
   daruma run workflow.yaml         run it
   daruma explain last              why did the latest run go that way?
-  daruma resume last               continue it after a crash, Ctrl-C, a pause or a decision
+  daruma resume last               continue it after a crash, Ctrl-C or a pause
   daruma inbox                     what is waiting for a decision?
 
 Exit codes: 0 completed, 1 failed, 2 invalid usage or workflow file, 3 held or paused, 4 canceled,

@@ -28,6 +28,21 @@ const input = (what: string): Option => new Option("--input <name=value>", what)
 const reason = (): Option =>
   new Option("--reason <text>", 'the reason, kept in the log (default: "by hand")');
 
+const maxParallel = (): Option =>
+  new Option(
+    "--max-parallel <n>",
+    "maximum number of attempts at a time (default: the number of cores)",
+  ).argParser(wholeNumber(1));
+const verbose = (): Option =>
+  new Option("-v, --verbose", "also show what steps print, each line prefixed with the step's name");
+
+/** Of the commands that go on with the run here. */
+const goingOn = (): Option[] => [
+  new Option("--no-resume", "only record it; somebody else continues the run"),
+  maxParallel(),
+  verbose(),
+];
+
 /** Of the commands that get a run up again. */
 const rounds = (usual: number): Option[] => [
   new Option(
@@ -42,11 +57,11 @@ const rounds = (usual: number): Option[] => [
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
 const ALLOCATION_WORDS = "an allocation: its id, CLUSTER/ID, or key";
 const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
-const ONLY_RECORDED =
-  "The command is only recorded. If no process is running the run, continue it with `daruma resume RUN`.";
+const GOES_ON =
+  "If no process runs the run, it goes on here; the exit code is the run's then. A run of a server waits for its server.";
 const MANY =
   "With --signature, --workflow, --step, --class or --since it starts a campaign over all failed jobs that match, of runs on a\nserver: a canary first, then waves. See `daruma campaigns start --help`.";
-const ONLY_STEPS = ["step_id", "scope", "force", "wait_ms", "now"];
+const ONLY_STEPS = ["step_id", "step_ids", "scope", "force", "wait_ms", "now"];
 
 const PLAN_SHAPE: CommandShape = {
   arguments: [new Argument("<file|run>", "a workflow file, the number of a run, or last")],
@@ -79,31 +94,34 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   pause: { hides: ONLY_STEPS },
   takeover: { hides: ONLY_STEPS },
   retry: {
-    hides: ["wait_ms", "now"],
+    hides: ["step_id", "wait_ms", "now"],
     words: {
-      step_id: STEP_WORDS,
+      step_ids: "steps: ids, step@scope, or job ids; * and ? stand for any characters (quote them)",
       force:
         "also go back to a completed step: it and everything that depends on it run again; a step running in the workspace is ended first",
     },
-    usage: "[options] [<run> <step>]",
-    options: byFailure(),
-    details: `${ONLY_RECORDED}\n${MANY}`,
+    usage: "[options] [<run> <step...>]",
+    options: [...goingOn(), ...byFailure()],
+    details: `${GOES_ON}\n${MANY}`,
   },
   "hard-reset": {
-    hides: ["wait_ms", "now"],
+    hides: ["step_ids", "wait_ms", "now"],
     words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
-    details: `Pause or take over a running run first, so that nothing else starts in the meantime.\n${ONLY_RECORDED}`,
+    options: goingOn(),
+    details: `Pause or take over a running run first, so that nothing else starts in the meantime.\n${GOES_ON}`,
   },
   "resume-from": {
-    hides: ["wait_ms", "now"],
+    hides: ["step_ids", "wait_ms", "now"],
     words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
-    details: ONLY_RECORDED,
+    options: goingOn(),
+    details: GOES_ON,
   },
   reset: {
     hides: ONLY_STEPS,
     usage: "[options] [run]",
     options: [
-      new Option("--failed-only", "required; only failed, canceled and held steps can be reset"),
+      new Option("--failed-only", "what it does anyway: only failed, canceled and held steps are reset"),
+      ...goingOn(),
       ...byFailure(),
     ],
     details: MANY,
@@ -117,11 +135,8 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     },
     options: [
       ...rounds(1),
-      new Option(
-        "--max-parallel <n>",
-        "maximum number of attempts at a time (default: the number of cores)",
-      ).argParser(wholeNumber(1)),
-      new Option("-v, --verbose", "also show what steps print, each line prefixed with the step's name"),
+      maxParallel(),
+      verbose(),
       new Option("--detach", "with --server: recover once, without waiting for the end"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
@@ -145,9 +160,10 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--memory <size>", "with --retry: its memory from now on, such as 8g; more than it has"),
       new Option("--runtime <duration>", "with --retry: its runtime from now on, such as 4h"),
       reason(),
+      ...goingOn(),
       ...byFailure(),
     ],
-    details: MANY,
+    details: `${GOES_ON}\n${MANY}`,
   },
   "job compare": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   "job show": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
@@ -194,7 +210,9 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       ).makeOptionMandatory(),
       new Option("--text <text>", "a comment; it becomes part of the step's output"),
       scope(),
+      ...goingOn(),
     ],
+    details: GOES_ON,
   },
   fork: {
     hides: ["step", "source", "file_name", "inputs", "labels", "dry_run"],
@@ -208,11 +226,8 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
         collect,
       ),
       new Option("--file <file>", "a newer workflow file (default: the old run's definition)"),
-      new Option(
-        "--max-parallel <n>",
-        "maximum number of attempts at a time (default: the number of cores)",
-      ).argParser(wholeNumber(1)),
-      new Option("-v, --verbose", "also show what steps print, each line prefixed with the step's name"),
+      maxParallel(),
+      verbose(),
       new Option(REPORT_FLAG, REPORT_WORDS).argParser(parseReport),
       new Option("--detach", "with --server: start the run and print its number, without waiting"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
@@ -288,11 +303,8 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--max-runtime <duration>", "never raise the runtime beyond this, such as 8h"),
       new Option("--retry-unknown", "also run jobs again that failed for another reason"),
       reason(),
-      new Option(
-        "--max-parallel <n>",
-        "maximum number of attempts at a time (default: the number of cores)",
-      ).argParser(wholeNumber(1)),
-      new Option("-v, --verbose", "also show what steps print, each line prefixed with the step's name"),
+      maxParallel(),
+      verbose(),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
   },

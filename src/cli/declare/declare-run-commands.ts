@@ -69,7 +69,7 @@ Examples:
   program
     .command("resume")
     .description(
-      "continue a run that was interrupted, paused or resolved, or print the result of a finished one",
+      "continue a run that was interrupted or paused, or print the result of a finished one",
     )
     .argument("<run>", `a run: ${RUN_ARGUMENT}`, runReference)
     .option(

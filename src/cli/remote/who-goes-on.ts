@@ -6,23 +6,33 @@ import type { GlobalOptions } from "../terminal/channel.js";
 /** A child of a child and so on: more are not started inside each other. */
 const MAX_PARENTS = 32;
 
+/** The run whose process also runs this one: itself, or the run that it is a child of. */
+export interface TopRun {
+  readonly runId: number;
+  /** Servers go on with it by themselves. */
+  readonly managed: boolean;
+}
+
+export async function topRunOf(client: Client, runId: number): Promise<TopRun> {
+  let id = runId;
+  for (let depth = 0; depth < MAX_PARENTS; depth += 1) {
+    const { items } = await client.call("list_run_events", { run_id: id, limit: 1 });
+    const created = items[0] as (EventItem & Partial<EventOf<"run.created">>) | undefined;
+    const parent = created?.parent ?? null;
+    if (created?.managed === true || parent === null)
+      return { runId: id, managed: created?.managed === true };
+    id = parent.run_id;
+  }
+  return { runId: id, managed: false };
+}
+
 /** True where a server was asked and it goes on with the run by itself, once there is something to do. */
 export async function isServersRun(
   client: Client,
   { server }: Pick<GlobalOptions, "server">,
   runId: number,
 ): Promise<boolean> {
-  if (server === undefined) return false;
-  let id = runId;
-  for (let depth = 0; depth < MAX_PARENTS; depth += 1) {
-    const { items } = await client.call("list_run_events", { run_id: id, limit: 1 });
-    const created = items[0] as (EventItem & Partial<EventOf<"run.created">>) | undefined;
-    if (created?.managed === true) return true;
-    // Whoever goes on with the parent goes on with its children.
-    if (created?.parent === null || created?.parent === undefined) return false;
-    id = created.parent.run_id;
-  }
-  return false;
+  return server !== undefined && (await topRunOf(client, runId)).managed;
 }
 
 /** Those of the runs that the server goes on with. */

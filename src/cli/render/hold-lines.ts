@@ -14,6 +14,8 @@ export interface HoldLook {
   readonly commandLine: CommandLine;
   /** Runs that a server goes on with by itself. */
   readonly serversRuns: ReadonlySet<number>;
+  /** They are on another machine: paths of their files say nothing here, and what is decided here is only recorded there. */
+  readonly isElsewhere: boolean;
 }
 
 const INDENT = "  ";
@@ -95,6 +97,7 @@ function resolveLines(holds: readonly WaitingJob[], look: HoldLook): string[] {
   if (first === undefined) return [];
   const { commandLine } = look;
   const { run_id } = first;
+  const follows = whatFollows(first, look);
   const what = holds.length > 1 ? "--all" : shellWord(nameOf(first.step, first.scope));
   const reason = '--reason "..."';
   const line = (action: string): string => commandLine(`resolve ${run_id} ${what} ${action} ${reason}`);
@@ -102,16 +105,18 @@ function resolveLines(holds: readonly WaitingJob[], look: HoldLook): string[] {
   return columns([
     [`to run ${it} again:`, line("--retry")],
     [`to let ${it} fail:`, `${line("--fail")}  (or --skip, or --complete JSON)`],
-    ["then:", whatFollows(first, look)],
+    ...(follows === null ? [] : [["then:", follows] as const]),
   ]);
 }
 
-/** A run that somebody has at hand cannot be resumed, and need not be. */
-function whatFollows({ run_id, owner }: WaitingJob, { commandLine, serversRuns }: HoldLook): string {
+/** A run that somebody has at hand cannot be resumed, and need not be. Null: the decision itself goes on with it. */
+function whatFollows(
+  { run_id, owner }: WaitingJob,
+  { commandLine, serversRuns, isElsewhere }: HoldLook,
+): string | null {
   if (serversRuns.has(run_id)) return "the server goes on with it";
-  return owner === null
-    ? commandLine(`resume ${run_id}`)
-    : `process ${owner.pid} on ${owner.host} goes on with it`;
+  if (owner !== null) return `process ${owner.pid} on ${owner.host} goes on with it`;
+  return isElsewhere ? commandLine(`resume ${run_id}`) : null;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

@@ -206,7 +206,6 @@ describe("the summary", () => {
       "  | two",
       "to run it again:  daruma resolve 3 'v@l[1]' --retry --reason \"...\"",
       "to let it fail:   daruma resolve 3 'v@l[1]' --fail --reason \"...\"  (or --skip, or --complete JSON)",
-      "then:             daruma resume 3",
     ]);
     const expiry = { at: "2026-01-01T04:00:01.000Z", action: "skip", choice: null } as const;
     expect(lines({ status: "held" }, { holds: [{ ...hold, expiry }] })).toContain(
@@ -250,7 +249,6 @@ describe("the summary", () => {
       "v (run 3, job 30000001) is held after 0 attempts: failed",
       'to run it again:  daruma resolve 3 v --retry --reason "..."',
       'to let it fail:   daruma resolve 3 v --fail --reason "..."  (or --skip, or --complete JSON)',
-      "then:             daruma resume 3",
     ]);
   });
 

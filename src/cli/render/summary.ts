@@ -15,8 +15,6 @@ import { harmlessLines } from "./text-width.js";
 
 export interface SummaryLook extends HoldLook {
   readonly width: number;
-  /** The files of the run lie on another machine: their paths say nothing here. */
-  readonly isElsewhere: boolean;
 }
 
 const MAX_ROUTES = 100;

@@ -49,6 +49,7 @@ function perform(decision: Decision, command: OperatorCommand): void {
       decision.emit({ type: "run.unpaused", reason: command.reason, key: command.key });
       return startReservedRecoveries(decision);
     case "step.retry":
+      if (command.also !== undefined) return retrySeveral(decision, command);
       if (waitsForBreakers(run, jobById(run, command.job))) return letThrough(decision, command);
       return retryJobs(decision, {
         jobs: [jobById(run, command.job)],
@@ -240,6 +241,14 @@ function resumeFrom(decision: Decision, target: Job, reason: string, key: string
 
 function resetFailed(decision: Decision, reason: string, key: string | null): void {
   beginAgain(decision, new Set(jobsToReset(decision.run)), { action: "reset", reason, key });
+}
+
+function retrySeveral(
+  decision: Decision,
+  { job, also = [], reason, key }: Extract<OperatorCommand, { type: "step.retry" }>,
+): void {
+  const wanted = new Set([job, ...also].map((id) => jobById(decision.run, id)));
+  beginAgain(decision, wanted, { action: "retry_step", reason, key });
 }
 
 /** Exactly these, with what they are given. */

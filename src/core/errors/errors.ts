@@ -344,21 +344,21 @@ export const ERROR_CATALOGUE = {
   RUN_CANCELED: {
     means: "The run was canceled.",
     fix: "Find out who canceled the run, and why.",
-    next: "If that was a mistake: `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled. If it was undone, start a new run.",
+    next: "If that was a mistake: `daruma reset RUN` continues what was canceled. If it was undone, start a new run.",
     asked:
       "If that was a mistake: control_run with action reset_failed continues what was canceled. If it was undone, start a new run.",
   },
   DEADLINE: {
     means: "The run took longer than its `deadline` and was canceled.",
     fix: "Find out what took so long, or raise `deadline`.",
-    next: "`daruma timeline RUN` says what took how long; `daruma reset RUN --failed-only`, then `daruma resume RUN`, continues what was canceled, with a new deadline. If it was undone, start a new run.",
+    next: "`daruma timeline RUN` says what took how long; `daruma reset RUN` continues what was canceled, with a new deadline. If it was undone, start a new run.",
     asked:
       "control_run with action reset_failed continues what was canceled, with a new deadline. If it was undone, start a new run.",
   },
   FAIL_FAST: {
     means: "Another step failed and failure_policy is fail_fast.",
     fix: "Fix the failure of the step that failed first.",
-    next: "`daruma explain RUN` says which and why; `daruma reset RUN --failed-only`, then `daruma resume RUN`, runs every failed or canceled step again.",
+    next: "`daruma explain RUN` says which and why; `daruma reset RUN` runs every failed or canceled step again.",
     asked:
       "explain_run says which and why; control_run with action reset_failed runs every failed or canceled step again.",
   },

@@ -182,6 +182,8 @@ const OPERATOR_COMMANDS = {
   "run.unpause": ASKING,
   "step.retry": {
     job: jobId,
+    /** Others that run again with it: all of them or none. */
+    also: optional(list(jobId)),
     /**
      * Only a job that failed or was canceled, and that has had fewer attempts in all. Nothing then begins more: not a
      * rule, a retry nor any other rung.

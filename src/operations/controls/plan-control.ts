@@ -22,6 +22,8 @@ interface Said {
   readonly reason: string;
   readonly key: string | null;
   readonly force: boolean;
+  /** Of a retry: other jobs that run again with it. */
+  readonly also?: readonly number[] | undefined;
   /** Of a cancel: without undo and finally steps. */
   readonly now?: boolean;
 }
@@ -35,7 +37,7 @@ export function isOnStep(action: ControlAction): action is (typeof ON_STEP)[numb
 /** The command that an action is. `job` is the one that an action on a step is about. */
 export function commandOf(
   action: ControlAction,
-  { reason, key, force, now }: Said,
+  { reason, key, force, also, now }: Said,
   job: number | null,
 ): OperatorCommand {
   switch (action) {
@@ -49,7 +51,12 @@ export function commandOf(
     case "reset_failed":
       return { type: "run.reset", reason, key };
     case "retry_step":
-      return { type: "step.retry", job: stepOf(action, job), reason, key, force };
+      return {
+        type: "step.retry",
+        job: stepOf(action, job),
+        ...(also === undefined ? {} : { also }),
+        ...{ reason, key, force },
+      };
     case "resume_from_step":
       return { type: "step.resume_from", job: stepOf(action, job), reason, key, force };
     case "hard_reset_step":

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { JobRow } from "../../core/model/rows.js";
 import { findJob } from "../../report/lookup/choose-job.js";
+import { findNamedJobs } from "../../report/lookup/named-jobs.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
@@ -39,6 +40,13 @@ const input = z.strictObject({
   run_id: runReference,
   action: z.enum(CONTROL_ACTIONS).describe("What to do."),
   step_id: step.optional().describe("For the actions on a step: its id, step@scope, or a job's id."),
+  step_ids: z
+    .array(step)
+    .min(1)
+    .optional()
+    .describe(
+      "retry_step: several steps instead of step_id, all of them or none. `*` and `?` stand for any characters: such a name means the failed, canceled and held steps that it fits.",
+    ),
   scope,
   force: flag
     .default(false)
@@ -88,7 +96,7 @@ export const controlRun = operation({
     {
       words: "resume",
       summary:
-        "continue a run that was interrupted, paused or resolved, or print the result of a finished one",
+        "continue a run that was interrupted or paused, or print the result of a finished one",
       positional: ["run_id"],
       preset: { action: "resume" },
       examples: ["daruma resume 3", "daruma resume last --json"],
@@ -116,11 +124,12 @@ export const controlRun = operation({
     },
     {
       words: "retry",
-      summary: "run a failed, canceled or held step again, even if the run is over",
-      positional: ["[run_id]", "[step_id]"],
+      summary: "run failed, canceled or held steps again, even if the run is over",
+      positional: ["[run_id]", "[step_ids...]"],
       preset: { action: "retry_step" },
       examples: [
         'daruma retry 3 build --reason "fixed the compiler"',
+        "daruma retry last 'train_*' 'resize@list[16]'",
         "daruma retry last setup --force",
         'daruma retry --class transient_runtime --since 2h --reason "the network is back"',
       ],
@@ -148,8 +157,8 @@ export const controlRun = operation({
       positional: ["[run_id]"],
       preset: { action: "reset_failed" },
       examples: [
-        'daruma reset 3 --failed-only --reason "the network is back"',
-        "daruma reset --failed-only --workflow nightly --dry-run",
+        'daruma reset 3 --reason "the network is back"',
+        "daruma reset --workflow nightly --dry-run",
       ],
     },
   ],
@@ -190,8 +199,8 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
     const resumed = await resumeRun(context, runId, said);
     return answerOf(context, { action: "resume", target: null }, resumed, said);
   }
-  const target = isOnStep(request.action) ? await chooseTarget(context.store, runId, request) : null;
-  const command = commandOf(request.action, { ...said, force, now }, target?.id ?? null);
+  const { target, also } = await chooseTargets(context.store, runId, request);
+  const command = commandOf(request.action, { ...said, force, also, now }, target?.id ?? null);
   const children = now && !dry_run ? await unfinishedChildren(context.store, runId) : [];
   const answer = await (dry_run
     ? tryCommand(context.store, runId, command)
@@ -223,13 +232,27 @@ function unlessOver(error: unknown): void {
   if (!(error instanceof DarumaError && error.code === "RUN_OVER")) throw error;
 }
 
-async function chooseTarget(
-  store: Store,
-  runId: number,
-  { step_id, scope, action }: ControlRequest,
-): Promise<JobRow> {
+interface Targets {
+  /** The first of several; null: the action is about the run. */
+  readonly target: JobRow | null;
+  /** Missing where one step was named. */
+  readonly also?: readonly number[];
+}
+
+async function chooseTargets(store: Store, runId: number, request: ControlRequest): Promise<Targets> {
+  const { step_id, step_ids, scope, action, force } = request;
+  if (step_ids !== undefined) {
+    if (action !== "retry_step" || step_id !== undefined || scope !== undefined || force)
+      throw new DarumaError(
+        "INVALID_INPUT",
+        "step_ids is for retry_step, without step_id, scope and force",
+      );
+    const [first, ...others] = await findNamedJobs(store, runId, step_ids);
+    return { target: first!, also: others.map(({ id }) => id) };
+  }
+  if (!isOnStep(action)) return { target: null };
   if (step_id === undefined) throw new DarumaError("INVALID_INPUT", `${action} needs step_id: which step?`);
-  return findJob(store, { run_id: runId, job_id: step_id, scope });
+  return { target: await findJob(store, { run_id: runId, job_id: step_id, scope }) };
 }
 
 /** Lift a pause, or let somebody go on with a run that nobody runs. A run that is over stays as it is. */

@@ -15,11 +15,7 @@ const MAX_CHOICES = 8;
 export function commandsFor({ kind, run_id, step, signature, facts }: Notice): ToldCommand[] {
   const run = String(run_id);
   const job = step === null ? null : nameOf(step, facts.scope ?? "root");
-  const goOn = facts.managed === false ? [told("then continue the run", "resume", run)] : [];
-  const again = [
-    told("try again what failed", "reset", run, "--failed-only"),
-    told("then continue the run", "resume", run),
-  ];
+  const again = [told("try again what failed", "reset", run)];
   // What was undone cannot go on; a fork does it again.
   const anew =
     step === null ? [] : [told("run it again from there, as a new run", "fork", run, "--from", step)];
@@ -29,7 +25,6 @@ export function commandsFor({ kind, run_id, step, signature, facts }: Notice): T
         told("run it again, once the cause is fixed", "resolve", run, job ?? "", "--retry"),
         told("continue without it", "resolve", run, job ?? "", "--skip"),
         told("let it fail", "resolve", run, job ?? "", "--fail"),
-        ...goOn,
         ...toMute(signature),
       ];
     case "dead_letter":

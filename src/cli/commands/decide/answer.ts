@@ -1,9 +1,10 @@
 import { nameOf } from "../../../report/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
-import { tellChange } from "../../tell-change.js";
+import type { GoOnFlags } from "../../go-on-here.js";
+import { tellAndGoOn } from "../../tell-change.js";
 
-interface AnswerFlags {
+interface AnswerFlags extends GoOnFlags {
   readonly choose: string;
   readonly text?: string;
   readonly scope?: string;
@@ -24,10 +25,11 @@ export const answer: Present = async ({ args, flags }, session, client) => {
     key,
     dry_run: dryRun,
   });
-  return tellChange(
+  return tellAndGoOn(
     session,
     client,
     { ...given, action: "answer" },
     `${nameOf(given.step, given.scope)} is answered: ${choose}`,
+    flags,
   );
 };

@@ -1,6 +1,6 @@
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
-import { isServersRun } from "../../remote/who-goes-on.js";
+import { topRunOf } from "../../remote/who-goes-on.js";
 import { changeText, goingOn } from "../../tell-change.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 import { givenJson } from "./given-json.js";
@@ -38,8 +38,8 @@ export const decide: Present = async ({ input }, session, client) => {
     const changes = run.changed.map(changeText).join(", ");
     lines.push(`  run ${run.run_id}: ${changes === "" ? run.status : changes}`);
     if (answer.dry_run) continue;
-    const place = { options, isServers: await isServersRun(client, options, run.run_id) };
-    for (const line of goingOn(run, place)) lines.push(`    ${line}`);
+    const { managed } = await topRunOf(client, run.run_id);
+    for (const line of goingOn(run, { options, managed })) lines.push(`    ${line}`);
   }
   const more = answer.runs.length - MAX_RUNS_TOLD;
   if (more > 0) lines.push(`  … and ${more} more runs`);

@@ -3,7 +3,7 @@ import type { Client, InputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
-import { isServersRun } from "../../remote/who-goes-on.js";
+import { topRunOf } from "../../remote/who-goes-on.js";
 import { goingOn } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
@@ -50,6 +50,6 @@ function chosenStatus(word: string): "ready" | "failed" {
 /** What becomes of the run now. */
 async function nextLines({ options }: Session, client: Client, runId: number): Promise<string[]> {
   const { status } = await client.call("get_run", { run_id: runId });
-  const isServers = await isServersRun(client, options, runId);
-  return goingOn({ run_id: runId, status, before: "", owner: null }, { options, isServers });
+  const { managed } = await topRunOf(client, runId);
+  return goingOn({ run_id: runId, status, before: "", owner: null }, { options, managed });
 }

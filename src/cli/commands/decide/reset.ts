@@ -1,16 +1,12 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
-import { tellChange } from "../../tell-change.js";
+import { tellAndGoOn } from "../../tell-change.js";
 import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
 
 /** What failed unhandled, was canceled or is held begins anew; what completed stays. */
 export const reset: Present = async (given, session, client) => {
   const { input, flags } = given;
-  if (flags.failedOnly !== true)
-    throw new DarumaError("USAGE", "add --failed-only", {
-      hint: "Only failed, canceled and held steps can be reset. To start over, start a new run; to go back to a step: `daruma resume-from RUN STEP`.",
-    });
   if (choosesByFailure(flags)) {
     const run_id = input.run_id as InputOf<"start_campaign">["run_id"];
     return startFiltered(given, session, client, { action: "retry", run_id });
@@ -26,5 +22,5 @@ export const reset: Present = async (given, session, client) => {
     answer.changed.length === 0
       ? `run ${answer.run_id} has no failed, canceled or held steps; nothing changed`
       : `run ${answer.run_id}: failed, canceled and held steps run again`;
-  return tellChange(session, client, { ...answer, action: "reset" }, sentence);
+  return tellAndGoOn(session, client, { ...answer, action: "reset" }, sentence, flags);
 };

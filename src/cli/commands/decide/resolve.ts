@@ -6,12 +6,13 @@ import { DEFAULT_REASON } from "../../../operations/operator-words.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
 import { withScope } from "../../declare/job-words.js";
 import type { Given, Present } from "../../declare/presenter.js";
-import { tellChange } from "../../tell-change.js";
+import type { GoOnFlags } from "../../go-on-here.js";
+import { tellAndGoOn } from "../../tell-change.js";
 import type { Session } from "../../terminal/channel.js";
 import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
 import { givenJson } from "./given-json.js";
 
-interface ResolveFlags {
+interface ResolveFlags extends GoOnFlags {
   readonly all?: boolean;
   readonly scope?: string;
   readonly retry?: boolean;
@@ -60,11 +61,12 @@ export const resolveHolds: Present = async (given, session, client) => {
   throwFirstError(answer);
   const { key, dry_run } = answer;
   const said = answer.results[0]!.reason;
-  return tellChange(
+  return tellAndGoOn(
     session,
     client,
     { ...answer.runs[0]!, action: `resolve.${action}`, reason: said, key, dry_run },
     `resolved by ${action}: ${said}`,
+    flags,
   );
 };
 

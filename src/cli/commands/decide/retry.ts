@@ -1,18 +1,21 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
+import { isGlob } from "../../../report/lookup/named-jobs.js";
 import type { Present } from "../../declare/presenter.js";
-import { tellChange } from "../../tell-change.js";
+import { tellAndGoOn } from "../../tell-change.js";
 import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
 
 /** A step again: with fresh budgets, in a fresh workspace, or as where the run goes back to. */
 export const retry: Present = async (given, session, client) => {
   const { input, flags } = given;
-  if (input.step_id === undefined && choosesByFailure(flags)) {
+  const names = (input.step_ids ?? []) as readonly string[];
+  const isNamed = input.step_id !== undefined || names.length > 0;
+  if (!isNamed && choosesByFailure(flags)) {
     const run_id = input.run_id as InputOf<"start_campaign">["run_id"];
     return startFiltered(given, session, client, { action: "retry", run_id });
   }
-  if (input.step_id === undefined)
+  if (!isNamed)
     throw new DarumaError(
       "USAGE",
       "name a run and a step, or choose failed jobs with --signature, --workflow, --step, --class or --since",
@@ -21,13 +24,18 @@ export const retry: Present = async (given, session, client) => {
       },
     );
   refuseCampaignFlags(flags);
-  const answer = await client.call("control_run", input as InputOf<"control_run">);
+  const { step_ids: _names, ...rest } = input;
+  const one = names.length === 1 && !isGlob(names[0]!) ? { ...rest, step_id: names[0] } : null;
+  const answer = await client.call("control_run", (one ?? input) as InputOf<"control_run">);
+  if (one === null && names.length > 0)
+    return tellAndGoOn(session, client, answer, "retried with fresh budgets:", flags);
   const name = nameOf(answer.target!.step, answer.target!.scope);
-  return tellChange(
+  return tellAndGoOn(
     session,
     client,
     answer,
     `${name} ${MEANS[answer.action] ?? (answer.changed.every(({ from }) => from === "waiting") ? LET_THROUGH : "is retried with fresh budgets")}`,
+    flags,
   );
 };
 

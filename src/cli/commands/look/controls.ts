@@ -22,7 +22,7 @@ const COMMANDS: {
   retry_step: (run, job) => `retry ${run} ${job}`,
   hard_reset_step: (run, job) => `hard-reset ${run} ${job}`,
   resume_from_step: (run, job) => `resume-from ${run} ${job}`,
-  reset_failed: (run) => `reset ${run} --failed-only`,
+  reset_failed: (run) => `reset ${run}`,
   cancel_now: (run) => `cancel ${run} --now`,
   fork: (run, _job, step) => `fork ${run} --from ${step}`,
   redrive: (run, job) => `redrive ${run} ${job}`,

@@ -1,11 +1,10 @@
 import { DarumaError } from "../../../core/errors/errors.js";
-import { Daruma } from "../../../host/daruma.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
 import type { Present } from "../../declare/presenter.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
-import { settingsOfRun } from "../../run-settings.js";
+import { openHere } from "../../open-here.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
@@ -39,13 +38,7 @@ export const recover: Present = async ({ input, flags: given }, session, client)
     refuseRounds(flags, "another process has the run and continues it");
     return recoverAlone(session, client, input as InputOf<"recover_run">);
   }
-  const store = await existingStore(session.options);
-  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
-  const daruma = await Daruma.open({
-    outputDir: session.options.outputDir,
-    ...{ store, breakers, notify },
-    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
-  });
+  const { daruma, channels } = await openHere(session, reference, flags);
   return getUpHere(session, daruma, reference, { flags, channels, plan, first: "recover" });
 };
 

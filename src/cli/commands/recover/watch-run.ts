@@ -1,12 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
-import { Daruma } from "../../../host/daruma.js";
 import type { Client } from "../../../operations/client.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { ServerRun } from "../../remote/follow-server-run.js";
-import { settingsOfRun } from "../../run-settings.js";
+import { openHere } from "../../open-here.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
@@ -47,13 +46,7 @@ export async function watchRun(
   refuseServerFlags(flags);
   if (flags.recover !== true) return look(session, client, reference, flags);
   if (!(await untilNobodyRunsIt(session, client, reference, flags))) return EXIT.interrupted;
-  const store = await existingStore(options);
-  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
-  const daruma = await Daruma.open({
-    ...{ store, breakers, notify },
-    outputDir: options.outputDir,
-    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
-  });
+  const { daruma, channels } = await openHere(session, reference, flags);
   return getUpHere(session, daruma, reference, { flags, channels, plan, first: "follow" });
 }
 

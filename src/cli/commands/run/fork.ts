@@ -1,14 +1,12 @@
-import { Daruma } from "../../../host/daruma.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { forkSource } from "../../../operations/runs/fork-source.js";
 import { readSource, readWorkflow } from "../../../operations/workflows/workflow-source.js";
 import { type RunReference, requireRun } from "../../../report/lookup/run-reference.js";
 import type { Present } from "../../declare/presenter.js";
 import { resolveRun } from "../../declare/run-reference.js";
-import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
 import { startRemotely } from "../../remote/follow-server-run.js";
-import { settingsOfRun } from "../../run-settings.js";
+import { openHere } from "../../open-here.js";
 import { readInputs, readLabels } from "../../run-variables.js";
 import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import type { Session } from "../../terminal/channel.js";
@@ -44,14 +42,8 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
   refuseServerFlags(flags);
   const inputs = readInputs(flags.input ?? []);
   const labels = readLabels(flags.label ?? []);
-  const store = await existingStore(session.options);
-  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
+  const { daruma, channels, breakers } = await openHere(session, reference, flags);
   const reading = { customActions: [], sharedBreakers: breakers.map(({ name }) => name) };
-  const daruma = await Daruma.open({
-    outputDir: session.options.outputDir,
-    ...{ store, breakers, notify },
-    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
-  });
   return followRun(session, daruma, { ...flags, channels }, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const { folder } = await requireRun(daruma.store, runId);

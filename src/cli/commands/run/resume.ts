@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { Daruma } from "../../../host/daruma.js";
 import { COMMAND_LINE, operateThrough } from "../../../host/local-operate.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { nameOfPrincipal, putCommand } from "../../../operations/put-command.js";
@@ -8,7 +7,7 @@ import type { LeaseOwner, Store } from "../../../store/store.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
-import { settingsOfRun } from "../../run-settings.js";
+import { openHere } from "../../open-here.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
@@ -30,12 +29,7 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
     await store.close();
     return 0;
   }
-  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
-  const daruma = await Daruma.open({
-    outputDir: session.options.outputDir,
-    ...{ store, breakers, notify },
-    ...(flags.maxParallel === undefined ? {} : { maxParallel: flags.maxParallel }),
-  });
+  const { daruma, channels } = await openHere(session, reference, flags, store);
   return followRun(session, daruma, { ...flags, channels }, async () => {
     const runId = await resolveRun(daruma.store, reference);
     const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);

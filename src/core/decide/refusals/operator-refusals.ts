@@ -1,6 +1,7 @@
 import { type Advice, adviceFor } from "../../errors/errors.js";
 import type { HoldDecision, OperatorCommand, RecoveredJob } from "../../model/commands.js";
 import { gateState } from "../../model/gate.js";
+import { isAncestor } from "../../model/graph.js";
 import { isHandled } from "../../model/handled.js";
 import { type Amounts, raisesTo, refuseRaise } from "../../model/resources.js";
 import { isQueued } from "../../model/resting.js";
@@ -115,7 +116,8 @@ function unknownJob(run: Run, id: number): Refusal {
   return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
 }
 
-function refuseRetry(run: Run, { job: id, maxAttempts }: CommandOf<"step.retry">): Refusal | null {
+function refuseRetry(run: Run, { job: id, also, maxAttempts }: CommandOf<"step.retry">): Refusal | null {
+  if (also !== undefined) return refuseSeveral(run, [id, ...also]);
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   const mayGoOn = maxAttempts === undefined && waitsForBreakers(run, job);
@@ -126,6 +128,20 @@ function refuseRetry(run: Run, { job: id, maxAttempts }: CommandOf<"step.retry">
   if (job.attempt < maxAttempts) return null;
   const had = `${job.attempt} attempt${job.attempt === 1 ? "" : "s"}`;
   return refuse("RETRIES_USED_UP", `job ${id}, ${step}, has had ${had}; max_retries is ${maxAttempts}`);
+}
+
+/** A job that was canceled with one of the others comes back with it. */
+function refuseSeveral(run: Run, ids: readonly number[]): Refusal | null {
+  const jobs = ids.flatMap((id) => findJob(run, id) ?? []);
+  const comesBack = ({ status, step }: Job): boolean =>
+    status === "canceled" && jobs.some((other) => isAncestor(other.step, step));
+  for (const id of ids) {
+    const job = findJob(run, id);
+    if (job === null) return unknownJob(run, id);
+    const refused = refuseWhileEnding(run, job) ?? refuseAgain(run, job);
+    if (refused !== null && !(refused.code === "DEPENDENCY_FAILED" && comesBack(job))) return refused;
+  }
+  return refuseTwice(ids.map((job) => ({ job })));
 }
 
 function decideHold({ id }: Job): Advice {
@@ -189,7 +205,7 @@ function scopeGone(run: Run, { step, scope }: Job): Refusal {
 
 function dependencyFailed(run: Run, { step }: Job): Refusal {
   return refuse("DEPENDENCY_FAILED", `a step that ${step.definition.id} depends on did not complete`, {
-    typed: `Retry that step first; its dependents run after it. \`daruma reset ${run.id} --failed-only\` retries all.`,
+    typed: `Retry that step first; its dependents run after it. \`daruma reset ${run.id}\` retries all.`,
     asked:
       "Retry that step first; its dependents run after it. control_run with action reset_failed retries all.",
   });

@@ -1,0 +1,25 @@
+import { Daruma } from "../host/daruma.js";
+import type { Settings } from "../settings/settings.js";
+import type { Store } from "../store/store.js";
+import type { RunReference } from "./declare/run-reference.js";
+import { existingStore } from "./existing-store.js";
+import { settingsOfRun } from "./run-settings.js";
+import type { FollowFlags } from "./server/server-flags.js";
+import type { Session } from "./terminal/channel.js";
+
+/** An engine of this process for a run that is there already, with the settings beside its file. */
+export async function openHere(
+  session: Session,
+  reference: RunReference,
+  { maxParallel }: Pick<FollowFlags, "maxParallel">,
+  opened?: Store,
+): Promise<{ readonly daruma: Daruma } & Pick<Settings, "channels" | "breakers">> {
+  const { outputDir } = session.options;
+  const store = opened ?? (await existingStore(session.options));
+  const { breakers, notify, channels } = await settingsOfRun(session, store, reference);
+  const daruma = await Daruma.open({
+    ...{ outputDir, store, breakers, notify },
+    ...(maxParallel === undefined ? {} : { maxParallel }),
+  });
+  return { daruma, channels, breakers };
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { isGlob, isLike } from "./named-jobs.js";
+
+describe("the names of several jobs", () => {
+  it.each([
+    ["train_1_011", "train_*_011", true],
+    ["train_1_012", "train_*_011", false],
+    ["resize@list[16]", "resize@list[1?]", true],
+    ["resize@list[1]", "resize@list[1?]", false],
+    ["resize@list[16]", "*", true],
+    ["a", "a*", true],
+    ["ab", "a?b", false],
+    ["aXbXc", "a*b*c", true],
+    ["", "*", true],
+  ])("%s fits %s: %s", (name, glob, expected) => {
+    expect(isLike(name, glob)).toBe(expected);
+  });
+
+  it("brackets are no wildcards", () => {
+    expect([isGlob("resize@list[16]"), isGlob("resize@list[*]")]).toEqual([false, true]);
+    expect(isLike("resize@list1", "resize@list[1]*")).toBe(false);
+  });
+});

@@ -1,0 +1,58 @@
+import { DarumaError } from "../../core/errors/errors.js";
+import type { JobRow, JobStatus } from "../../core/model/rows.js";
+import type { Store } from "../../store/store.js";
+import { findJob } from "./choose-job.js";
+import { nameOf } from "./job-name.js";
+
+const WILD = /[*?]/;
+const RUNS_AGAIN: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "pending_failed"]);
+
+/** True where the name stands for several: brackets do not, since `resize@list[16]` is an item. */
+export function isGlob(name: string): boolean {
+  return WILD.test(name);
+}
+
+/** Each job that one of the names means, once, in the order of the run. A glob means those that could run again. */
+export async function findNamedJobs(
+  store: Store,
+  runId: number,
+  names: readonly string[],
+): Promise<JobRow[]> {
+  const found = new Map<number, JobRow>();
+  const jobs = names.some(isGlob) ? await store.readJobs(runId) : [];
+  for (const name of names)
+    for (const job of isGlob(name)
+      ? matching(jobs, runId, name)
+      : [await findJob(store, { run_id: runId, job_id: name })])
+      found.set(job.id, job);
+  return [...found.values()].sort((one, other) => one.id - other.id);
+}
+
+function matching(jobs: readonly JobRow[], runId: number, glob: string): JobRow[] {
+  const fits = jobs.filter(({ step, scope }) => [step, nameOf(step, scope)].some((name) => isLike(name, glob)));
+  if (fits.length === 0) throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step like ${glob}`);
+  const again = fits.filter(({ status, handled }) => RUNS_AGAIN.has(status) && !handled);
+  if (again.length > 0) return again;
+  throw new DarumaError("NOT_RETRYABLE", `no step like ${glob} of run ${runId} is failed, canceled or held`);
+}
+
+/** `*` any characters, `?` one; it never goes back further than to the last `*`. */
+export function isLike(name: string, glob: string): boolean {
+  let [at, from] = [0, 0];
+  let star: { at: number; from: number } | null = null;
+  while (at < name.length) {
+    if (glob[from] === "*") {
+      star = { at, from };
+      from += 1;
+    } else if (from < glob.length && (glob[from] === "?" || glob[from] === name[at])) {
+      at += 1;
+      from += 1;
+    } else if (star !== null) {
+      star.at += 1;
+      at = star.at;
+      from = star.from + 1;
+    } else return false;
+  }
+  while (glob[from] === "*") from += 1;
+  return from === glob.length;
+}
