@@ -18,7 +18,9 @@ steps:
 }
 
 const trace = (flag: string): string[] =>
-  readFileSync(join(cli.path, `${flag}.trace`), "utf8").trim().split("\n");
+  readFileSync(join(cli.path, `${flag}.trace`), "utf8")
+    .trim()
+    .split("\n");
 
 async function fail(flag: string, more = ""): Promise<string> {
   const { report } = await cli.runJson(failing(flag, more));
@@ -34,7 +36,9 @@ describe("a decision about a run that nobody runs", () => {
     const retried = await runCli(["retry", id, "b", "--output-dir", cli.outputDir], {}, "/");
     expect([retried.exitCode, retried.stdout]).toEqual([
       0,
-      expect.stringMatching(/^b is retried with fresh budgets\n {2}b: failed -> ready\n✓ run \d+ .* completed /),
+      expect.stringMatching(
+        /^b is retried with fresh budgets\n {2}b: failed -> ready\n✓ run \d+ .* completed /,
+      ),
     ]);
     expect(trace("elsewhere")).toEqual(["a", "b", "b"]);
   });
@@ -49,12 +53,16 @@ describe("a decision about a run that nobody runs", () => {
     ["reset", (id: string) => ["reset", id], ""],
     ["resolve", (id: string) => ["resolve", id, "b", "--retry"], "unhandled: hold"],
     ["resume-from", (id: string) => ["resume-from", id, "b"], ""],
-  ])("%s goes on as well; with --json the run's report is printed", { tags: ["R8"] }, async (word, args, more) => {
-    const id = await fail(`go-${word}`, more);
-    const { exitCode, value } = await cli.json<Report>(...args(id));
-    expect([exitCode, value.run_id, value.status]).toEqual([0, Number(id), "completed"]);
-    expect(trace(`go-${word}`)).toEqual(["a", "b", "b"]);
-  });
+  ])(
+    "%s goes on as well; with --json the run's report is printed",
+    { tags: ["R8"] },
+    async (word, args, more) => {
+      const id = await fail(`go-${word}`, more);
+      const { exitCode, value } = await cli.json<Report>(...args(id));
+      expect([exitCode, value.run_id, value.status]).toEqual([0, Number(id), "completed"]);
+      expect(trace(`go-${word}`)).toEqual(["a", "b", "b"]);
+    },
+  );
 
   it("is only recorded with --no-resume, and exits 0", { tags: ["R8"] }, async () => {
     const id = await fail("recorded");
@@ -111,9 +119,14 @@ steps:
     cli.write("mended", "");
     rmSync(join(cli.path, "items.trace"));
     const none = await cli.daruma("retry", id, "train_?", "nothing*");
-    expect([none.exitCode, none.stderr]).toEqual([2, expect.stringMatching(/^error STEP_NOT_FOUND: .* nothing\*/)]);
+    expect([none.exitCode, none.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error STEP_NOT_FOUND: .* nothing\*/),
+    ]);
     const done = await cli.daruma("retry", id, "list*");
-    expect(done.stderr).toMatch(/^error NOT_RETRYABLE: no step like list\* of run \d+ is failed, canceled or held/);
+    expect(done.stderr).toMatch(
+      /^error NOT_RETRYABLE: no step like list\* of run \d+ is failed, canceled or held/,
+    );
     const { stdout } = await cli.daruma("retry", id, "train_*", "work@list[0]");
     expect(stdout).toMatch(
       /^retried with fresh budgets:\n {2}train_1: failed -> ready\n {2}work@list\[0\]: failed -> ready\n/,

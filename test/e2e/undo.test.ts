@@ -80,7 +80,7 @@ steps:
     const id = String(report.run_id);
     const story = await cli.daruma("explain", id);
     expect(story.stdout).toContain("say that you have undone it by hand, with --complete null");
-    expect((await cli.daruma("resolve", id, "undo-a", "--complete", "null")).exitCode).toBe(1);
+    expect((await cli.daruma("resolve", id, "undo-a", "--complete", "null")).exitCode).toBe(0);
     const ended = await cli.resume(report.run_id);
     expect([ended.exitCode, steps((ended.report as UndoneReport).undone?.done)]).toEqual([1, ["a undo-a"]]);
   });

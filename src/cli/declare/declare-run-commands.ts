@@ -68,9 +68,7 @@ Examples:
     );
   program
     .command("resume")
-    .description(
-      "continue a run that was interrupted or paused, or print the result of a finished one",
-    )
+    .description("continue a run that was interrupted or paused, or print the result of a finished one")
     .argument("<run>", `a run: ${RUN_ARGUMENT}`, runReference)
     .option(
       "--max-parallel <n>",

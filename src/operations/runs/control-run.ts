@@ -95,8 +95,7 @@ export const controlRun = operation({
   cli: [
     {
       words: "resume",
-      summary:
-        "continue a run that was interrupted or paused, or print the result of a finished one",
+      summary: "continue a run that was interrupted or paused, or print the result of a finished one",
       positional: ["run_id"],
       preset: { action: "resume" },
       examples: ["daruma resume 3", "daruma resume last --json"],
@@ -243,10 +242,7 @@ async function chooseTargets(store: Store, runId: number, request: ControlReques
   const { step_id, step_ids, scope, action, force } = request;
   if (step_ids !== undefined) {
     if (action !== "retry_step" || step_id !== undefined || scope !== undefined || force)
-      throw new DarumaError(
-        "INVALID_INPUT",
-        "step_ids is for retry_step, without step_id, scope and force",
-      );
+      throw new DarumaError("INVALID_INPUT", "step_ids is for retry_step, without step_id, scope and force");
     const [first, ...others] = await findNamedJobs(store, runId, step_ids);
     return { target: first!, also: others.map(({ id }) => id) };
   }

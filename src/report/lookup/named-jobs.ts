@@ -29,7 +29,9 @@ export async function findNamedJobs(
 }
 
 function matching(jobs: readonly JobRow[], runId: number, glob: string): JobRow[] {
-  const fits = jobs.filter(({ step, scope }) => [step, nameOf(step, scope)].some((name) => isLike(name, glob)));
+  const fits = jobs.filter(({ step, scope }) =>
+    [step, nameOf(step, scope)].some((name) => isLike(name, glob)),
+  );
   if (fits.length === 0) throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step like ${glob}`);
   const again = fits.filter(({ status, handled }) => RUNS_AGAIN.has(status) && !handled);
   if (again.length > 0) return again;

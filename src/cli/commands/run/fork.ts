@@ -5,8 +5,8 @@ import { type RunReference, requireRun } from "../../../report/lookup/run-refere
 import type { Present } from "../../declare/presenter.js";
 import { resolveRun } from "../../declare/run-reference.js";
 import { followRun } from "../../follow-run.js";
-import { startRemotely } from "../../remote/follow-server-run.js";
 import { openHere } from "../../open-here.js";
+import { startRemotely } from "../../remote/follow-server-run.js";
 import { readInputs, readLabels } from "../../run-variables.js";
 import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import type { Session } from "../../terminal/channel.js";
