@@ -4,12 +4,11 @@ import type { Store } from "../../store/store.js";
 import { findJob } from "./choose-job.js";
 import { nameOf } from "./job-name.js";
 
-const WILD = /[*?]/;
 const RUNS_AGAIN: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "pending_failed"]);
 
 /** True where the name stands for several: brackets do not, since `resize@list[16]` is an item. */
 export function isGlob(name: string): boolean {
-  return WILD.test(name);
+  return name.includes("*") || name.includes("?");
 }
 
 /** Each job that one of the names means, once, in the order of the run. A glob means those that could run again. */
