@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.js";
 import { findJob } from "./choose-job.js";
 import { nameOf } from "./job-name.js";
 
-const RUNS_AGAIN: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "pending_failed"]);
+const RUNS_AGAIN: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "held"]);
 
 /** True where the name stands for several: brackets do not, since `resize@list[16]` is an item. */
 export function isGlob(name: string): boolean {
