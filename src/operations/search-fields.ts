@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SIGNATURE_VERSION } from "../core/failure/signature.js";
 import { LABEL_KEY } from "../core/text/labels.js";
 import { searchText } from "../core/text/search-text.js";
 import type { RunFilter, SoughtLabel } from "../store/filters.js";
@@ -10,7 +11,6 @@ const MAX_MOMENT_CHARS = 40;
 const MAX_SOUGHT_LABELS = 32;
 /** As it is shown, or its beginning; the version may be left out. */
 const SIGNATURE = /^(?:v\d{1,4}:)?[0-9a-f]{4,64}$/;
-const CURRENT_VERSION = "v1:";
 
 const moment = z
   .string()
@@ -66,7 +66,7 @@ export function searchOf(
     ...(text === undefined ? {} : { text: searchText(text) }),
     ...(signature === undefined
       ? {}
-      : { signature: signature.includes(":") ? signature : CURRENT_VERSION + signature }),
+      : { signature: signature.includes(":") ? signature : `${SIGNATURE_VERSION}:${signature}` }),
     ...(workflow === undefined ? {} : { workflow }),
   };
 }

@@ -104,7 +104,7 @@ steps:
       "- do not re-run unchanged remediation\n",
       "- if test harness instability is detected, isolate cause before editing product code\n",
       "failed_attempt: 1\n",
-      "failure_signature: v1:",
+      "failure_signature: v2:",
       "code: EXIT_4\n",
       `last_command: ${process.execPath}`,
       "cannot find module left-pad",

@@ -44,7 +44,7 @@ describe("with real processes: secrets", () => {
       signatures.push(failed!.error.signature);
     }
     // Signed after redaction: another secret makes no other failure.
-    expect(signatures[0]).toMatch(/^v1:[0-9a-f]{64}$/);
+    expect(signatures[0]).toMatch(/^v2:[0-9a-f]{64}$/);
     expect(signatures[1]).toBe(signatures[0]);
   });
 

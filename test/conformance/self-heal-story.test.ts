@@ -59,7 +59,7 @@ describe("what is told of a step that heals", () => {
       stepIndex: 1,
       attempt: 2,
       failureClass: "stuck_no_progress",
-      failureSignature: expect.stringMatching(/^v1:[0-9a-f]{64}$/),
+      failureSignature: expect.stringMatching(/^v2:[0-9a-f]{64}$/),
       diffHash: "d1",
       strategy: "hard_reset",
     });

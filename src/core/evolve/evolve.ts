@@ -170,7 +170,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.error = event.error;
         if (!traitsOf(event.error.class).lost) job.outcomeDueSince = null;
         rememberBreakers(job, event.breakers);
-        if (event.breakers === undefined)
+        if (event.breakers === undefined && typeof job.step.definition.noProgressLimit === "number")
           job.heal = noteFailure(job.heal, job.error, event.no_progress ?? null);
         forgetAnswers(job);
         job.question = null;

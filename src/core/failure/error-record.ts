@@ -9,8 +9,9 @@ import { failureSignature } from "./signature.js";
 export type Ending = Pick<ErrorRecord, "code" | "message" | "class" | "retryable" | "signature">;
 
 export function judgeEnding(code: string, message: string): Ending {
-  const signature = failureSignature({ code, message, stdout_tail: "", stderr_tail: "" });
-  return { code, message, ...judgeCode(code), signature };
+  const judged = judgeCode(code);
+  const texts = { message, stdout_tail: "", stderr_tail: "" };
+  return { code, message, ...judged, signature: failureSignature({ code, ...judged, ...texts }) };
 }
 
 /** What a job ended with: the failure of its last attempt where that is it, else a record of its own. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { maskVolatile } from "./mask-volatile.js";
+import { maskItems, maskVolatile } from "./mask-volatile.js";
 
 describe("maskVolatile masks", () => {
   it.each([
@@ -75,5 +75,37 @@ describe("maskVolatile keeps what tells failures apart", () => {
     "Node.js v20.20.0",
   ])("%j", (line) => {
     expect(maskVolatile(line)).toBe(line);
+  });
+});
+
+describe("maskItems masks besides", () => {
+  it.each([
+    ["corrupt JPEG data in frame 179", "corrupt JPEG data in frame <n>"],
+    ["expected 3 items, got -1.5", "expected <n> items, got <n>"],
+    ["Node.js v20.20.0", "<path> v<n>"],
+    ["request 17-4 of 1,000", "request <n>-<n> of <n>"],
+    ["cannot open cat.jpg", "cannot open <path>"],
+    ["cannot open 'Größe.tiff'", "cannot open '<path>'"],
+    ["sample_12.fastq.gz: not in gzip format", "<path>: not in gzip format"],
+    ["main.c:12:5: error", "<path>: error"],
+    ["open '/data/My Photos/cat': denied", "open '<path>': denied"],
+    ['open "C:\\My Photos\\cat": denied', 'open "<path>": denied'],
+    ["`../in/a b` and `./b`", "`<path>` and `<path>`"],
+  ])("the item in %j", (line, masked) => {
+    expect(maskItems(line)).toBe(masked);
+  });
+
+  it.each([
+    'KeyError: "user.name" is not in foo.bar',
+    "can't resolve '@scope/pkg' as application/json",
+    "ENOENT: java.lang.NullPointerException",
+    "config.json.parse is not a function",
+  ])("no word of %j", (line) => {
+    expect(maskItems(line)).toBe(line);
+  });
+
+  it("takes time in proportion to the text, whatever it is", () => {
+    const hostile = ["'", "a.", "'a.jp", "-1", "/a b", "a.a-"].map((part) => part.repeat(4_000));
+    for (const text of hostile) expect(maskItems(text).length).toBeLessThanOrEqual(text.length * 4);
   });
 });

@@ -58,6 +58,34 @@ function maskAfterColon(found: string, before: string, number: string, column: s
   return isPlace ? `${before}:<n>${column === ":" ? ":" : ""}` : found;
 }
 
+/** Endings of files. A list, because `user.name`, `foo.bar` and `java.lang` have the form of a file name too. */
+const ENDING = `\\.(?:${[
+  "jpe?g|png|gif|webp|svg|bmp|tiff?|ico|pdf|eps|psd|heic|raw|dcm|mp[34]|wav|flac|ogg|avi|mov|mkv|webm|m4[av]",
+  "txt|md|rst|log|out|csv|tsv|jsonl?|json5|ya?ml|toml|ini|cfg|conf|xml|html?|s?css|lock|pid|tmp|bak|part|diff|patch",
+  "parquet|feather|arrow|avro|orc|hdf5|h5|nc|np[yz]|mat|pkl|pickle|onnx|pth?|ckpt|safetensors|tfrecords?|db|sqlite3?",
+  "sql|dump|xlsx?|docx?|pptx?|odt|fast[aq]|f[aq]|bam|sam|cram|[vb]cf|bed|g[ft]f|fits|las|shp|geojson|dat|bin",
+  "zip|tar|tgz|gz|bz2|xz|zst|7z|rar|whl|deb|rpm|jar|war|iso|img|exe|dll|so|dylib|pem|crt",
+  "[cm]?[jt]sx?|py|ipynb|rb|rs|go|java|kt|scala|c|h|cc|cpp|hpp|cs|swift|php|pl|lua|f90|sh|bash|ps1|bat|vue|svelte|proto|tf",
+].join("|")})`;
+const WORD = "\\p{L}\\p{N}_@+";
+
+/** Names of files, and quoted paths whole: one that is not quoted ends at a blank. Before the other masks, which cut paths. */
+const FILE_MASKS: readonly (readonly [RegExp, string])[] = [
+  ...["'", '"', "`"].map((quote): [RegExp, string] => [
+    new RegExp(
+      `${quote}(?:(?:(?:~|\\.{1,2})?/|[A-Za-z]:\\\\)[^${quote}]{0,1024}|[^${quote}\\s]{1,255}${ENDING})${quote}`,
+      "giu",
+    ),
+    `${quote}<path>${quote}`,
+  ]),
+  [
+    new RegExp(`(?<![${WORD}./\\\\-])[${WORD}-][${WORD}.-]{0,254}${ENDING}(?![${WORD}/\\\\-]|\\.[${WORD}])`, "giu"),
+    "<path>",
+  ],
+];
+/** A minus between words is a dash. */
+const DIGITS = /(?:(?<![\w)\]>])-)?\d+(?:[.,]\d+)*/g;
+
 /** A line of text with times, durations, ids, paths, ports, pids, line numbers and other long numbers masked. */
 export function maskVolatile(line: string): string {
   let masked = line;
@@ -65,4 +93,14 @@ export function maskVolatile(line: string): string {
     masked = typeof mask === "string" ? masked.replace(pattern, mask) : masked.replace(pattern, mask);
   }
   return masked;
+}
+
+/**
+ * A line without what tells one item of a fan-out from another: quoted paths, names of files and every digit are masked
+ * too. Letters stay, and so `ENOENT` and `EACCES` are two failures.
+ */
+export function maskItems(line: string): string {
+  let masked = line;
+  for (const [pattern, mask] of FILE_MASKS) masked = masked.replace(pattern, mask);
+  return maskVolatile(masked).replace(DIGITS, "<n>");
 }

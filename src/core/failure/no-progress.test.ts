@@ -43,6 +43,15 @@ describe("no-progress detection", () => {
     expect(verdicts(2, exit(1, "a"), exit(1, "b"), exit(1, "b"))).toEqual([null, null, 2]);
   });
 
+  it("begins anew where fewer problems are left, although the book calls it the same failure", {
+    tags: ["groups"],
+  }, () => {
+    const left = (problems: number) =>
+      failed({ message: "exit code 1", exitCode: 1, stdoutTail: `${problems} problems left` });
+    expect(left(8).signature).toBe(left(5).signature);
+    expect(verdicts(2, left(8), left(5), left(3), left(3))).toEqual([null, null, null, 2]);
+  });
+
   it("knows the same failure again whatever its times and paths", () => {
     const at = (time: string) =>
       failed({ message: `failed at 2026-01-01T00:00:${time}Z in /tmp/x${time}`, exitCode: 1 });

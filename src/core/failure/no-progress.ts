@@ -1,11 +1,12 @@
 import type { NoProgress } from "../model/events.js";
 import { type Failure, traitsOf } from "../model/failure.js";
 import type { FailureMark, HealState } from "../model/heal-state.js";
+import { progressSignature, type Signed } from "./signature.js";
 
 /** How many failures it takes to see one that goes to and fro: A, B, A, B. */
 const WINDOW = 4;
 
-type Judged = Pick<Failure, "code" | "class" | "signature" | "diff_hash">;
+type Judged = Signed & Pick<Failure, "diff_hash">;
 
 /**
  * Whether this failure reaches the limit: the streak of consecutive ones with the same signature and the same (or no)
@@ -46,8 +47,8 @@ function neverCounts({ code, class: failureClass }: Judged): boolean {
   return traitsOf(failureClass).lost || code === "NETWORK_ERROR" || /^(?:429|5\d\d)$/.test(code);
 }
 
-function markOf({ signature, diff_hash: diffHash }: Judged): FailureMark {
-  return { signature, diffHash };
+function markOf(failure: Judged): FailureMark {
+  return { signature: progressSignature(failure), diffHash: failure.diff_hash };
 }
 
 function streakWith(heal: HealState, mark: FailureMark): number {

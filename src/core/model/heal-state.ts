@@ -2,6 +2,7 @@ import type { NoProgress } from "./events.js";
 
 /** A failure as the no-progress rule knows it again. */
 export interface FailureMark {
+  /** With numbers kept: what counts fewer problems than before is not the same failure. */
   readonly signature: string;
   readonly diffHash: string | null;
 }
