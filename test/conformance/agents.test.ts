@@ -170,7 +170,7 @@ steps:
     const [failed] = await run.events("attempt.failed");
     expect(failed!.error).toMatchObject({
       code: "IDLE_TIMEOUT",
-      class: "stuck_no_progress",
+      class: "transient_runtime",
       action: "agent",
     });
     expect(run.job("mend").output).toContain("code: IDLE_TIMEOUT");

@@ -66,6 +66,38 @@ describe("what a run tells the failure book", () => {
     ]);
   });
 
+  it("is one failure for items that differ in numbers and names of files only, and another for another code", async () => {
+    const text = file(
+      '  list: { type: noop, forEach: true }\n  decode: { exec: "decode {{ foreach.key | sh }}", depends_on: [list] }',
+    );
+    const corrupt = (frame: number, name: string) => ({
+      exit: 1,
+      stderr: `${name}: corrupt JPEG data in frame ${frame}`,
+    });
+    const stage = await Stage.begin(
+      text,
+      {
+        list: [{ output: ["a", "b", "c", "d"] }],
+        decode: ({ variables }) =>
+          [
+            corrupt(5, "img-0005.jpg"),
+            corrupt(179, "cat.jpg"),
+            { ...corrupt(7, "dog.jpg"), exit: 2 },
+            { exit: 1, stderr: "dog.jpg: cannot open" },
+          ][(variables.foreach as { index: number }).index]!,
+      },
+      { capacity: 1 },
+    );
+    const { events } = await stage.rest();
+    expect(events("attempt.failed")).toHaveLength(4);
+    const entries = await entriesOf(stage);
+    expect(entries.map(({ code, sample, occurrences }) => [code, sample, occurrences])).toEqual([
+      ["EXIT_1", "exit code 1: cat.jpg: corrupt JPEG data in frame 179", 2],
+      ["EXIT_2", "exit code 2: dog.jpg: corrupt JPEG data in frame 7", 1],
+      ["EXIT_1", "exit code 1: dog.jpg: cannot open", 1],
+    ]);
+  });
+
   it("is nothing where a cancel ended the attempt, whatever exit code it took that with", {
     tags: ["B1"],
   }, async () => {

@@ -63,7 +63,7 @@ steps:
   });
 
   it.each([
-    ["goes silent", "idle_timeout_ms: 2000", "IDLE_TIMEOUT", "stuck_no_progress"],
+    ["goes silent", "idle_timeout_ms: 2000", "IDLE_TIMEOUT", "transient_runtime"],
     ["takes longer than all of it may", "timeout_ms: 2000", "TIMEOUT", "transient_runtime"],
   ])(
     "whose stream %s is ended in the middle and begun afresh",

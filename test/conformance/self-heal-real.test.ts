@@ -42,7 +42,7 @@ describe("with real git: soft reset", () => {
     ]);
     expect(isAlive(Number(readFileSync(join(from.marks, "pid"), "utf8")))).toBe(false);
     const [failed] = await run.events("attempt.failed");
-    expect(failed!.error).toMatchObject({ class: "stuck_no_progress", changed_files: ["half.txt"] });
+    expect(failed!.error).toMatchObject({ class: "transient_runtime", changed_files: ["half.txt"] });
     expect(failed!.error.diff_hash).toMatch(/^[0-9a-f]{64}$/);
     const [plan, edit] = (await run.events("attempt.succeeded")).map(({ checkpoint }) => checkpoint!);
     expect(plan).toMatchObject({ ordinal: 1, changed_files: ["plan.txt"] });

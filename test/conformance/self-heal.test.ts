@@ -86,6 +86,17 @@ describe("no progress", () => {
     ).toEqual([null, 2]);
   });
 
+  it("is not what fewer problems of the same kind are, although the book has them as one failure", async () => {
+    const left = (problems: number) => ({ exit: 1, stderr: `${problems} problems left`, diffHash: "d1" });
+    const run = await trial(file(TWO, "workspace: {}", "self_heal: { step_max_attempts: 5 }"), {
+      edit: [left(8), left(5), left(3), left(3), "ok"],
+    });
+    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual([
+      ...["retry", "retry", "retry", "reset"],
+    ]);
+    expect(new Set(run.events("attempt.failed").map(({ error }) => error.signature)).size).toBe(1);
+  });
+
   it("notices two failures that take turns", async () => {
     const other = { exit: 2, stderr: "the build fails", diffHash: "d2" };
     const run = await trial(
@@ -236,7 +247,7 @@ describe("classifier mapping", () => {
     [{ errno: "ECONNRESET", message: "m" }, "transient_runtime"],
     [{ signal: "SIGHUP", message: "m" }, "transient_runtime"],
     [{ httpStatus: 503, message: "m" }, "transient_runtime"],
-    [{ timeout: "idle", message: "m" }, "stuck_no_progress"],
+    [{ timeout: "idle", message: "m" }, "transient_runtime"],
     [{ code: "OUTPUT_INVALID", message: "m" }, "deterministic_contract"],
     [{ httpStatus: 422, message: "m" }, "deterministic_contract"],
     [{ code: "MISSING_SECRET", message: "m" }, "deterministic_policy"],

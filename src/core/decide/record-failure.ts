@@ -1,5 +1,5 @@
 import { classify } from "../failure/classify.js";
-import { judgeProgress } from "../failure/no-progress.js";
+import { isIdleAgain, judgeProgress } from "../failure/no-progress.js";
 import { failureSignature } from "../failure/signature.js";
 import type { OpenBreaker } from "../model/commands.js";
 import type { NoProgress } from "../model/events.js";
@@ -9,7 +9,7 @@ import { iso } from "../text/iso-time.js";
 import type { Decision } from "./decision.js";
 import { breakersFor } from "./ladder/park.js";
 
-/** A failure that reaches the no-progress limit is of the class `stuck_no_progress`, whatever it was before. */
+/** A failure that reaches the no-progress limit is of the class `stuck_no_progress`, and so is a second silence. */
 export function recordAttemptFailure(
   decision: Decision,
   job: Job,
@@ -18,11 +18,11 @@ export function recordAttemptFailure(
 ): { error: Failure; no_progress: NoProgress | null; breakers?: readonly string[] } {
   const { noProgressLimit } = job.step.definition;
   const error = recordFailure(decision, job, facts, job.attempt);
-  const breakers = breakersFor(decision.run, job, error.class, open);
+  const breakers = breakersFor(decision.run, job, error, open);
   if (breakers.length > 0) return { error, no_progress: null, breakers };
   const noProgress =
     typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
-  if (noProgress === null || error.class === "stuck_no_progress") return { error, no_progress: noProgress };
+  if (noProgress === null && !isIdleAgain(job.heal, error)) return { error, no_progress: null };
   return {
     error: { ...error, class: "stuck_no_progress", original_class: error.class },
     no_progress: noProgress,

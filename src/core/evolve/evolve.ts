@@ -1,5 +1,5 @@
 import { jobFailure, judgeEnding, runError } from "../failure/error-record.js";
-import { noteFailure } from "../failure/no-progress.js";
+import { noteFailure, noteIdle } from "../failure/no-progress.js";
 import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
@@ -170,8 +170,11 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.error = event.error;
         if (!traitsOf(event.error.class).lost) job.outcomeDueSince = null;
         rememberBreakers(job, event.breakers);
-        if (event.breakers === undefined && typeof job.step.definition.noProgressLimit === "number")
-          job.heal = noteFailure(job.heal, job.error, event.no_progress ?? null);
+        if (event.breakers === undefined) {
+          job.heal = noteIdle(job.heal, event.error);
+          if (typeof job.step.definition.noProgressLimit === "number")
+            job.heal = noteFailure(job.heal, event.error, event.no_progress ?? null);
+        }
         forgetAnswers(job);
         job.question = null;
       });

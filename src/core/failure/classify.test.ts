@@ -12,7 +12,7 @@ const judged = (part: Partial<FailureFacts>) => {
 describe("classify, by typed facts", () => {
   it.each([
     [{ timeout: "wall" }, "TIMEOUT", "transient_runtime", true],
-    [{ timeout: "idle" }, "IDLE_TIMEOUT", "stuck_no_progress", true],
+    [{ timeout: "idle" }, "IDLE_TIMEOUT", "transient_runtime", true],
     [{ lost: true }, "WORKER_LOST", "infrastructure", true],
     [{ code: "TEMPLATE_ERROR" }, "TEMPLATE_ERROR", "deterministic_contract", false],
     [{ code: "OUTPUT_INVALID" }, "OUTPUT_INVALID", "deterministic_contract", false],

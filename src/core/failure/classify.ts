@@ -16,7 +16,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["NETWORK_ERROR", "transient_runtime"],
   ["SIGNALED", "transient_runtime"],
   ["PROVIDER_ERROR", "transient_runtime"],
-  ["IDLE_TIMEOUT", "stuck_no_progress"],
+  ["IDLE_TIMEOUT", "transient_runtime"],
   ["OOM", "resource"],
   ["WALLTIME", "resource"],
   ["WORKER_LOST", "infrastructure"],
@@ -165,6 +165,17 @@ export function isRetryable(failure: ClassifiedFailure, on: readonly string[]): 
   return on.includes(failure.code) || (on.includes(failure.class) && traitsOf(failure.class).mayPass);
 }
 
+/**
+ * Whether a breaker that watches these codes and classes is meant. A step that fell silent may have done so by itself: its
+ * class says nothing of what it uses.
+ */
+export function concernsBreaker(
+  { code, class: failureClass }: Pick<ClassifiedFailure, "code" | "class">,
+  watched: readonly string[],
+): boolean {
+  return watched.includes(code) || (code !== "IDLE_TIMEOUT" && watched.includes(failureClass));
+}
+
 function judgeObserved(facts: FailureFacts): FailureKind {
   for (const judge of JUDGES) {
     const verdict = judge(facts);
@@ -186,7 +197,7 @@ function classOfStatusCode(code: string): FailureClass | undefined {
 
 function judgeTimeout(facts: FailureFacts): FailureKind | null {
   if (facts.timeout === "wall") return { code: "TIMEOUT", class: "transient_runtime" };
-  if (facts.timeout === "idle") return { code: "IDLE_TIMEOUT", class: "stuck_no_progress" };
+  if (facts.timeout === "idle") return { code: "IDLE_TIMEOUT", class: "transient_runtime" };
   return null;
 }
 

@@ -79,7 +79,10 @@ const FILE_MASKS: readonly (readonly [RegExp, string])[] = [
     `${quote}<path>${quote}`,
   ]),
   [
-    new RegExp(`(?<![${WORD}./\\\\-])[${WORD}-][${WORD}.-]{0,254}${ENDING}(?![${WORD}/\\\\-]|\\.[${WORD}])`, "giu"),
+    new RegExp(
+      `(?<![${WORD}./\\\\-])[${WORD}-][${WORD}.-]{0,254}${ENDING}(?![${WORD}/\\\\-]|\\.[${WORD}])`,
+      "giu",
+    ),
     "<path>",
   ],
 ];

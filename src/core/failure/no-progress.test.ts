@@ -43,9 +43,7 @@ describe("no-progress detection", () => {
     expect(verdicts(2, exit(1, "a"), exit(1, "b"), exit(1, "b"))).toEqual([null, null, 2]);
   });
 
-  it("begins anew where fewer problems are left, although the book calls it the same failure", {
-    tags: ["groups"],
-  }, () => {
+  it("begins anew where fewer problems are left, although the book calls it the same failure", () => {
     const left = (problems: number) =>
       failed({ message: "exit code 1", exitCode: 1, stdoutTail: `${problems} problems left` });
     expect(left(8).signature).toBe(left(5).signature);

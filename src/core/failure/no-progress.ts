@@ -29,11 +29,20 @@ export function noteFailure(heal: HealState, failure: Judged, noProgress: NoProg
   if (neverCounts(failure)) return { ...heal, noProgress: null };
   const mark = markOf(failure);
   return {
-    resets: heal.resets,
+    ...heal,
     streak: streakWith(heal, mark),
     recent: [...heal.recent, mark].slice(-WINDOW),
     noProgress,
   };
+}
+
+/** A step that falls silent once may have waited for something; one that does so again is stuck. */
+export function isIdleAgain({ idled }: HealState, { code }: Pick<Failure, "code">): boolean {
+  return idled && code === "IDLE_TIMEOUT";
+}
+
+export function noteIdle(heal: HealState, { code }: Pick<Failure, "code">): HealState {
+  return heal.idled || code !== "IDLE_TIMEOUT" ? heal : { ...heal, idled: true };
 }
 
 export function describeNoProgress({ streak, oscillation }: NoProgress): string {

@@ -30,7 +30,7 @@ import type {
   WorkspaceNote,
 } from "./events.js";
 import { HOLD_ACTION, OUTPUT, SCOPE_ITEM } from "./events.js";
-import type { FailureClass, FailureFacts } from "./failure.js";
+import type { FailureFacts } from "./failure.js";
 import type { Amounts } from "./resources.js";
 import type { AttemptPlace, Placed } from "./worker-names.js";
 
@@ -230,7 +230,7 @@ export function isOperatorCommand(value: unknown): value is OperatorCommand {
 
 export interface OpenBreaker {
   readonly name: string;
-  readonly classes: readonly FailureClass[];
+  readonly classes: readonly string[];
 }
 
 export type AttemptResult =

@@ -123,10 +123,10 @@ export type JobsSortMethod = "gpus_runtime_memory" | "gpus_memory_runtime";
 /** When something that many steps use counts as broken, and how it is tried again. */
 export interface BreakerDefinition {
   readonly name: string;
-  /** So many failures of these classes within this time open it. */
+  /** So many failures of these classes or codes within this time open it. */
   readonly failures: number;
   readonly withinMs: number;
-  readonly classes: readonly FailureClass[];
+  readonly classes: readonly string[];
   /** While it is open, one attempt is let through in each interval. */
   readonly probeEveryMs: number;
   /** After so long it stops nothing any more. */

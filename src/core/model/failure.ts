@@ -120,7 +120,10 @@ export const ERROR_RECORD = {
   exit_code: nullable(id),
   signal: nullable(text),
   retry_after_ms: nullable(number),
-  signature: noted(text, "Equal for equal failures, whatever times, numbers, paths and names of files they tell."),
+  signature: noted(
+    text,
+    "Equal for equal failures, whatever times, numbers, paths and names of files they tell.",
+  ),
   stdout_tail: noted(text, "The last 8 KB, redacted."),
   stderr_tail: text,
   stack_trace: nullable(text),

@@ -17,6 +17,8 @@ export interface HealState {
   readonly recent: readonly FailureMark[];
   /** The last failure has reached the limit. */
   readonly noProgress: NoProgress | null;
+  /** An attempt has been ended because it fell silent. */
+  readonly idled: boolean;
 }
 
 /** Where a job stands in the queue. */
@@ -34,6 +36,7 @@ export const NEW_HEAL_STATE: HealState = Object.freeze({
   streak: 0,
   recent: Object.freeze([]),
   noProgress: null,
+  idled: false,
 });
 
 export const NEW_QUEUE_STATE: QueueState = Object.freeze({ requeues: 0, waiting: false, dead: false });

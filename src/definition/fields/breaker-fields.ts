@@ -1,7 +1,8 @@
 import { type BreakerDefinition, DEFAULT_BREAKER } from "../../core/model/definition.js";
-import { FAILURE_CLASSES, type FailureClass, traitsOf } from "../../core/model/failure.js";
+import { traitsOf } from "../../core/model/failure.js";
 import { listOf, mapOf, mapped, named, object, type Schema, union } from "../read/schema.js";
-import { duration, number, oneOf, text } from "../read/schema-scalars.js";
+import { duration, number, text } from "../read/schema-scalars.js";
+import { failureName } from "./retry-fields.js";
 
 export const BREAKER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 export const BREAKER_RULE =
@@ -14,7 +15,14 @@ const SECONDS = { s: 1, min: 60 } as const;
 const RATE = /^(\d+(?:\.\d+)?)\s*\/\s*(s|min)$/;
 
 /** A lost worker says nothing of what the step uses. */
-const breakerClass = oneOf<FailureClass>(FAILURE_CLASSES.filter((each) => !traitsOf(each).lost));
+const watched = failureName((name) =>
+  traitsOf(name).lost
+    ? {
+        message: `errors of the class \`${name}\` say nothing of what a step uses`,
+        hint: "Remove it: such attempts are restarted.",
+      }
+    : null,
+);
 
 const rate: Schema<number, number | string> = union(
   number({ min: MIN_RATE, max: MAX_RATE, whole: false }),
@@ -42,8 +50,8 @@ const policy = mapped(
     },
     within: { schema: duration({ min: 1 }), doc: "How long a failure counts.", default: "10m" },
     classes: {
-      schema: listOf(breakerClass, { items: "failure classes", notEmpty: true }),
-      doc: "Only failures of these classes count, and wait while it is open.",
+      schema: listOf(watched, { items: "error classes or codes", notEmpty: true }),
+      doc: "Only failures of these classes or codes count, and wait while it is open. IDLE_TIMEOUT counts only by its code.",
       default: [...DEFAULT_BREAKER.classes],
     },
     probe_every: {

@@ -1,5 +1,5 @@
 import { BACKOFF_MODES, type Backoff, ON_WORKER, type RetryPolicy } from "../../core/model/definition.js";
-import { FAILURE_CLASSES, isFailureClass, traitsOf } from "../../core/model/failure.js";
+import { FAILURE_CLASSES, type FailureClass, isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { childPath } from "../read/path.js";
 import {
   listOf,
@@ -83,32 +83,43 @@ function warnIdleDelay<T extends { mode: string | undefined; delay_ms: number | 
   };
 }
 
-const retryOn = scalarText({
-  expected: "an error code or class",
-  maxChars: 100,
-  pattern: /^[A-Za-z0-9_.-]+$/,
-  rule: "Write a code such as TIMEOUT, EXIT_3 or 503, or a class such as transient_runtime.",
-  check(name, node, path, context) {
-    if (isFailureClass(name)) {
-      if (traitsOf(name).mayPass) return;
-      const message = `errors of the class ${quote(name)} are never retried`;
-      const hint = "Remove it, or name single codes of the class.";
-      context.findings.error({ code: "INVALID_VALUE", message, hint, at: node.at, path });
-    } else if (/^[a-z]+_[a-z_]+$/.test(name)) {
-      const suggestion = context.findings.suggester.nearest(name, FAILURE_CLASSES);
-      if (suggestion === null) return;
-      const message = `unknown error class ${quote(name)}${didYouMean(suggestion)}`;
-      context.findings.error({
-        code: "INVALID_VALUE",
-        message,
-        hint: `Rename it to \`${suggestion}\`.`,
-        at: node.at,
-        path,
-      });
-    }
-  },
-});
+/** A code, or a class; `refuse` says why some classes are of no use here. */
+export const failureName = (
+  refuse: (name: FailureClass) => { readonly message: string; readonly hint: string } | null,
+) =>
+  scalarText({
+    expected: "an error code or class",
+    maxChars: 100,
+    pattern: /^[A-Za-z0-9_.-]+$/,
+    rule: "Write a code such as TIMEOUT, EXIT_3 or 503, or a class such as transient_runtime.",
+    check(name, node, path, context) {
+      if (isFailureClass(name)) {
+        const refused = refuse(name);
+        if (refused !== null)
+          context.findings.error({ code: "INVALID_VALUE", ...refused, at: node.at, path });
+      } else if (/^[a-z]+_[a-z_]+$/.test(name)) {
+        const suggestion = context.findings.suggester.nearest(name, FAILURE_CLASSES);
+        if (suggestion === null) return;
+        const message = `unknown error class ${quote(name)}${didYouMean(suggestion)}`;
+        context.findings.error({
+          code: "INVALID_VALUE",
+          message,
+          hint: `Rename it to \`${suggestion}\`.`,
+          at: node.at,
+          path,
+        });
+      }
+    },
+  });
 
+const retryOn = failureName((name) =>
+  traitsOf(name).mayPass
+    ? null
+    : {
+        message: `errors of the class ${quote(name)} are never retried`,
+        hint: "Remove it, or name single codes of the class.",
+      },
+);
 export const retryOnList = listOf(retryOn, { items: "error codes or classes" });
 export const retryMax = number({ min: 0, max: MAX_COUNT, whole: true });
 

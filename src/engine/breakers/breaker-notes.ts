@@ -1,5 +1,6 @@
 import { type Breaker, noteFailures, noteSuccess } from "../../core/breakers/breaker.js";
 import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../core/breakers/breakers-of.js";
+import { concernsBreaker } from "../../core/failure/classify.js";
 import type { Event } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 
@@ -19,9 +20,8 @@ export function notedOf(run: Run, event: Event, shared: SharedBreakers): Noted |
   const used = breakersOf(run, job, shared);
   if (event.type === "attempt.succeeded")
     return used.length === 0 ? null : { used, runId: run.id, begunAt: job.attemptStartedAt, reason: "" };
-  const { code, class: failureClass } = event.error;
-  const counting = used.filter(({ policy }) => policy.classes.includes(failureClass));
-  const reason = `${code} of ${job.step.definition.id} in run ${run.id}`;
+  const counting = used.filter(({ policy }) => concernsBreaker(event.error, policy.classes));
+  const reason = `${event.error.code} of ${job.step.definition.id} in run ${run.id}`;
   return counting.length === 0 ? null : { used: counting, runId: run.id, begunAt: null, reason };
 }
 

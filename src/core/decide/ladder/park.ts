@@ -1,5 +1,6 @@
+import { concernsBreaker } from "../../failure/classify.js";
 import type { OpenBreaker } from "../../model/commands.js";
-import type { FailureClass } from "../../model/failure.js";
+import type { Failure } from "../../model/failure.js";
 import type { Job, Run } from "../../model/run.js";
 import { pass, type Rung, turnedOff } from "./rung.js";
 
@@ -23,16 +24,16 @@ export const parkRung: Rung = {
   },
 };
 
-/** Of the breakers that are open, those that are made for failures of this class. */
+/** Of the breakers that are open, those that are made for this failure. */
 export function breakersFor(
   run: Run,
   { step, stopping }: Job,
-  failureClass: FailureClass,
+  failure: Pick<Failure, "code" | "class">,
   open: readonly OpenBreaker[] = [],
 ): readonly string[] {
   if (stopping !== null || turnedOff(parkRung, run) !== null) return [];
   const { uses = [] } = step.definition;
   return open.flatMap(({ name, classes }) =>
-    uses.includes(name) && classes.includes(failureClass) ? [name] : [],
+    uses.includes(name) && concernsBreaker(failure, classes) ? [name] : [],
   );
 }
