@@ -1,5 +1,6 @@
 import { classify } from "../failure/classify.js";
 import { isIdleAgain, judgeProgress } from "../failure/no-progress.js";
+import { judgeRounds } from "../failure/rounds.js";
 import { failureSignature } from "../failure/signature.js";
 import type { OpenBreaker } from "../model/commands.js";
 import type { NoProgress } from "../model/events.js";
@@ -20,8 +21,9 @@ export function recordAttemptFailure(
   const error = recordFailure(decision, job, facts, job.attempt);
   const breakers = breakersFor(decision.run, job, error, open);
   if (breakers.length > 0) return { error, no_progress: null, breakers };
-  const noProgress =
+  const inVisit =
     typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
+  const noProgress = judgeRounds(decision.run, job, error) ?? inVisit;
   if (noProgress === null && !isIdleAgain(job.heal, error)) return { error, no_progress: null };
   return {
     error: { ...error, class: "stuck_no_progress", original_class: error.class },

@@ -9,7 +9,7 @@ import {
   carryRouteOn,
   dropWork,
   forgetAnswers,
-  forgetGotos,
+  forgetLoops,
   invalidate,
   leaveVisitEarly,
   rememberOutput,
@@ -20,7 +20,7 @@ import { withRaise } from "../model/resources.js";
 import { change, type Job, jobById, type Run } from "../model/run.js";
 import { rebuild } from "./evolve-barrier.js";
 import { rememberKey } from "./evolve-run.js";
-import { findAgain } from "./evolve-tree.js";
+import { findAgain, noteRound } from "./evolve-tree.js";
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
 
@@ -95,7 +95,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return retryJobs(run, event);
     case "operator.goto":
       if (run.status === "held") run.status = "running";
-      for (const id of event.jobs ?? []) forgetGotos(jobById(run, id));
+      for (const id of event.jobs ?? []) forgetLoops(jobById(run, id));
       return rememberKey(run, event.key);
     case "routes.settled":
       for (const id of event.handled) settleRoute(run, jobById(run, id), false);
@@ -221,6 +221,7 @@ function takeEdge(run: Run, event: Payload<"edge.taken">): void {
   if (event.counted) source.scope.loops += 1;
   const begins = event.status === "selected" && !event.counted;
   if (event.on === "failure") {
+    noteRound(run, source, [event.target]);
     const beginsAnew = event.counted || target.barrier !== null;
     const visit = beginsAnew && target.entered ? target.visit + 1 : target.visit;
     source.route = { target, visit };

@@ -1,3 +1,4 @@
+import { beginRound } from "../failure/rounds.js";
 import type { EventOf } from "../model/events.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import type { Leftover, MendedVisit, WorkspaceState } from "../model/workspace-state.js";
@@ -10,6 +11,11 @@ export function enterTree(run: Run, job: Job): void {
   if (treeKeeper(run) !== job) workspace.mending = [];
   const { rebuild } = workspace;
   workspace.runningIn = rebuild?.built && rebuild.job === job ? rebuild.id : null;
+}
+
+/** A failure of the job leads to others, which are to mend it. */
+export function noteRound(run: Run, job: Job, menders: readonly number[]): void {
+  job.round = beginRound(run, job, menders);
 }
 
 /** An attempt ends without having completed: the tree is of its failure, after the one that it was to mend. */

@@ -1,5 +1,5 @@
 import { jobFailure, judgeEnding, runError } from "../failure/error-record.js";
-import { noteFailure, noteIdle } from "../failure/no-progress.js";
+import { noteBriefly, noteFailure } from "../failure/no-progress.js";
 import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
@@ -41,7 +41,7 @@ import {
 } from "./evolve-run.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { noteRecovery } from "./evolve-tally.js";
-import { completeInTree, enterTree, leaveInTree } from "./evolve-tree.js";
+import { completeInTree, enterTree, leaveInTree, noteRound } from "./evolve-tree.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
@@ -171,9 +171,10 @@ export function evolve(run: Run, event: Event, at: number): void {
         if (!traitsOf(event.error.class).lost) job.outcomeDueSince = null;
         rememberBreakers(job, event.breakers);
         if (event.breakers === undefined) {
-          job.heal = noteIdle(job.heal, event.error);
+          const noProgress = event.no_progress ?? null;
+          job.heal = noteBriefly(job.heal, event.error, noProgress);
           if (typeof job.step.definition.noProgressLimit === "number")
-            job.heal = noteFailure(job.heal, event.error, event.no_progress ?? null);
+            job.heal = noteFailure(job.heal, event.error, noProgress);
         }
         forgetAnswers(job);
         job.question = null;
@@ -208,6 +209,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.retriesInRun += 1;
       });
     case "remediation.started":
+      noteRound(run, jobById(run, event.job), event.jobs);
       return startList(run, jobById(run, event.job), "remediation", event);
     case "follow_up.started":
       return startList(run, jobById(run, event.job), "follow_up", event);
@@ -318,6 +320,7 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   if (checkpoint)
     run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
   job.error = null;
+  job.round = null;
   job.outcomeDueSince = null;
   job.items = event.items;
   keepUserData(run, event.user_data);
@@ -369,6 +372,7 @@ function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
 
 function takeGoto(run: Run, event: Payload<"goto.taken">): void {
   const job = jobById(run, event.job);
+  if (event.trigger === "failure") noteRound(run, job, [event.target]);
   job.scope.loops += 1;
   job.gotos = { ...job.gotos, [event.trigger]: job.gotos[event.trigger] + 1 };
 }

@@ -10,18 +10,23 @@ type Judged = Signed & Pick<Failure, "diff_hash">;
 
 /**
  * Whether this failure reaches the limit: the streak of consecutive ones with the same signature and the same (or no)
- * changes, or A, B, A, B. What is not worth another try is never made to look so.
+ * changes, or A, B, A, B.
  */
 export function judgeProgress(
   heal: HealState,
   failure: Judged & Pick<Failure, "retryable" | "final">,
   limit: number,
 ): NoProgress | null {
-  if (!failure.retryable || failure.final || neverCounts(failure)) return null;
+  if (!mayJudge(failure)) return null;
   const mark = markOf(failure);
   const streak = streakWith(heal, mark);
   const oscillation = goesToAndFro([...heal.recent, mark].slice(-WINDOW));
   return streak >= limit || oscillation ? { streak, limit, oscillation } : null;
+}
+
+/** What is not worth another try is never made to look so, and an outage tells nothing about the step. */
+export function mayJudge(failure: Pick<Failure, "code" | "class" | "retryable" | "final">): boolean {
+  return failure.retryable && !failure.final && !neverCounts(failure);
 }
 
 /** An outage tells nothing about the step's own progress: it neither counts nor ends a streak. */
@@ -41,18 +46,25 @@ export function isIdleAgain({ idled }: HealState, { code }: Pick<Failure, "code"
   return idled && code === "IDLE_TIMEOUT";
 }
 
-export function noteIdle(heal: HealState, { code }: Pick<Failure, "code">): HealState {
-  return heal.idled || code !== "IDLE_TIMEOUT" ? heal : { ...heal, idled: true };
+/** What any step remembers of a failure. Most fail once, and share the state of those that never did. */
+export function noteBriefly(
+  heal: HealState,
+  { code }: Pick<Failure, "code">,
+  noProgress: NoProgress | null,
+): HealState {
+  const idled = heal.idled || code === "IDLE_TIMEOUT";
+  return idled === heal.idled && noProgress === heal.noProgress ? heal : { ...heal, idled, noProgress };
 }
 
-export function describeNoProgress({ streak, oscillation }: NoProgress): string {
+export function describeNoProgress({ streak, oscillation, rounds }: NoProgress): string {
+  if (rounds) return `no progress: the same failure in ${streak} rounds, and the same files after each`;
   if (oscillation) return "no progress: two failures take turns";
   return streak === 1
     ? "no progress: one failure is the limit"
     : `no progress: the same failure ${streak} times, with the same changes or none`;
 }
 
-function neverCounts({ code, class: failureClass }: Judged): boolean {
+export function neverCounts({ code, class: failureClass }: Pick<Failure, "code" | "class">): boolean {
   return traitsOf(failureClass).lost || code === "NETWORK_ERROR" || /^(?:429|5\d\d)$/.test(code);
 }
 

@@ -271,7 +271,13 @@ export const RUNG_CONSIDERED = object(RUNG_CONSIDERED_FIELDS);
 export type RungConsidered = Of<typeof RUNG_CONSIDERED>;
 
 /** The no-progress limit is reached: by so many failures in a row that say and leave the same, or by going to and fro. */
-export const NO_PROGRESS_FIELDS = { streak: number, limit: number, oscillation: flag } as const;
+export const NO_PROGRESS_FIELDS = {
+  streak: number,
+  limit: number,
+  oscillation: flag,
+  /** The rounds of a loop are counted, in which what was to mend the failure left the same files. */
+  rounds: optional(flag),
+} as const;
 export const NO_PROGRESS = object(NO_PROGRESS_FIELDS);
 export type NoProgress = Of<typeof NO_PROGRESS>;
 

@@ -21,6 +21,19 @@ export interface HealState {
   readonly idled: boolean;
 }
 
+/** A loop that a job's failure has led to: another step mends, and the job is tried again. */
+export interface Round {
+  /** Ids of the jobs that it leads to. */
+  readonly menders: readonly number[];
+  /** The checkpoints of this round come after this one. */
+  readonly after: number;
+  /** What the failure said that it began with, and what the tree was after the mending before it; null: there was none. */
+  readonly signature: string;
+  readonly tree: string | null;
+  /** Rounds in a row, the one before included, that came to the same. */
+  readonly streak: number;
+}
+
 /** Where a job stands in the queue. */
 export interface QueueState {
   /** How often it was put back, since the run began or the last operator's retry. */

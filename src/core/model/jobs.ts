@@ -65,6 +65,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     gotos: NO_GOTOS,
     heal: NEW_HEAL_STATE,
     queue: NEW_QUEUE_STATE,
+    round: null,
     reset: null,
     climbed: NO_RUNGS,
     restartsInVisit: 0,
@@ -116,8 +117,10 @@ export function rememberBreakers(job: Job, open: readonly string[] | undefined):
   job.openBreakers = open ?? NO_BREAKERS;
 }
 
-export function forgetGotos(job: Job): void {
+/** An operator has begun anew what its failures have led to. */
+export function forgetLoops(job: Job): void {
   job.gotos = NO_GOTOS;
+  job.round = null;
 }
 
 /** The job has completed with this output once more. */
@@ -167,7 +170,7 @@ export function dropRequests(job: Job): void {
 /** What a job has spent over all its visits begins anew. */
 export function renewRouting(job: Job): void {
   job.retriesInRun = 0;
-  forgetGotos(job);
+  forgetLoops(job);
 }
 
 /** Budgets and marks that belong to one visit. */

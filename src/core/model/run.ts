@@ -21,7 +21,7 @@ import type {
 import type { ErrorRecord, Failure } from "./failure.js";
 import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
-import type { HealState, QueueState } from "./heal-state.js";
+import type { HealState, QueueState, Round } from "./heal-state.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
 import type { StepRequest } from "./step-request.js";
@@ -162,6 +162,8 @@ export interface Job {
   gotos: { readonly failure: number; readonly success: number };
   heal: HealState;
   queue: QueueState;
+  /** The loop that its failures have gone round, over its visits; null: none, or it has completed since. */
+  round: Round | null;
   /** The job is to go on in a fresh workspace, which is not built yet. */
   reset: { readonly trigger: ResetTrigger } | null;
   /** The rungs that its last climb has considered. */

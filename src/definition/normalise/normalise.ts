@@ -38,6 +38,8 @@ type RoutingKeys = NonNullable<StepKeys["on_success"]>;
 interface Surroundings extends HoldSurroundings {
   /** Steps that a `run` list or a transition leads to. */
   readonly named: ReadonlySet<string>;
+  /** Steps whose failure a transition takes somewhere. */
+  readonly failing: ReadonlySet<string>;
   readonly retryDefaults: RetryDraft | undefined;
   readonly hasWorkspace: boolean;
   readonly selfHeal: SelfHeal | null;
@@ -55,6 +57,11 @@ export function normalise(
 ): Definition {
   const surroundings: Surroundings = {
     named: routedTargets(keys, entries),
+    failing: new Set(
+      keys.transitions?.flatMap(({ from, on }) =>
+        from === undefined || on === "success" ? [] : [from.value],
+      ),
+    ),
     retryDefaults: keys.routing?.defaults?.on_fail?.retry,
     hasWorkspace: keys.workspace !== undefined,
     selfHeal: keys.self_heal ?? null,
@@ -210,7 +217,11 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
     forEach: keys.forEach ?? false,
     reduce: keys.fanout?.value === "reduce",
     join: keys.join?.value ?? JOIN_ALL,
-    onFail: failureRouting(raw, healedRetry(retryDefaults, selfHeal), context),
+    onFail: failureRouting(
+      raw,
+      healedRetry(raw, { defaults: retryDefaults, selfHeal, hasEdge: surroundings.failing.has(id) }),
+      context,
+    ),
     onSuccess: routing(keys.on_success),
     ...given("undo", keys.undo?.value),
     ...given("failIf", keys.fail_if?.value),

@@ -44,12 +44,26 @@ function refuse(raw: RawStep, key: string, message: string, hint: string, contex
   context.findings.error({ code: "INVALID_VALUE", message, hint, at, path: childPath(raw.path, key) });
 }
 
-/** A step's own keys win, then self-heal, then the file's defaults. */
+/**
+ * A step's own keys win, then self-heal, then the file's defaults. A command says the same when it is run again, so where
+ * its failure leads somewhere it goes there at once.
+ */
 export function healedRetry(
-  defaults: RetryDraft | undefined,
-  selfHeal: SelfHeal | null,
+  { keys, action }: RawStep,
+  { defaults, selfHeal, hasEdge }: HealedDefaults,
 ): RetryDraft | undefined {
-  return selfHeal === null ? defaults : { ...defaults, max: selfHeal.stepMaxAttempts - 1 };
+  const { run, run_js, goto, goto_js } = keys.on_fail ?? {};
+  const leadsOn =
+    hasEdge || [run?.steps?.length || undefined, run_js, goto, goto_js].some((each) => each !== undefined);
+  if (selfHeal === null || (action.type === "command" && leadsOn)) return defaults;
+  return { ...defaults, max: selfHeal.stepMaxAttempts - 1 };
+}
+
+interface HealedDefaults {
+  readonly defaults: RetryDraft | undefined;
+  readonly selfHeal: SelfHeal | null;
+  /** A transition takes its failure somewhere. */
+  readonly hasEdge: boolean;
 }
 
 export function healedTimeouts(

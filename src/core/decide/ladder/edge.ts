@@ -1,9 +1,10 @@
+import { isRoundInVain } from "../../failure/rounds.js";
 import type { Job } from "../../model/run.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge, takeEdge } from "../edges.js";
 import { openScopesOf } from "../fan-out.js";
 import { refuseOverBudget } from "../loop-budget.js";
-import { OF_REMEDIATION, pass, type Rung } from "./rung.js";
+import { inVain, OF_REMEDIATION, pass, type Rung } from "./rung.js";
 
 /** A transition on failure matches: the job is failed, and its failure goes to another step with its context. */
 export const edgeRung: Rung = {
@@ -21,6 +22,7 @@ export const edgeRung: Rung = {
         "no_transition_matches",
         choice.considered.map(({ to, why }) => `${to}: ${why}`).join("; "),
       );
+    if (isRoundInVain(job, [{ step: choice.edge.to }])) return inVain(job);
     const refused = choice.counted ? refuseOverBudget(decision, job, "edge") : null;
     if (refused !== null) return refused;
     const to = choice.edge.to.definition.id;

@@ -1,7 +1,8 @@
+import { isRoundInVain } from "../../failure/rounds.js";
 import { takeGoto, usedUpBound } from "../goto.js";
 import { refuseOverBudget } from "../loop-budget.js";
 import { chooseGoto } from "../targets.js";
-import { pass, type Rung } from "./rung.js";
+import { inVain, pass, type Rung } from "./rung.js";
 
 /** Back to a step that this one depends on, and forward again from there. */
 export const gotoRung: Rung = {
@@ -21,6 +22,7 @@ export const gotoRung: Rung = {
     if (onFail.gotoJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.goto_js" };
     const choice = chooseGoto(run, job, onFail.goto, answer);
     if (!choice.ok) return pass("no_target", choice.reason);
+    if (isRoundInVain(job, [choice.target])) return inVain(job);
     const refused = refuseOverBudget(decision, job, "goto");
     if (refused !== null) return refused;
     const to = choice.target.step.definition.id;

@@ -1,3 +1,4 @@
+import { isRoundInVain } from "../../failure/rounds.js";
 import { repairsInVisit } from "../../model/definition.js";
 import { type Job, routedAttempt } from "../../model/run.js";
 import { ask } from "../ask.js";
@@ -6,7 +7,7 @@ import { exceedLoops, isUsedUp, loopCount, refuseOverBudget } from "../loop-budg
 import { requestNext } from "../run-lists.js";
 import { collectTargets, jobsOf } from "../targets.js";
 import { failJob } from "./fail.js";
-import { pass, type Rung } from "./rung.js";
+import { inVain, pass, type Rung } from "./rung.js";
 
 /** Run the repair steps in order; if all complete, the failed step runs once more. So often a visit as the file says. */
 export const remediateRung: Rung = {
@@ -28,6 +29,7 @@ export const remediateRung: Rung = {
     if (onFail.runJs !== null && answer === undefined) return { kind: "ask", purpose: "on_fail.run_js" };
     const { targets, notes } = collectTargets(run, job, onFail.run, answer);
     if (targets.length === 0) return pass("no_target", notes.join("; ") || "run_js named no step");
+    if (isRoundInVain(job, targets)) return inVain(job);
     const refused = refuseOverBudget(decision, job, "remediate");
     if (refused !== null) return refused;
     const steps = targets.map(({ step }) => step.definition.id);

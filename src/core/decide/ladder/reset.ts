@@ -14,6 +14,8 @@ export const resetRung: Rung = {
     const { noProgress, resets } = job.heal;
     if (noProgress === null) return pass("does_not_concern", "the no-progress limit is not reached");
     if (job.visitFor?.role === "remediation") return OF_REMEDIATION;
+    if (noProgress.rounds === true)
+      return pass("does_not_concern", "what mends this step makes no progress, not the step itself");
     const max = run.definition.selfHeal!.maxResets;
     if (run.workspace.resets >= max) return pass("no_resets_left", `no hard resets left (${max} used)`);
     const attempts = retryMax(run, job.step.definition) + 1;

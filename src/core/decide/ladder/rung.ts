@@ -1,3 +1,4 @@
+import { describeNoProgress } from "../../failure/no-progress.js";
 import type { EvaluationPurpose, ReasonKind, RungName } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
 import type { Job, Run } from "../../model/run.js";
@@ -56,6 +57,11 @@ export const OF_REMEDIATION = pass(
   "remediation_step",
   "the failure of a remediation step is left to the step it repairs",
 );
+
+/** The loop has been gone round without effect. */
+export function inVain({ heal }: Job): Pass {
+  return pass("no_progress", describeNoProgress(heal.noProgress!));
+}
 
 /** `--only` takes out whatever could lead to a second attempt; without failure routing only a restart is left. */
 export function turnedOff({ turnedOffBy }: Rung, { options }: Run): Pass | null {
