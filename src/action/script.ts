@@ -1,4 +1,5 @@
 import { MAX_SCRIPT_BYTES } from "../core/model/action-traits.js";
+import { durationAmount } from "../core/text/amount-text.js";
 import type { Sandbox, SandboxResult } from "../sandbox/sandbox.js";
 import type { Action, ActionResult, Attempt } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
@@ -38,8 +39,8 @@ function failed(result: SandboxResult & { ok: false }, attempt: Attempt): Action
     const { timeoutMs } = attempt;
     const message =
       timeoutMs === null
-        ? `the script ran for longer than ${DEFAULT_SCRIPT_BUDGET_MS} ms; give the step a timeout_ms to let it run longer`
-        : `the script ran longer than ${timeoutMs} ms`;
+        ? `the script ran for longer than ${durationAmount(DEFAULT_SCRIPT_BUDGET_MS)}; give the step a timeout_ms to let it run longer`
+        : `the script ran longer than ${durationAmount(timeoutMs)}`;
     return { ok: false, failure: { message, timeout: "wall" } };
   }
   return scriptError(result.reason, result.stack);

@@ -3,7 +3,7 @@ import { memoryOfToken } from "../action/process/attempt-processes.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { failureOf } from "../core/model/resources.js";
-import { sizeText } from "../core/text/amount-text.js";
+import { aboutSize, durationAmount, sizeText } from "../core/text/amount-text.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { Assignment } from "./worker.js";
 
@@ -40,7 +40,7 @@ export class ResourceLimits {
       const { runtimeMs } = resources;
       const facts = {
         ...failureOf("runtime"),
-        message: `ran longer than the ${runtimeMs} ms it asked for`,
+        message: `ran longer than the ${durationAmount(runtimeMs)} it asked for`,
       };
       this.cancel = clock.after(runtimeMs, () => this.pass(facts));
     }
@@ -95,7 +95,7 @@ export class ResourceLimits {
         if (bytes <= limit) return this.watch(limit);
         this.pass({
           ...failureOf("memory"),
-          message: `used ${bytes} bytes of memory, more than the ${limit} it asked for`,
+          message: `used ${aboutSize(bytes)} of memory, more than the ${sizeText(limit)} it asked for`,
         });
       });
     });

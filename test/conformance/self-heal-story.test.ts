@@ -99,7 +99,7 @@ describe("what is told of a step that heals", () => {
     expect(told).toContain(
       "A fresh workspace was built beside the old one, from the pinned commit and checkpoint 1.",
     );
-    expect(told).toContain("requeue 1 of 1 in 15000 ms.\nCost: requeue 1 of 1 and 15.0 s of waiting");
+    expect(told).toContain("requeue 1 of 1 in 15 s.\nCost: requeue 1 of 1 and 15.0 s of waiting");
     expect(told).toContain("The queue gave it up after 2 rounds: it is a dead letter");
     expect(told).not.toMatch(/\b(?:reset|rebuild|workspace|requeue|job)\.[a-z_]+/);
   });

@@ -236,7 +236,7 @@ describe("examples", () => {
       "mend: completed",
       "Attempt 1 failed *: exit code 1: review: the title has not changed (EXIT_1).",
       "- retry: yes, EXIT_1: retry 1 of 3.",
-      "Attempt 2 failed *: printed nothing for 1500 ms (IDLE_TIMEOUT).",
+      "Attempt 2 failed *: printed nothing for 1.5 s (IDLE_TIMEOUT).",
       "- retry: yes, IDLE_TIMEOUT: retry 2 of 3.",
       "Attempt 3 failed the same way * (IDLE_TIMEOUT).",
       expect.stringContaining("No progress: the same failure 2 times"),

@@ -26,7 +26,9 @@ describe.runIf(process.platform === "linux")("a step that eats more memory than 
       ["after", 1],
     ]);
     const { stdout } = await cli.daruma("explain", String(report.run_id), "--full");
-    expect(stdout).toMatch(/Attempt 1 failed after .*: used \d+ bytes of memory, .* \(OOM\)/);
+    expect(stdout).toMatch(
+      /Attempt 1 failed after .*: used [\d.]+ MiB of memory, more than the [\d.]+ MiB it asked for \(OOM\)/,
+    );
     expect(stdout).toContain(
       "rule: yes, more: rule 1 for exit code 137, attempt 2 of 5, memory 100 MiB -> 400 MiB.",
     );

@@ -17,13 +17,17 @@ describe("maskVolatile masks", () => {
 
   it.each([
     ["timed out after 5000 ms", "timed out after <duration>"],
+    [
+      "used 213.3 MiB of memory, more than the 100 MiB it asked for",
+      "used <size> of memory, more than the <size> it asked for",
+    ],
     ["done in 1.25s", "done in <duration>"],
     ["took 1m30s", "took <duration>"],
     ["took 2 hours, 3 minutes and 1 second", "took <duration> and <duration>"],
     ["waited 5000000 ms", "waited <duration>"],
     ["hash 1234567d", "hash <n>"],
     ["12µs", "<duration>"],
-  ])("the duration in %j", (line, masked) => {
+  ])("the amount in %j", (line, masked) => {
     expect(maskVolatile(line)).toBe(masked);
   });
 

@@ -38,6 +38,7 @@ const MASKS: readonly (readonly [RegExp, string | ((...found: string[]) => strin
   [/(?<![0-9A-Za-z])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9A-Za-z])/gi, "<n>"],
   // Before long numbers, which a duration may begin with. No bare `d` for days: `1234567d` is as likely a hash.
   [new RegExp(`(?<![\\w.])${AMOUNT}${UNIT}(?:,? ?${AMOUNT}${UNIT})*(?![0-9A-Za-z])`, "g"), "<duration>"],
+  [new RegExp(`(?<![\\w.])${AMOUNT}(?:bytes|[KMGT]i?B)(?![0-9A-Za-z])`, "g"), "<size>"],
   [/(?<![0-9A-Za-z])0x[0-9a-f]+/gi, "<n>"],
   [/(?<![0-9A-Za-z])[0-9a-f]{7,}(?![0-9A-Za-z])/gi, "<n>"],
 

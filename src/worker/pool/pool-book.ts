@@ -1,4 +1,5 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import { durationAmount } from "../../core/text/amount-text.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { Report, ReportOutcome } from "../worker.js";
 import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
@@ -56,7 +57,7 @@ export class PoolBook {
     if (this.timers.has(worker)) return;
     const watch = (): void => {
       const left = worker.seenAt + this.leaseMs - clock.elapsed();
-      if (left <= 0) this.remove(worker, `its worker sent no heartbeat for ${this.leaseMs} ms`);
+      if (left <= 0) this.remove(worker, `its worker sent no heartbeat for ${durationAmount(this.leaseMs)}`);
       else this.timers.set(worker, clock.after(left, watch));
     };
     this.timers.set(worker, clock.after(this.leaseMs, watch));
@@ -99,7 +100,9 @@ export class PoolBook {
     const { held } = attempt;
     // Its worker is here and has no such attempt: it was on its way when the server that sent it died.
     const neverBegan = this.isHere(held.worker) && !held.recovery;
-    const why = neverBegan ? NEVER_BEGAN : `its worker did not come back within ${this.leaseMs} ms`;
+    const why = neverBegan
+      ? NEVER_BEGAN
+      : `its worker did not come back within ${durationAmount(this.leaseMs)}`;
     attempt.cancelExpiry = this.clock.after(neverBegan ? 0 : this.leaseMs, () => this.lose(attempt, why));
   }
 

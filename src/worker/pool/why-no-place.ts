@@ -1,4 +1,4 @@
-import { counted, sizeText } from "../../core/text/amount-text.js";
+import { counted, durationAmount, sizeText } from "../../core/text/amount-text.js";
 import { hasTags } from "../local-room.js";
 import type { Needs } from "../worker.js";
 import { type Choice, isForHome, type LocalPart } from "./pool-placement.js";
@@ -35,7 +35,9 @@ export function whyNoPlace(needs: Needs, { local, workers, elapsed, standings }:
   if (!isForLocal && !able.some((worker) => worker.isBigEnoughFor(needs)))
     return lacking(`no connected worker has ${describe(needs)}`);
   if (!isForLocal && !able.some((worker) => worker.hasTimeFor(needs, elapsed)))
-    return lacking(`the workers that could run it leave before its runtime (${runtimeOf(needs)} ms) is over`);
+    return lacking(
+      `the workers that could run it leave before its runtime (${durationAmount(runtimeOf(needs))}) is over`,
+    );
   if (!isForLocal && !able.some((worker) => worker.isPresent(elapsed)))
     return lacking("the workers that could run it do not answer or are stopping");
   const out = able.filter(({ answersAs }) => standings.standingOf(answersAs) === "out");

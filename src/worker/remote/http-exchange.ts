@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import { durationAmount } from "../../core/text/amount-text.js";
 
 /** Shorter than servers and proxies keep an idle connection, so that a request never meets one that is being closed. */
 const IDLE_CONNECTION_MS = 20_000;
@@ -51,7 +52,7 @@ export class HttpExchange {
       });
       const giveUp = (): void => void request.destroy(signal?.reason);
       const timer = setTimeout(
-        () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)),
+        () => request.destroy(new Error(`no answer within ${durationAmount(timeoutMs)}`)),
         timeoutMs,
       );
       signal?.addEventListener("abort", giveUp, { once: true });

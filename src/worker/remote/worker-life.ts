@@ -1,3 +1,4 @@
+import { durationAmount } from "../../core/text/amount-text.js";
 import type { TimerPort } from "../attempt-timers.js";
 
 /** When a worker leaves by itself. Without these it stays until it is told to stop. */
@@ -54,7 +55,7 @@ export class WorkerLife {
     this.cancelIdle();
     if (idleExitMs !== null && !this.over.aborted)
       this.cancelIdle = this.ports.clock.after(idleExitMs, () =>
-        this.end(`it was idle for ${idleExitMs} ms`),
+        this.end(`it was idle for ${durationAmount(idleExitMs)}`),
       );
   }
 

@@ -1,3 +1,4 @@
+import { durationAmount } from "../../text/amount-text.js";
 import { retryDelayMs } from "../backoff.js";
 import { OF_REMEDIATION, pass, type Rung, USELESS } from "./rung.js";
 
@@ -34,7 +35,7 @@ export const requeueRung: Rung = {
       attempt: job.attempt,
     });
     const max = queue.maxAttempts - 1;
-    const reason = `${failure.code} (${failure.class}): requeue ${requeue} of ${max} in ${delayMs} ms`;
+    const reason = `${failure.code} (${failure.class}): requeue ${requeue} of ${max} in ${durationAmount(delayMs)}`;
     return {
       kind: "act",
       reason,

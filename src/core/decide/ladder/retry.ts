@@ -2,6 +2,7 @@ import { isRetryable } from "../../failure/classify.js";
 import { describeNoProgress } from "../../failure/no-progress.js";
 import type { StepDefinition } from "../../model/definition.js";
 import type { Run } from "../../model/run.js";
+import { durationAmount } from "../../text/amount-text.js";
 import { retryDelayMs } from "../backoff.js";
 import { refuseOverBudget } from "../loop-budget.js";
 import { NO_ATTEMPT, pass, type Rung, USELESS } from "./rung.js";
@@ -34,7 +35,7 @@ export const retryRung: Rung = {
       policy === null
         ? 0
         : retryDelayMs(policy.backoff, failure, retry, { run: run.id, job: job.id, attempt: job.attempt });
-    const reason = `${failure.code}: retry ${retry} of ${max}${delayMs > 0 ? ` in ${delayMs} ms` : ""}`;
+    const reason = `${failure.code}: retry ${retry} of ${max}${delayMs > 0 ? ` in ${durationAmount(delayMs)}` : ""}`;
     return {
       kind: "act",
       reason,
