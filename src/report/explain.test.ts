@@ -63,12 +63,37 @@ describe("the story of a run", () => {
     expect(text).toContain('Its last line on stderr: "no space".');
     expect(text).toContain("- stop: no, the run goes on.");
     expect(text).toContain("- restart: no, class application is not infrastructure.");
-    expect(text).toContain("- retry: yes, EXIT_7: retry 1 of 2 in 1500 ms.");
+    expect(text).toContain("- retry: yes, EXIT_7: retry 1 of 2 in 1.5 s.");
     expect(text).toContain(
       "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; max_loops: 1 retry + 0 loops of 10.",
     );
     expect(text).toContain("Attempt 2 completed in 0 ms.");
     expect(text).toMatch(/Left: 1 of 2 retries of visit 1, 10 of 10 loops\.$/);
+  });
+
+  it("shows what a job that came no further printed last, on whichever stream, where that is more than a line", async () => {
+    const file = "name: ci\nsteps: { test: { type: noop }, lint: { type: noop } }";
+    const lines = await briefly(file, {
+      test: [
+        {
+          facts: {
+            ...{ exitCode: 1, message: "exit code 1" },
+            stdoutTail: "FAIL adds numbers\n1 of 12 tests failed\n",
+          },
+        },
+      ],
+      lint: [{ exit: 2, stderr: "one problem" }],
+    });
+    expect(lines.slice(2, 9)).toEqual([
+      "test: failed",
+      "  Attempt 1 failed after 0 ms: exit code 1 (EXIT_1).",
+      '  Its last line on stdout: "1 of 12 tests failed".',
+      "  The step failed.",
+      "  Its last lines:",
+      "    | FAIL adds numbers",
+      "    | 1 of 12 tests failed",
+    ]);
+    expect(lines.slice(9).join("\n")).not.toContain("Its last lines:");
   });
 
   it("knows of a job that only completed when it is asked for, and when more happens to it", async () => {
@@ -279,9 +304,9 @@ steps:
       "build: completed",
       "  Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).",
       '  Its last line on stderr: "no space".',
-      "  - retry: yes, EXIT_7: retry 1 of 2 in 1500 ms.",
+      "  - retry: yes, EXIT_7: retry 1 of 2 in 1.5 s.",
       "  Attempt 2 failed after 0 ms: exit code 1 (EXIT_1).",
-      "  - retry: yes, EXIT_1: retry 2 of 2 in 1500 ms.",
+      "  - retry: yes, EXIT_1: retry 2 of 2 in 1.5 s.",
       "  Attempt 3 completed in 0 ms.",
     ]);
   });

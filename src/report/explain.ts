@@ -1,6 +1,7 @@
 import type { JobStatus } from "../core/model/rows.js";
 import { isSettled, type Job, type Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
+import { failingLines } from "../core/notify/notices-of.js";
 import { iso } from "../core/text/iso-time.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
@@ -141,7 +142,8 @@ function outline(run: Run, group: readonly JobStory[]): string[] {
     left <= 1
       ? facts
       : [...facts.slice(0, FIRST_SENTENCES), `… ${left} more …`, ...facts.slice(-LAST_SENTENCES)];
-  return ["", heading(group), ...[...lines, ...waitingSentences(run, job)].map((line) => INDENT + line)];
+  const more = [...printedLines(group[0]!), ...waitingSentences(run, job)];
+  return ["", heading(group), ...[...lines, ...more].map((line) => INDENT + line)];
 }
 
 function heading(group: readonly JobStory[]): string {
@@ -166,15 +168,24 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-function chapter(run: Run, { job, sentences }: JobStory): string[] {
+function chapter(run: Run, story: JobStory): string[] {
+  const { job, sentences } = story;
   const budgets = budgetSentence(run, job);
   return [
     "",
     title(job),
     ...sentences.map((sentence) => INDENT + textOf(sentence)),
+    ...printedLines(story).map((line) => INDENT + line),
     ...waitingSentences(run, job).map((sentence) => INDENT + sentence),
     ...(budgets === null ? [] : [INDENT + budgets]),
   ];
+}
+
+/** What the last failed attempt printed at its end, where the job came no further and that is more than one line, which its sentence tells. */
+function printedLines({ job, lastError }: JobStory): string[] {
+  if (lastError === null || (job.status !== "failed" && job.status !== "pending_failed")) return [];
+  const lines = failingLines(lastError.cause ?? lastError);
+  return lines.length < 2 ? [] : ["Its last lines:", ...lines.map((line) => `${INDENT}| ${line}`)];
 }
 
 /** What a job that is not settled waits for, and who waits for it. */

@@ -147,13 +147,14 @@ function attemptSentences(
   const after = `${durationText(durationMs)}${placeText(place)}`;
   if (before !== null && before.message === error.message && before.code === error.code)
     return [fact(`Attempt ${attempt} failed the same way after ${after} (${error.code}).`)];
-  const lastWords = quote(error.stderr_tail.trimEnd().split("\n").at(-1) ?? "");
+  const stream = error.stderr_tail.trim() === "" ? "stdout" : "stderr";
+  const lastWords = quote(error[`${stream}_tail`].trimEnd().split("\n").at(-1) ?? "");
   return [
     fact(`Attempt ${attempt} failed after ${after}: ${quote(error.message)} (${error.code}).`),
     classSentence(error),
     ...(lastWords === "" || quote(error.message).includes(lastWords)
       ? []
-      : [fact(`Its last line on stderr: "${lastWords}".`)]),
+      : [fact(`Its last line on ${stream}: "${lastWords}".`)]),
   ];
 }
 
