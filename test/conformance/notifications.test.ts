@@ -39,6 +39,25 @@ describe("notifications", () => {
     expect(await town.states()).toEqual(["held delivered"]);
   });
 
+  const ENDS = "name: pay\nnotify:\n  - { on: [completed, handled], to: ops }\n";
+
+  it("say that a run completed, and apart from that, that a failure in it was handled", {
+    tags: ["N2"],
+  }, async () => {
+    const town = new Town();
+    town.serve();
+    for (const run of [1, 2]) {
+      await town.run(`${ENDS}steps: { call: { type: noop } }\n`, ["ok"]);
+      expect(await town.tells()).toEqual([`ops: completed of run ${run}, first 1`]);
+    }
+    await town.run(`${ENDS}steps: { call: { type: noop, continue_on_failure: true } }\n`, [refused]);
+    expect(await town.tells()).toEqual(["ops: handled of run 3, first 1"]);
+    const [notice] = await town.store.listNotices({ limit: 1 });
+    expect(notice).toMatchObject({ kind: "handled", step: "call", facts: { code: "EXIT_7", attempt: 1 } });
+    await town.run(FAIL.replace("deadline]", "completed, handled]"), ["fail"]);
+    expect(await town.tells()).toEqual(["ops: failed of run 4, first 1"]);
+  });
+
   it("say when a hold expires, and what then", { tags: ["N2"] }, async () => {
     const town = new Town();
     await town.run(HOLD.replace("steps:", "hold: { expires: 4h, then: skip }\nsteps:"), [refused]);

@@ -136,7 +136,7 @@ export interface BreakerDefinition {
 }
 
 export const NOTICE_KINDS = [
-  ...(["held", "failed", "dead_letter", "question"] as const),
+  ...(["held", "failed", "handled", "completed", "dead_letter", "question"] as const),
   ...(["recovered", "deadline", "breaker", "quarantined"] as const),
 ] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];

@@ -44,6 +44,12 @@ describe("an episode", () => {
     expect(at).toEqual(["1: first 1", "10: again 10", "100: again 100", "1000: again 1000"]);
   });
 
+  it("is none where runs complete: each is told, and nothing is remembered", { tags: ["N3"] }, () => {
+    const hearing = new Hearing();
+    expect(hearing.hearMany(3, "completed")).toEqual(["first 1", "first 1", "first 1"]);
+    expect(hearing.episode).toBeNull();
+  });
+
   it("counts an attempt of a job once, whatever is heard of it", { tags: ["N3"] }, () => {
     const hearing = new Hearing();
     const same = { job_id: 7, attempt: 2 };

@@ -39,6 +39,9 @@ export function takeNotice(
   notice: Notice,
   { now, isMuted }: { readonly now: number; readonly isMuted: boolean },
 ): Verdict {
+  // Every run that completes is worth its message: there is nothing to count, to remind of or to remember.
+  if (notice.kind === "completed")
+    return { episode: before, told: { as: "first", count: 1, since: notice.at } };
   const episode = before === null || before.count === 0 || isForgotten(before, now) ? null : before;
   if (notice.kind === "recovered") return recover(episode, notice);
   if (notice.facts.told_at !== undefined) return remind(episode, notice, { now, isMuted });

@@ -74,6 +74,8 @@ function causeOf(run: Run, event: Event): NoticeCause | null {
     case "run.failed":
       // A child's failure is its parent's.
       return run.parent === null ? ofFailedRun(run, event) : null;
+    case "run.completed":
+      return run.parent === null ? ofCompletedRun(run, event) : null;
     case "human.asked": {
       const { prompt, choices, due_at: dueAt } = event;
       const asked = { prompt: cut(prompt), choices, due_at: dueAt };
@@ -103,14 +105,21 @@ function withExpiry(cause: NoticeCause, event: Parameters<typeof expiryOf>[0]): 
 }
 
 function ofFailedRun(run: Run, event: Extract<Event, { type: "run.failed" }>): NoticeCause {
-  const [job, ...others] = event.unhandled.map((id) => jobById(run, id));
-  if (job === undefined) {
-    const facts = { code: event.code, message: cut(event.message) };
-    return ofRun(run, "failed", ["run", run.id, "failed"], facts);
-  }
-  const cause = ofJob(run, "failed", job);
-  const names = others.slice(0, MAX_OTHERS).map(nameOf);
-  return others.length === 0 ? cause : { ...cause, facts: { ...cause.facts, others: names } };
+  const facts = { code: event.code, message: cut(event.message) };
+  return ofJobs(run, "failed", event.unhandled) ?? ofRun(run, "failed", ["run", run.id, "failed"], facts);
+}
+
+/** Whoever wants to hear that all went well does not hear it of a run in which a failure was only handled. */
+function ofCompletedRun(run: Run, { handled }: Extract<Event, { type: "run.completed" }>): NoticeCause {
+  return ofJobs(run, "handled", handled) ?? ofRun(run, "completed", ["run", run.id, "completed"], {});
+}
+
+/** Of several failures the first, with the names of the others; null: there is none. */
+function ofJobs(run: Run, kind: NoticeKind, ids: readonly number[]): NoticeCause | null {
+  const [job, ...others] = ids.slice(0, MAX_OTHERS + 1).map((id) => jobById(run, id));
+  if (job === undefined) return null;
+  const cause = ofJob(run, kind, job);
+  return others.length === 0 ? cause : { ...cause, facts: { ...cause.facts, others: others.map(nameOf) } };
 }
 
 function ofRun(

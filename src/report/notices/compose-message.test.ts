@@ -70,6 +70,39 @@ What to do:
   daruma failures mute 3f9a01bc77 --until 7d  # hear nothing of this failure for a week`);
   });
 
+  it("of a completed run says so, and of a handled failure what failed and how to look at it", {
+    tags: ["N11"],
+  }, () => {
+    const signature = null;
+    const none = { code: undefined, class: undefined, message: undefined, lines: [], tried: [], attempt: 0 };
+    const completed = notice({
+      ...{ kind: "completed", step: null, signature },
+      facts: { ...none, held: 0 } as unknown as Partial<NoticeFacts>,
+    });
+    expect(textOf(completed)).toBe(`ci: run 12 completed
+---
+Run 12 of ci completed.
+
+To look at it:
+  daruma show 12  # see how it went`);
+    const handled = notice({ kind: "handled", signature, facts: { held: 0, tried: [], others: ["lint"] } });
+    expect(textOf(handled)).toBe(`ci: run 12 completed, but test failed and was handled (exit code 1)
+---
+Run 12 of ci completed, but step test failed. Its workflow file says what to do then, and that was done.
+
+exit code 1 (EXIT_1, application)
+  | 2 tests failed
+  | AssertionError: expected 200, got 500
+
+What was tried: 3 attempts.
+
+Also failed: lint.
+
+To look at it:
+  daruma explain 12 test  # see why
+  daruma show 12          # see what ran and what was skipped`);
+  });
+
   it("of a run that no server runs names the command that goes on with it, and quotes what a shell would read", {
     tags: ["N11"],
   }, () => {

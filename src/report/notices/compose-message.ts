@@ -87,8 +87,7 @@ function waitsUntil({ at, facts }: Notice): string {
 function decisionOf(notice: Notice, link: string | null): string {
   const commands = commandsFor(notice);
   if (commands.length === 0 && link === null) return "";
-  const heading =
-    notice.kind === "recovered" || notice.kind === "deadline" ? "To look at it:" : "What to do:";
+  const heading = NOTHING_TO_DO.has(notice.kind) ? "To look at it:" : "What to do:";
   const width = Math.max(0, ...commands.map(({ command }) => command.length));
   return [
     heading,
@@ -96,6 +95,8 @@ function decisionOf(notice: Notice, link: string | null): string {
     ...commands.map(({ command, does }) => `  ${command.padEnd(width)}  # ${does}`),
   ].join("\n");
 }
+
+const NOTHING_TO_DO: ReadonlySet<Notice["kind"]> = new Set(["recovered", "deadline", "handled", "completed"]);
 
 /** The same for programs. */
 function dataOf(notice: Notice, link: string | null): { [field: string]: Json } {

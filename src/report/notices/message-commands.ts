@@ -40,6 +40,14 @@ export function commandsFor({ kind, run_id, step, signature, facts }: Notice): T
         ...(facts.undone === true ? anew : again),
         ...toMute(signature),
       ];
+    case "handled":
+      return [
+        told("see why", "explain", run, job ?? ""),
+        told("see what ran and what was skipped", "show", run),
+        ...toMute(signature),
+      ];
+    case "completed":
+      return [told("see how it went", "show", run)];
     case "question":
       return (facts.choices ?? [])
         .slice(0, MAX_CHOICES)

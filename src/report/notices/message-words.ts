@@ -24,6 +24,10 @@ function plainSubject({ kind, workflow, step, run_id, facts }: Notice): string {
       return step === null
         ? `${workflow}: ${run} failed${why}`
         : `${workflow}: ${run} failed at ${step}${why}`;
+    case "handled":
+      return `${workflow}: ${run} completed, but ${step} failed and was handled${why}`;
+    case "completed":
+      return `${workflow}: ${run} completed`;
     case "question":
       return `${workflow}: ${step} asks in ${run}: ${oneLine(facts.prompt ?? "", MAX_REASON_CHARS)}`;
     case "deadline":
@@ -58,6 +62,10 @@ export function openingOf(notice: Notice): string {
       return `Step ${step} in ${run} failed each time that the queue tried it. It is a dead letter now.${again}`;
     case "failed":
       return step === null ? `${cap(run)} failed.` : `${cap(run)} failed because step ${step} failed.`;
+    case "handled":
+      return `${cap(run)} completed, but step ${step} failed. Its workflow file says what to do then, and that was done.`;
+    case "completed":
+      return `${cap(run)} completed.`;
     case "question":
       return `Step ${step} in ${run} asks:\n\n  ${(facts.prompt ?? "").split("\n").join("\n  ")}${again === "" ? "" : `\n\n${again.trim()}`}`;
     case "deadline":
