@@ -4,7 +4,7 @@ import type { Daruma } from "../host/daruma.js";
 import type { NoticeSender } from "../host/notices/notice-sender.js";
 import type { BegunRun } from "../host/run-handle.js";
 import type { Client } from "../operations/client.js";
-import { openReport } from "../report/run-report.js";
+import { openReport, type RunReport } from "../report/run-report.js";
 import { type RunSummary, summariseRun } from "../report/run-summary.js";
 import type { Settings } from "../settings/settings.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
@@ -17,7 +17,7 @@ import type { SummaryLook } from "./render/summary.js";
 import type { FollowFlags } from "./server/server-flags.js";
 import { outlivePipes } from "./terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "./terminal/channel.js";
-import { EXIT, exitCodeOfStatus } from "./terminal/exit-codes.js";
+import { EXIT, exitCodeOfRun } from "./terminal/exit-codes.js";
 import { firstSignal } from "./terminal/signals.js";
 import { writeJsonWithList } from "./terminal/write-json-list.js";
 import { writeReports } from "./write-reports.js";
@@ -26,7 +26,7 @@ import { writeReports } from "./write-reports.js";
 export async function followRun(
   session: Session,
   daruma: Daruma,
-  { verbose, report, channels }: FollowFlags & Pick<Settings, "channels">,
+  { verbose, report, strict, channels }: FollowFlags & Pick<Settings, "channels">,
   begin: (say: (text: string) => void) => Promise<BegunRun>,
 ): Promise<number> {
   outlivePipes();
@@ -53,11 +53,11 @@ export async function followRun(
     const exitCode =
       outcome === INTERRUPTED
         ? await stopCleanly(session, daruma, runId)
-        : await tellLocalEnd(session, daruma, outcome, verbose === true);
+        : await tellLocalEnd(session, daruma, outcome, { hasSeenOutput: verbose === true, strict });
     if (hasFailures && outcome !== INTERRUPTED) await rollUp(daruma);
     if (outcome !== INTERRUPTED) await sender?.notifier.finish(NOTICES_MS);
     if (runId === null) return exitCode;
-    return await writeReports(session, daruma, { runId, reports: report, exitCode });
+    return await writeReports(session, daruma, { runId, reports: report, exitCode, strict });
   } finally {
     progress.end();
     await sender?.close();
@@ -156,10 +156,11 @@ async function tellLocalEnd(
   session: Session,
   { store, outputDir }: Daruma,
   runId: number,
-  hasSeenOutput: boolean,
+  { hasSeenOutput, strict }: { readonly hasSeenOutput: boolean; readonly strict: boolean | undefined },
 ): Promise<number> {
   const { out, options } = session;
-  const { report, jobs } = await openReport(store, runId);
+  const { report: recorded, jobs } = await openReport(store, runId);
+  const report = strictly(recorded, strict);
   if (options.json) await writeJsonWithList(out, report, "jobs", jobs);
   else {
     const summary = await summariseRun(store, outputDir, report, jobs);
@@ -167,20 +168,31 @@ async function tellLocalEnd(
     const shown = hasSeenOutput && out.isTerminal ? { ...summary, endings: [] } : summary;
     await showSummary(session, shown, localLook(session));
   }
-  return exitCodeOfStatus(report.status);
+  return exitCodeOfRun(report);
 }
 
 /** The result of a run that was made elsewhere. */
-export async function tellEnd(session: Session, summary: RunSummary, look: SummaryLook): Promise<number> {
+export async function tellEnd(
+  session: Session,
+  told: RunSummary,
+  look: SummaryLook,
+  strict: boolean | undefined,
+): Promise<number> {
+  const summary = { ...told, report: strictly(told.report, strict) };
   const { report } = summary;
   if (session.options.json) writeJson(session.out, report);
   else await showSummary(session, summary, look);
-  return exitCodeOfStatus(report.status);
+  return exitCodeOfRun(report);
+}
+
+/** `--strict` of a later command is for its own answer; one that the run was started with stays. */
+function strictly(report: RunReport, strict: boolean | undefined): RunReport {
+  return strict === true ? { ...report, strict } : report;
 }
 
 async function showSummary({ out, options }: Session, summary: RunSummary, look: SummaryLook): Promise<void> {
-  const { failureLines, headline, summaryLines } = await import("./render/summary.js");
+  const { failureLines, headlines, isClean, summaryLines } = await import("./render/summary.js");
   if (!options.quiet) writeLines(out, summaryLines(summary, look));
-  else if (summary.report.status !== "completed")
-    writeLines(out, [headline(summary, look.paint), ...failureLines(summary, look)]);
+  else if (!isClean(summary.report))
+    writeLines(out, [...headlines(summary, look.paint), ...failureLines(summary, look)]);
 }

@@ -48,10 +48,10 @@ type Reporter = Pick<Client, "call">;
 export async function writeReports(
   { err }: Session,
   reporter: Reporter,
-  { runId, reports = [], exitCode }: FinishedRun,
+  { runId, reports = [], exitCode, strict = false }: FinishedRun,
 ): Promise<number> {
   const read = async (format: ReportFormat): Promise<string> =>
-    (await reporter.call("report_run", { run_id: runId, format })).text;
+    (await reporter.call("report_run", { run_id: runId, format, strict })).text;
   let code = exitCode;
   for (const report of reports)
     try {
@@ -67,6 +67,7 @@ interface FinishedRun {
   readonly runId: number;
   readonly reports: readonly WantedReport[] | undefined;
   readonly exitCode: number;
+  readonly strict: boolean | undefined;
 }
 
 async function writeReport(

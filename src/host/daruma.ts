@@ -237,10 +237,14 @@ export class Daruma {
   }
 }
 
-/** Whoever looks for the runs of a release finds what ran for them, too; and what is urgent is so in all its parts. */
-function inheritedFrom(run: RunRow | null): Pick<StartOptions, "labels" | "priority"> {
+/** Whoever looks for the runs of a release finds what ran for them, too; what is urgent or strict is so in all its parts. */
+function inheritedFrom(run: RunRow | null): Pick<StartOptions, "labels" | "priority" | "strict"> {
   const priority = run?.priority ?? null;
-  return { labels: run?.labels ?? {}, ...(priority === null ? {} : { priority }) };
+  return {
+    labels: run?.labels ?? {},
+    ...(priority === null ? {} : { priority }),
+    ...(run?.options.strict === true ? { strict: true } : {}),
+  };
 }
 
 /** Without the run, which may be large and is not needed any more when it has ended. */

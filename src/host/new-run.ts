@@ -193,5 +193,6 @@ function runOptions(options: StartOptions): RunOptions {
     retry_max: options.retryMax ?? null,
     failure_routing: options.failureRouting ?? true,
     only: options.only ?? null,
+    ...(options.strict === true ? { strict: true } : {}),
   };
 }

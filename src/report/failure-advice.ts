@@ -151,7 +151,13 @@ export function forkAdvice(run: Run, job: Job): Advice[] {
 export function startAgain(run: Run): Advice[] {
   const inputs = inputFlags(run);
   if (run.file === null || inputs === null || Object.keys(run.context).length > 0) return [];
-  const { max_loops: maxLoops, retry_max: retryMax, failure_routing: failureRouting, only } = run.options;
+  const {
+    max_loops: maxLoops,
+    retry_max: retryMax,
+    failure_routing: failureRouting,
+    only,
+    strict,
+  } = run.options;
   return [
     advice(
       "run",
@@ -162,6 +168,7 @@ export function startAgain(run: Run): Advice[] {
         ...(retryMax === null ? [] : ["--retry-max", String(retryMax)]),
         ...(failureRouting ? [] : ["--no-failure-routing"]),
         ...(only === null ? [] : ["--only", only]),
+        ...(strict === true ? ["--strict"] : []),
         ...Object.entries(givenLabels(run)).flatMap(([key, value]) => ["--label", `${key}=${value}`]),
       ]),
     ),

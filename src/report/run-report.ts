@@ -27,6 +27,8 @@ export interface RunReport extends RunTimes {
   readonly interrupted: boolean;
   /** It was exported elsewhere and can only be read here. */
   readonly imported: boolean;
+  /** A handled failure makes the exit code 1, and reports tell it as a failure. */
+  readonly strict: boolean;
   /** The run from which it took jobs over; null: everything was its own. */
   readonly taken_over: { readonly run_id: number; readonly jobs: number } | null;
   readonly labels: Labels;
@@ -118,6 +120,7 @@ export function buildReport(
     status: run.status,
     interrupted,
     imported: isImported(run),
+    strict: run.options.strict === true,
     taken_over: takenOverBy(run),
     labels: run.labels ?? {},
     concurrency: run.concurrency,

@@ -1,4 +1,5 @@
 import { Argument, Option } from "commander";
+import { STRICT_FLAG, STRICT_WORDS } from "../strict.js";
 import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import { byFailure } from "./campaign-flags.js";
 import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
@@ -35,12 +36,14 @@ const maxParallel = (): Option =>
   ).argParser(wholeNumber(1));
 const verbose = (): Option =>
   new Option("-v, --verbose", "also show what steps print, each line prefixed with the step's name");
+const strict = (): Option => new Option(STRICT_FLAG, STRICT_WORDS);
 
 /** Of the commands that go on with the run here. */
 const goingOn = (): Option[] => [
   new Option("--no-resume", "only record it; somebody else continues the run"),
   maxParallel(),
   verbose(),
+  strict(),
 ];
 
 /** Of the commands that get a run up again. */
@@ -137,6 +140,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       ...rounds(1),
       maxParallel(),
       verbose(),
+      strict(),
       new Option("--detach", "with --server: recover once, without waiting for the end"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
@@ -229,6 +233,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       maxParallel(),
       verbose(),
       new Option(REPORT_FLAG, REPORT_WORDS).argParser(parseReport),
+      strict(),
       new Option("--detach", "with --server: start the run and print its number, without waiting"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
@@ -305,6 +310,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       reason(),
       maxParallel(),
       verbose(),
+      strict(),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
   },

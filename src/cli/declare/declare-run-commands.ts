@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { MAX_PRIORITY } from "../../core/groups/concurrency.js";
 import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
+import { STRICT_FLAG, STRICT_WORDS } from "../strict.js";
 import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
@@ -77,6 +78,7 @@ Examples:
     )
     .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")
     .option(REPORT_FLAG, REPORT_WORDS, parseReport)
+    .option(STRICT_FLAG, STRICT_WORDS)
     .option("--detach", "with --server: continue the run without waiting")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .option("--reason <text>", 'why the pause is lifted; kept in the log (default: "by hand")')
@@ -135,6 +137,7 @@ function asRun(command: Command): Command {
     .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
     .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")
     .option(REPORT_FLAG, REPORT_WORDS, parseReport)
+    .option(STRICT_FLAG, `${STRICT_WORDS}; recorded in the run`)
     .option("--detach", "with --server: start the run and print its number, without waiting")
     .option(
       "--folder <dir>",

@@ -56,6 +56,7 @@ export async function runRemotely(
       ...(flags.onFailMaxLoops === undefined ? {} : { max_loops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retry_max: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
+      ...(flags.strict === true ? { strict: true } : {}),
       ...(flags.reuse === undefined ? {} : { reuse: reused(flags.reuse) }),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
@@ -150,8 +151,9 @@ export class ServerRun {
       const shown = await client.call("get_run", { run_id: runId });
       const summary = summaryOf(shown);
       const look = await lookAt(session, client, [runId]);
-      const exitCode = await tellEnd(session, summary, look);
-      return await writeReports(session, client, { runId, reports: this.flags.report, exitCode });
+      const { report: reports, strict } = this.flags;
+      const exitCode = await tellEnd(session, summary, look, strict);
+      return await writeReports(session, client, { runId, reports, exitCode, strict });
     } finally {
       stop.abort();
     }

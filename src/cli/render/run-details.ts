@@ -10,7 +10,7 @@ import type { LiveControl } from "../../worker/pool/protocol.js";
 import {
   failureLines,
   handledLines,
-  headline,
+  headlines,
   JOB_COLOURS,
   routeLines,
   type SummaryLook,
@@ -35,7 +35,7 @@ export interface ShownBeside {
 export function runDetailLines(summary: RunSummary, more: ShownBeside, look: SummaryLook): string[] {
   const { report } = summary;
   return [
-    headline(summary, look.paint),
+    ...headlines(summary, look.paint),
     ...labelLines(report.labels),
     ...groupLines(report, more.waits_for),
     ...jobLines(report.jobs, look),

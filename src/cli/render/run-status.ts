@@ -29,3 +29,6 @@ export const STATUS_SIGNS: Readonly<
   failed: ["✗", "red"],
   canceled: ["⊘", "yellow"],
 };
+
+/** Completed, with failures that were handled and not mended. */
+export const HANDLED_SIGN: readonly [sign: string, colour: Colour] = ["!", "yellow"];

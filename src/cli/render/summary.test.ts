@@ -6,7 +6,7 @@ import { jobRecord } from "../../report/job-record.js";
 import type { RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import { plainPaint } from "./paint.js";
-import { type SummaryLook, summaryLines } from "./summary.js";
+import { headlines, type SummaryLook, summaryLines } from "./summary.js";
 
 const LOOK: SummaryLook = {
   paint: plainPaint,
@@ -22,6 +22,7 @@ const REPORT: RunReport = {
   status: "completed",
   interrupted: false,
   imported: false,
+  strict: false,
   taken_over: null,
   labels: {},
   concurrency: null,
@@ -90,13 +91,32 @@ describe("the summary", () => {
     ]);
   });
 
-  it("lists handled failures of a completed run", () => {
-    const lint = { job_id: 30_000_001, step: "lint", scope: "root" };
-    const handled_failures = [{ ...lint, code: "EXIT_2", message: "exit code 2" }];
-    expect(lines({ handled_failures }).slice(1)).toEqual([
-      "completed; 1 failure was handled:",
-      "  lint: exit code 2 (EXIT_2)",
+  const test = { job_id: 30_000_001, step: "test", scope: "root", by: "fallback" };
+  const handled_failures = [{ ...test, code: "EXIT_2", message: "exit code 2" }];
+
+  it("ends no completed run with a tick in which a failure was handled", () => {
+    expect(lines({ handled_failures })).toEqual([
+      "! run 3 of release completed, 1 failure handled: test, by fallback",
+      "  in 2.0 s: 2 completed",
+      "handled failures:",
+      "  test: exit code 2 (EXIT_2)",
     ]);
+    expect(lines({ handled_failures, duration_ms: null })[1]).toBe("  2 completed");
+    expect(lines({ handled_failures, strict: true })[2]).toBe(
+      "  strict: the exit code is 1, because a failure was handled",
+    );
+  });
+
+  it("paints such an end in amber, and names the status first for a run that failed as well", () => {
+    const paint = (colour: string, text: string): string => `<${colour} ${text}>`;
+    const summary = { report: { ...REPORT, handled_failures }, counts: [], failures: [], holds: [] };
+    const [title] = headlines({ ...summary, deadLetters: [], endings: [] }, paint);
+    expect(title).toBe(
+      "<yellow ! run 3 of release <bold completed>>, <yellow 1 failure handled: test, by fallback>",
+    );
+    expect(lines({ handled_failures, status: "failed" })[0]).toBe(
+      "✗ run 3 of release failed after 2.0 s: 2 completed",
+    );
   });
 
   it("names the failing step, its last words without escapes, its log and the next commands", () => {

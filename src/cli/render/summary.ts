@@ -5,11 +5,12 @@ import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import type { UndoneJob } from "../../report/undone.js";
 import { durationText } from "../../report/words/duration-text.js";
+import { handledText } from "../../report/words/handled-text.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import type { Colour, Paint } from "./paint.js";
-import { importedMark, STATUS_SIGNS, statusWord } from "./run-status.js";
+import { HANDLED_SIGN, importedMark, STATUS_SIGNS, statusWord } from "./run-status.js";
 import { tableLines } from "./table.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -38,7 +39,7 @@ export const JOB_COLOURS: Readonly<Record<JobStatus, Colour>> = {
 export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
   const { report } = summary;
   return [
-    headline(summary, look.paint),
+    ...headlines(summary, look.paint),
     ...routeLines(report, look),
     ...handledLines(report, look),
     ...undoneLines(report, look),
@@ -51,13 +52,31 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
   ];
 }
 
-export function headline({ report, counts }: RunSummary, paint: Paint): string {
+/** Nothing failed in it that is not mended. */
+export function isClean({ status, handled_failures: handled }: RunReport): boolean {
+  return status === "completed" && handled.length === 0;
+}
+
+/** How it ended. A completed run with handled failures is not told in green: what it did not do stands in its first line. */
+export function headlines({ report, counts }: RunSummary, paint: Paint): string[] {
   const word = statusWord(report);
-  const [sign, colour] = STATUS_SIGNS[word];
+  const handled = word === "completed" ? handledText(report) : null;
+  const [sign, colour] = handled === null ? STATUS_SIGNS[word] : HANDLED_SIGN;
   const { duration_ms: took } = report;
   const phase = report.phase === null ? "" : ` (${report.phase})`;
-  const time = took === null ? "" : ` ${word === "completed" ? "in" : "after"} ${durationText(took)}`;
-  return `${paint(colour, `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}${importedMark(report)}`)}${phase}${time}: ${counts.join(", ")}`;
+  const time = took === null ? "" : `${word === "completed" ? "in" : "after"} ${durationText(took)}`;
+  const title = paint(
+    colour,
+    `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}${importedMark(report)}`,
+  );
+  const more = counts.join(", ");
+  if (handled === null) return [`${title}${phase}${time === "" ? "" : ` ${time}`}: ${more}`];
+  const strict = report.strict ? ["strict: the exit code is 1, because a failure was handled"] : [];
+  return [
+    `${title}, ${paint(colour, handled)}`,
+    `${INDENT}${time === "" ? "" : `${time}: `}${more}`,
+    ...strict.map((line) => INDENT + line),
+  ];
 }
 
 /** Failure routes only: what follows a success is no failure. */
@@ -94,7 +113,7 @@ export function handledLines(report: RunReport, look: SummaryLook): string[] {
   const handled = report.handled_failures;
   if (handled.length === 0) return [];
   return [
-    handledTitle(report),
+    "handled failures:",
     ...handled
       .slice(0, MAX_FAILURES)
       .map(
@@ -118,11 +137,6 @@ export function undoneLines({ undone, phase }: RunReport, { paint }: SummaryLook
     ...(undone.done.length === 0 ? [] : [`undone: ${told(undone.done)}`]),
     ...(undone.left.length === 0 ? [] : [`${paint("yellow", left)}: ${told(undone.left)}`]),
   ];
-}
-
-function handledTitle({ status, handled_failures: { length } }: RunReport): string {
-  if (status !== "completed") return "handled failures:";
-  return `completed; ${length === 1 ? "1 failure was" : `${length} failures were`} handled:`;
 }
 
 export function failureLines(summary: RunSummary, look: SummaryLook): string[] {

@@ -9,6 +9,8 @@ export interface FollowFlags {
   readonly verbose?: boolean;
   readonly cancelOnInterrupt?: boolean;
   readonly report?: readonly WantedReport[];
+  /** Of this answer, whether or not the run was started so. */
+  readonly strict?: boolean;
 }
 
 /** A server's workers have places of their own, and nobody waits for a run that was left to them. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DarumaError } from "../../core/errors/errors.js";
-import { exitCodeOfError, exitCodeOfStatus } from "./exit-codes.js";
+import { exitCodeOfError, exitCodeOfRun } from "./exit-codes.js";
 
 describe("exit codes", () => {
   it.each([
@@ -10,7 +10,16 @@ describe("exit codes", () => {
     ["paused", 3],
     ["canceled", 4],
   ] as const)("a run that is %s gives %i", (status, code) => {
-    expect(exitCodeOfStatus(status)).toBe(code);
+    expect(exitCodeOfRun({ status, strict: false, handled_failures: [] })).toBe(code);
+    expect(exitCodeOfRun({ status, strict: true, handled_failures: [] })).toBe(code);
+    expect(exitCodeOfRun({ status, strict: false, handled_failures: [{}] })).toBe(code);
+  });
+
+  it("a strict run that completed with a handled failure gives 1; one that ended otherwise its own", () => {
+    const strict = { strict: true, handled_failures: [{}] };
+    expect(exitCodeOfRun({ ...strict, status: "completed" })).toBe(1);
+    expect(exitCodeOfRun({ ...strict, status: "held" })).toBe(3);
+    expect(exitCodeOfRun({ ...strict, status: "canceled" })).toBe(4);
   });
 
   it.each([

@@ -44,6 +44,18 @@ export function exitCodeOfStatus(status: RunStatus): number {
   }
 }
 
+/** What an exit code is made from beside the status. */
+interface EndedRun {
+  readonly status: RunStatus;
+  readonly strict: boolean;
+  readonly handled_failures: readonly unknown[];
+}
+
+/** A run keeps its status with `--strict`; only the answer to whoever waits for its end is another. */
+export function exitCodeOfRun({ status, strict, handled_failures: handled }: EndedRun): number {
+  return status === "completed" && strict && handled.length > 0 ? EXIT.failed : exitCodeOfStatus(status);
+}
+
 export function exitCodeOfError(error: unknown): number {
   return error instanceof DarumaError && !INFRASTRUCTURE_CODES.has(error.code)
     ? EXIT.usage

@@ -388,6 +388,8 @@ export const RUN_OPTIONS_FIELDS = {
   reused: optional(object({ from: nullable(id), jobs: count })),
   /** It was exported elsewhere and can only be read here: nothing of it is ever executed. */
   imported: optional(just(true)),
+  /** A failure that something handled makes the exit code 1 and stands in reports as a failure. The status stays what it is. */
+  strict: optional(just(true)),
 } as const;
 export const RUN_OPTIONS = object(RUN_OPTIONS_FIELDS);
 export type RunOptions = Of<typeof RUN_OPTIONS>;

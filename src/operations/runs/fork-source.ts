@@ -38,7 +38,7 @@ export async function forkSource(
       step,
       definition.steps.map(({ id }) => id),
     );
-  const { max_loops: maxLoops, retry_max: retryMax, failure_routing: failureRouting } = run.options;
+  const { max_loops: maxLoops, retry_max: retryMax, failure_routing: failureRouting, strict } = run.options;
   return {
     run,
     workflow,
@@ -48,6 +48,7 @@ export async function forkSource(
       // Of the file's own, a newer file may have others.
       labels: { ...givenLabels(run), ...labels },
       failureRouting,
+      ...(strict === true ? { strict } : {}),
       ...(maxLoops === null ? {} : { maxLoops }),
       ...(retryMax === null ? {} : { retryMax }),
       fork: { run: runId, step, reason },

@@ -75,6 +75,7 @@ const runDetails = z.object({
   phase: endPhase,
   interrupted,
   imported,
+  strict: z.boolean().describe("A handled failure makes the exit code 1, and is a failure in reports."),
   taken_over: z
     .object({ run_id: z.number(), jobs: z.number() })
     .nullable()

@@ -15,6 +15,8 @@ export interface StartOptions {
   readonly retryMax?: number;
   readonly failureRouting?: boolean;
   readonly only?: string;
+  /** A completed run with a handled failure exits with 1, and reports tell it as a failure. */
+  readonly strict?: boolean;
   /** Go on from a step of another run: what came before it there is not done again. */
   readonly fork?: { readonly run: number; readonly step: string; readonly reason?: string };
   /** Take over what has not changed since another run, such as the last of the workflow that completed. */

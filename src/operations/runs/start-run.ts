@@ -37,6 +37,9 @@ const input = z.strictObject({
   retry_max: budget.describe("Overrides every step's retry.max."),
   failure_routing: flag.default(true).describe("False: a failure fails its step at once."),
   only: z.string().optional().describe("Only one attempt of this step."),
+  strict: flag
+    .default(false)
+    .describe("A handled failure makes the exit code 1 and is a failure in reports; the status stays."),
   reuse: reuse.optional(),
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
@@ -97,6 +100,7 @@ async function start(context: Context, request: StartRequest) {
     inputs: request.inputs as StartOptions["inputs"] & object,
     context: request.context as StartOptions["context"] & object,
     failureRouting: request.failure_routing,
+    strict: request.strict,
     ...(request.labels === undefined ? {} : { labels: request.labels }),
     ...(request.priority === undefined ? {} : { priority: request.priority }),
     ...(max_loops === undefined ? {} : { maxLoops: max_loops }),

@@ -12,6 +12,7 @@ function job(name: string, changes: Partial<ReportedJob> = {}): ReportedJob {
     name,
     status: "completed",
     handled: false,
+    handledBy: null,
     takenOver: false,
     error: null,
     printed: "",
@@ -28,6 +29,7 @@ function reported(jobs: readonly ReportedJob[], changes: object = {}): ReportedR
     workflow: "ci",
     status: "failed",
     interrupted: false,
+    strict: false,
     labels: { branch: "main" },
     routes: [],
     handled_failures: [],
@@ -64,6 +66,9 @@ const rescued = job("fetch", {
   earlierFailures: [{ attempt: 1, code: "EXIT_CODE", message: "connection refused" }],
 });
 
+const error = { code: "EXIT_CODE", message: "exit code 1" };
+const handled = job("unit", { status: "failed", handled: true, handledBy: "fallback", error });
+
 describe("JUnit", () => {
   it("has a case for each job, and counts what failed and what did not run", () => {
     const jobs = [
@@ -95,17 +100,19 @@ describe("JUnit", () => {
 `);
   });
 
-  it("counts a held job as a failure, and a handled one as passed with its story", () => {
-    const error = { code: "EXIT_CODE", message: "exit code 1" };
-    const text = junitText(
-      reported([
-        job("held", { status: "held", error }),
-        job("handled", { status: "failed", handled: true, error }),
-      ]),
-    );
-    expect(text).toContain('tests="2" failures="1"');
+  it("counts a held job as a failure, and a handled one as skipped, with its message", () => {
+    const text = junitText(reported([job("held", { status: "held", error }), handled]));
+    expect(text).toContain('tests="2" failures="1" errors="0" skipped="1"');
     expect(text).toContain('message="held for a decision: exit code 1"');
-    expect(text).toContain("<system-out>failed and handled: exit code 1 (EXIT_CODE)</system-out>");
+    expect(text).toContain(
+      '<skipped message="failed and was handled by fallback: exit code 1 (EXIT_CODE)"/>',
+    );
+  });
+
+  it("counts a handled failure of a strict run as a failure", () => {
+    const text = junitText(reported([handled], { strict: true }));
+    expect(text).toContain('tests="1" failures="1" errors="0" skipped="0"');
+    expect(text).toContain('<failure message="exit code 1" type="EXIT_CODE">exit code 1</failure>');
   });
 
   it("keeps hostile output text: no markup of its own, no character that XML forbids", () => {
@@ -126,6 +133,15 @@ describe("GitHub annotations", () => {
     expect(githubText(reported([rescued, broken, job("build")]))).toBe(
       "::error title=test failed (EXIT_CODE)::exit code 1: it broke\n" +
         "::warning title=fetch passed on attempt 2 (EXIT_CODE)::connection refused\n",
+    );
+  });
+
+  it("are a warning for what was handled, and with strict an error", () => {
+    expect(githubText(reported([handled], { status: "completed" }))).toBe(
+      "::warning title=unit failed and was handled by fallback (EXIT_CODE)::exit code 1\n",
+    );
+    expect(githubText(reported([handled], { status: "completed", strict: true }))).toBe(
+      "::error title=unit failed (EXIT_CODE)::exit code 1\n",
     );
   });
 
@@ -182,6 +198,16 @@ exit code 1: it broke (\`EXIT_CODE\`)
 |---|---|---:|---|---|---|
 | +1.0 s | \`fetch\` | 1 | retry |  | retry 1 of 3 |
 `);
+  });
+
+  it("says of a completed run which failures were handled, and by what", () => {
+    const failure = { job_id: 70_000_001, step: "unit", scope: "root", by: "fallback", ...error };
+    const handled_failures = [failure];
+    const text = markdownText(reported([handled], { status: "completed", handled_failures }));
+    expect(text).toContain("\n⚠ 1 failure handled: unit, by fallback.\n");
+    const strict = markdownText(reported([handled], { status: "completed", handled_failures, strict: true }));
+    expect(strict).toContain("unit, by fallback. Strict: this counts as a failure.\n");
+    expect(markdownText(reported([handled], { handled_failures }))).not.toContain("⚠");
   });
 
   it("shows hostile output as it is: no fence, table, tag or mention of its own", () => {

@@ -1,22 +1,39 @@
 import { commandMessage, commandProperty } from "../../core/text/escapes.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { isBroken, isRescued, type ReportedJob, type ReportedRun } from "./reported-run.js";
+import {
+  handledWords,
+  isBroken,
+  isHandled,
+  isRescued,
+  type ReportedJob,
+  type ReportedRun,
+} from "./reported-run.js";
 
 /** GitHub shows no more of a kind for one step of a pipeline. */
 const MAX_OF_A_KIND = 10;
 const MAX_MESSAGE_CHARS = 1_000;
 
-/** Workflow commands that make annotations: an error for each failure, a warning for what was rescued. */
+/** Workflow commands that make annotations: an error for each failure, a warning for what was handled or rescued. */
 export function githubText({ summary: { report }, jobs }: ReportedRun): string {
   const lines = [
-    ...annotations("error", jobs.filter(isBroken), (job) => {
-      const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
-      return [`${job.name} ${job.status === "held" ? "is held" : "failed"} (${code})`, message];
-    }),
-    ...annotations("warning", jobs.filter(isRescued), (job) => {
-      const { code, message } = job.earlierFailures.at(-1)!;
-      return [`${job.name} passed on attempt ${job.attempts} (${code})`, message];
-    }),
+    ...annotations(
+      "error",
+      jobs.filter((job) => isBroken(job, report)),
+      (job) => {
+        const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
+        return [`${job.name} ${job.status === "held" ? "is held" : "failed"} (${code})`, message];
+      },
+    ),
+    ...annotations(
+      "warning",
+      jobs.filter((job) => isHandled(job, report) || isRescued(job)),
+      (job) => {
+        const { code: why = "UNKNOWN", message: what = "failed" } = job.error ?? {};
+        if (isHandled(job, report)) return [`${job.name} ${handledWords(job)} (${why})`, what];
+        const { code, message } = job.earlierFailures.at(-1)!;
+        return [`${job.name} passed on attempt ${job.attempts} (${code})`, message];
+      },
+    ),
   ];
   const { status, error } = report;
   if (lines.length === 0 && (status === "failed" || status === "canceled"))

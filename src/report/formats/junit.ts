@@ -1,6 +1,7 @@
 import { xmlAttribute, xmlText } from "../../core/text/escapes.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { isBroken, type ReportedJob, type ReportedRun } from "./reported-run.js";
+import type { RunReport } from "../run-report.js";
+import { handledWords, isBroken, isHandled, type ReportedJob, type ReportedRun } from "./reported-run.js";
 
 const MS_PER_SECOND = 1_000;
 const MAX_MESSAGE_CHARS = 500;
@@ -9,11 +10,11 @@ const WHOLE_SECONDS = 19;
 
 /**
  * The form that test reports have everywhere: a run is a suite, a job is a case. Only what all readers know is in it:
- * `failure`, `skipped` and `system-out`. What failed and passed later passes, and says in `system-out` how.
+ * `failure`, `skipped` and `system-out`. What failed and passed later passes, and says in `system-out` how. What failed and was handled is skipped.
  */
 export function junitText({ summary: { report }, jobs }: ReportedRun): string {
-  const failures = jobs.filter(isBroken).length;
-  const skipped = jobs.filter((job) => whySkipped(job) !== null).length;
+  const failures = jobs.filter((job) => isBroken(job, report)).length;
+  const skipped = jobs.filter((job) => whySkipped(job, report) !== null).length;
   const suite = attributes({
     name: report.workflow,
     tests: jobs.length,
@@ -32,23 +33,23 @@ export function junitText({ summary: { report }, jobs }: ReportedRun): string {
     property("daruma.status", report.interrupted ? "interrupted" : report.status),
     ...Object.entries(report.labels).map(([key, value]) => property(`label.${key}`, value)),
     "    </properties>",
-    ...jobs.map((job) => testCase(job, report.workflow)),
+    ...jobs.map((job) => testCase(job, report)),
     "  </testsuite>",
     "</testsuites>",
     "",
   ].join("\n");
 }
 
-function testCase(job: ReportedJob, workflow: string): string {
-  const head = `    <testcase${attributes({ classname: workflow, name: job.name, time: seconds(job.durationMs) })}`;
-  const inside = [...outcome(job), ...story(job)];
+function testCase(job: ReportedJob, report: RunReport): string {
+  const head = `    <testcase${attributes({ classname: report.workflow, name: job.name, time: seconds(job.durationMs) })}`;
+  const inside = [...outcome(job, report), ...story(job)];
   return inside.length === 0 ? `${head}/>` : [`${head}>`, ...inside, "    </testcase>"].join("\n");
 }
 
-function outcome(job: ReportedJob): string[] {
-  const reason = whySkipped(job);
+function outcome(job: ReportedJob, report: RunReport): string[] {
+  const reason = whySkipped(job, report);
   if (reason !== null) return [`      <skipped${attributes({ message: reason })}/>`];
-  if (!isBroken(job)) return [];
+  if (!isBroken(job, report)) return [];
   const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
   const held = job.status === "held" ? "held for a decision: " : "";
   const told = attributes({ message: held + oneLine(message, MAX_MESSAGE_CHARS), type: code });
@@ -60,16 +61,15 @@ function story(job: ReportedJob): string[] {
   const lines = job.earlierFailures.map(
     ({ attempt, code, message }) => `attempt ${attempt} failed: ${oneLine(message)} (${code})`,
   );
-  if (job.status === "failed" && job.handled)
-    lines.push(
-      `failed and handled: ${oneLine(job.error?.message ?? "failed")} (${job.error?.code ?? "UNKNOWN"})`,
-    );
   if (job.takenOver) lines.push("taken over from another run");
   return lines.length === 0 ? [] : [`      <system-out>${xmlText(lines.join("\n"))}</system-out>`];
 }
 
-/** Null: it has passed or failed. */
-function whySkipped({ status }: ReportedJob): string | null {
+/** Null: it has passed or failed. A failure that was handled is neither: no reader may count it as a test that passed. */
+function whySkipped(job: ReportedJob, report: RunReport): string | null {
+  const { status, error } = job;
+  if (isHandled(job, report))
+    return `${handledWords(job)}: ${oneLine(error?.message ?? "failed", MAX_MESSAGE_CHARS)} (${error?.code ?? "UNKNOWN"})`;
   if (status === "completed" || status === "failed" || status === "held") return null;
   if (status === "skipped" || status === "canceled") return status;
   return `not finished (${status})`;

@@ -4,6 +4,7 @@ import { nameOf } from "../lookup/job-name.js";
 import type { RouteReport } from "../run-report.js";
 import type { FailedStep } from "../run-summary.js";
 import { durationText, endedText } from "../words/duration-text.js";
+import { handledText } from "../words/handled-text.js";
 import { isRescued, type ReportedJob, type ReportedRun } from "./reported-run.js";
 
 const MAX_FAILURES = 10;
@@ -18,10 +19,14 @@ export function markdownText({ summary, jobs }: ReportedRun): string {
   const { report, failures, holds, counts } = summary;
   const word = report.interrupted ? "interrupted" : report.status;
   const time = report.duration_ms === null ? word : endedText(word, report.duration_ms);
+  const handled = report.status === "completed" ? handledText(report) : null;
   return [
     `## ${cell(report.workflow)}: ${time}`,
     "",
     `Run ${report.run_id}: ${counts.join(", ")}.`,
+    ...(handled === null
+      ? []
+      : ["", `⚠ ${cell(handled)}.${report.strict ? " Strict: this counts as a failure." : ""}`]),
     ...failures.slice(0, MAX_FAILURES).flatMap(failureText),
     ...more(failures.length - MAX_FAILURES, "failed step"),
     ...section(

@@ -2,7 +2,7 @@ import type { ErrorRecord } from "../../core/model/failure.js";
 import type { AttemptRow, JobStatus } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
 import { nameOf } from "../lookup/job-name.js";
-import { type JobReport, openReport } from "../run-report.js";
+import { type JobReport, openReport, type RunReport } from "../run-report.js";
 import { type RunSummary, summariseRun } from "../run-summary.js";
 
 /** What every report of a run is made from. */
@@ -16,6 +16,8 @@ export interface ReportedJob {
   readonly name: string;
   readonly status: JobStatus;
   readonly handled: boolean;
+  /** The step that answered its failure; null: none did, or it was not handled. */
+  readonly handledBy: string | null;
   readonly takenOver: boolean;
   readonly error: Pick<ErrorRecord, "code" | "message"> | null;
   /** What the failed attempt printed last, stdout before stderr. */
@@ -33,8 +35,15 @@ export interface EarlierFailure {
   readonly message: string;
 }
 
-export async function readReportedRun(store: Store, outputDir: string, runId: number): Promise<ReportedRun> {
-  const { report, jobs } = await openReport(store, runId);
+/** With `strict` as if the run had been started so. */
+export async function readReportedRun(
+  store: Store,
+  outputDir: string,
+  runId: number,
+  strict: boolean,
+): Promise<ReportedRun> {
+  const { report: recorded, jobs } = await openReport(store, runId);
+  const report = { ...recorded, strict: recorded.strict || strict };
   const attempts = attemptsByJob(await store.readAttempts(runId));
   const kept: ReportedJob[] = [];
   // Outputs may be large: only what a report tells of is kept of each job as it passes.
@@ -53,9 +62,19 @@ export function isRescued({ status, earlierFailures }: ReportedJob): boolean {
   return status === "completed" && earlierFailures.length > 0;
 }
 
-/** Nothing went on from its failure: neither a step that handled it, nor another attempt. */
-export function isBroken({ status, handled }: ReportedJob): boolean {
-  return status === "held" || (status === "failed" && !handled);
+/** Nothing went on from its failure: neither a step that handled it, nor another attempt. With `strict` a step that handled it is not enough. */
+export function isBroken({ status, handled }: ReportedJob, { strict }: Pick<RunReport, "strict">): boolean {
+  return status === "held" || (status === "failed" && (!handled || strict));
+}
+
+/** It failed, and what the file says of that was done: neither a failure nor a success. */
+export function isHandled(job: ReportedJob, report: Pick<RunReport, "strict">): boolean {
+  return job.status === "failed" && !isBroken(job, report);
+}
+
+/** `failed and was handled by fallback`. */
+export function handledWords({ handledBy }: ReportedJob): string {
+  return `failed and was handled${handledBy === null ? "" : ` by ${handledBy}`}`;
 }
 
 function attemptsByJob(attempts: readonly AttemptRow[]): Map<number, AttemptRow[]> {
@@ -75,6 +94,7 @@ function reportedJob(job: JobReport, attempts: readonly AttemptRow[]): ReportedJ
     name: nameOf(job.step, job.scope),
     status: job.status,
     handled: job.handled,
+    handledBy: null,
     takenOver: job.taken_over,
     error: error === null ? null : { code: error.code, message: error.message },
     printed: [stdout_tail, stderr_tail]

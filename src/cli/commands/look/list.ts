@@ -53,25 +53,35 @@ function readStatuses(given: readonly string[]): RunStatus[] {
     });
 }
 
-function runLines(runs: OutputOf<"list_runs">["items"], width: number): string[] {
+type ListedRun = OutputOf<"list_runs">["items"][number];
+
+function runLines(runs: readonly ListedRun[], width: number): string[] {
   const areLabeled = runs.some(({ labels }) => Object.keys(labels).length > 0);
   const rows = runs.map((run) => [
     String(run.run_id),
-    statusWord(run) + importedMark(run),
+    statusWord(run) + handledMark(run) + importedMark(run),
     run.workflow,
     clockTime(run.created_at),
     run.duration_ms === null ? "" : durationText(run.duration_ms),
     ...(areLabeled ? [oneLine(labelsText(run.labels), MAX_LABELS_CHARS)] : []),
-    run.error === null
-      ? oneLine(run.waits_for?.text ?? "")
-      : oneLine(`${run.error.code}: ${run.error.message}`),
+    oneLine(lastWords(run)),
   ]);
   const labels = areLabeled ? ["labels"] : [];
   return tableLines(["run", "status", "workflow", "created (UTC)", "took", ...labels, "error"], rows, width);
 }
 
+/** No run looks as if nothing had failed in which a failure was handled. */
+function handledMark({ status, handled }: Pick<ListedRun, "status" | "handled">): string {
+  return status === "completed" && handled > 0 ? `, ${handled} handled` : "";
+}
+
+function lastWords(run: ListedRun): string {
+  if (run.error !== null) return `${run.error.code}: ${run.error.message}`;
+  return handledMark(run) === "" ? (run.waits_for?.text ?? "") : run.happened;
+}
+
 /** Whoever goes on with a run goes on with its child runs. */
-function interruptedLines(runs: OutputOf<"list_runs">["items"], toType: CommandLine): string[] {
+function interruptedLines(runs: readonly ListedRun[], toType: CommandLine): string[] {
   const interrupted = runs
     .filter((run) => run.interrupted)
     .map(({ run_id, parent }) => parent?.run_id ?? run_id);

@@ -65,6 +65,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
       ...(flags.onFailMaxLoops === undefined ? {} : { maxLoops: flags.onFailMaxLoops }),
       ...(flags.retryMax === undefined ? {} : { retryMax: flags.retryMax }),
       ...(flags.only === undefined ? {} : { only: flags.only }),
+      ...(flags.strict === true ? { strict: true } : {}),
       ...(flags.reuse === undefined ? {} : { reuse: reused(flags.reuse) }),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     });

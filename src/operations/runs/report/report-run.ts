@@ -3,7 +3,7 @@ import { REPORT_FORMATS, type ReportFormat } from "../../../report/formats/forma
 import { readReportedRun } from "../../../report/formats/reported-run.js";
 import { resolveRun } from "../../../report/lookup/run-reference.js";
 import { operation } from "../../operation.js";
-import { runReference } from "../../schemas.js";
+import { flag, runReference } from "../../schemas.js";
 
 const formats = [...(Object.keys(REPORT_FORMATS) as [ReportFormat, ...ReportFormat[]]), "html"] as const;
 
@@ -12,13 +12,16 @@ export const reportRun = operation({
   summary: "write a report of a run as Markdown, JUnit, HTML or GitHub annotations",
   description: "Tells how a run went as JUnit XML, as Markdown, as GitHub annotations or as an HTML page.",
   details:
-    "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each step that was rescued. `html`: one file with graph, story, timeline and the logs of what failed, which needs no server and no network; at most about 10 MB, and it says what it leaves out.",
+    "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`; what failed and was handled is skipped. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each that was handled, and for each step that was rescued. `html`: one file with graph, story, timeline and the logs of what failed, which needs no server and no network; at most about 10 MB, and it says what it leaves out.",
   role: "viewer",
   effect: "reads",
   onlyForPeople: true,
   input: z.strictObject({
     run_id: runReference,
     format: z.enum(formats).default("markdown").describe("The form of the report."),
+    strict: flag
+      .default(false)
+      .describe("Report handled failures as failures, also of a run that was not started so."),
   }),
   output: z.object({ run_id: z.number(), format: z.enum(formats), text: z.string() }),
   rest: { method: "GET", path: "/runs/{run_id}/report" },
@@ -34,10 +37,10 @@ export const reportRun = operation({
       ],
     },
   ],
-  handler: async (context, { run_id, format }) => {
+  handler: async (context, { run_id, format, strict }) => {
     const { store, outputDir } = context;
     const runId = await resolveRun(store, run_id);
-    const run = await readReportedRun(store, outputDir, runId);
+    const run = await readReportedRun(store, outputDir, runId, strict);
     if (format !== "html") return { run_id: runId, format, text: REPORT_FORMATS[format](run) };
     const { htmlReport } = await import("./html-report.js");
     return { run_id: runId, format, text: await htmlReport(context, run) };

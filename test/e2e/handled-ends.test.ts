@@ -1,0 +1,127 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.js";
+import { CliFolder, type Report } from "../support/cli-folder.js";
+import { LiveServers } from "../support/live-server.js";
+
+const cli = new CliFolder();
+const servers = new LiveServers();
+
+/** Its tests are red, and its fallback works. */
+const RELEASE = `
+name: release
+steps:
+  test: { exec: "echo '2 of 40 tests fail' >&2; exit 1" }
+  publish: { exec: "echo published", depends_on: [test] }
+  fallback: { exec: "echo back" }
+transitions: [{ from: test, to: fallback, on: failure }]
+`;
+const END = /^! run 1 of release completed, 1 failure handled: test$/m;
+
+interface Strict extends Report {
+  readonly strict: boolean;
+}
+
+const run = (...flags: string[]) => cli.daruma("run", cli.write("release.yaml", RELEASE), ...flags);
+
+describe("a completed run in which a failure was handled", () => {
+  it("ends in amber and with 0, in the terminal and in lists, and says what did not run", async () => {
+    const ended = await run();
+    expect([ended.exitCode, ended.stdout]).toEqual([0, expect.stringMatching(END)]);
+    expect(ended.stdout).not.toContain("✓");
+    expect((await cli.daruma("show", "1")).stdout).toMatch(END);
+    expect((await cli.daruma("resume", "1")).stdout).toMatch(END);
+    expect((await cli.daruma("watch", "1")).stdout).toMatch(END);
+    expect((await cli.daruma("resume", "1", "--quiet")).stdout).toMatch(END);
+    const [, row] = (await cli.daruma("list")).stdout.split("\n");
+    expect(row).toMatch(/^1 +completed, 1 handled +release .*test failed \(EXIT_1\) and went to fallback$/);
+  });
+
+  it("is told to programs with what handled the failure and what was skipped", async () => {
+    const { value, exitCode } = await cli.json<Strict>("show", "1");
+    expect(exitCode).toBe(0);
+    expect(value).toMatchObject({
+      strict: false,
+      handled_failures: [{ step: "test", code: "EXIT_1" }],
+    });
+  });
+
+  it("is skipped in JUnit, a warning for GitHub and a line in Markdown", async () => {
+    const report = async (format: string) => (await cli.daruma("report", "1", "--format", format)).stdout;
+    expect(await report("junit")).toContain('tests="3" failures="0" errors="0" skipped="2"');
+    expect(await report("junit")).toMatch(
+      /name="test".*\n +<skipped message="failed and was handled: /,
+    );
+    expect(await report("github")).toMatch(
+      /^::warning title=test failed and was handled \(EXIT_1\)::/,
+    );
+    expect(await report("markdown")).toMatch(/^⚠ 1 failure handled: test\.$/m);
+  });
+});
+
+describe("--strict", () => {
+  it("of a later command is for its answer alone, and leaves the status", async () => {
+    const ended = await cli.json<Strict>("resume", "1", "--strict");
+    expect([ended.exitCode, ended.value.status, ended.value.strict]).toEqual([1, "completed", true]);
+    expect((await cli.daruma("watch", "1", "--strict")).exitCode).toBe(1);
+    expect((await cli.daruma("watch", "1")).exitCode).toBe(0);
+    const strict = await cli.daruma("report", "1", "--format", "junit", "--strict");
+    expect(strict.stdout).toContain('tests="3" failures="1" errors="0" skipped="1"');
+    const plain = await cli.daruma("report", "1", "--format", "junit");
+    expect(plain.stdout).toContain('failures="0"');
+  });
+
+  it("of run is recorded: resume, watch and reports obey it, and the run is completed", async () => {
+    const junit = join(cli.path, "strict.xml");
+    const ended = await run("--strict", "--report", `junit=${junit}`, "--report", "github");
+    expect([ended.exitCode, ended.stdout]).toEqual([
+      1,
+      expect.stringContaining("strict: the exit code is 1"),
+    ]);
+    expect(ended.stderr).toMatch(/^::error title=test failed \(EXIT_1\)::/m);
+    expect(readFileSync(junit, "utf8")).toContain('failures="1"');
+    expect((await cli.daruma("resume", "last")).exitCode).toBe(1);
+    expect((await cli.daruma("watch", "last")).exitCode).toBe(1);
+    const { value } = await cli.json<Strict>("show", "last");
+    expect([value.status, value.strict]).toEqual(["completed", true]);
+  });
+
+  it("does nothing to a run in which nothing failed, and leaves other ends their exit codes", async () => {
+    expect((await cli.runJson("steps: { a: { exec: 'true' } }", "--strict")).exitCode).toBe(0);
+    const held = "unhandled: hold\nsteps: { a: { exec: exit 1 } }";
+    expect((await cli.runJson(held, "--strict")).exitCode).toBe(3);
+  });
+
+  it("of a run at a server is recorded there", async () => {
+    const server = await servers.start();
+    const at = ["--server", server.url];
+    const file = cli.write("release.yaml", RELEASE);
+    const ended = await runCli(["run", file, "--strict", ...at]);
+    expect([ended.exitCode, ended.stdout]).toEqual([1, expect.stringMatching(END)]);
+    expect((await runCli(["resume", "1", ...at])).exitCode).toBe(1);
+    expect((await runCli(["run", file, ...at])).exitCode).toBe(0);
+    expect((await runCli(["watch", "2", "--strict", ...at])).exitCode).toBe(1);
+  });
+});
+
+it("a channel hears of completed runs, and apart from them of handled failures", async () => {
+  const heard = join(cli.path, "heard.txt");
+  const config = cli.write(
+    "daruma.config.yaml",
+    `channels: { ops: { type: command, command: [sh, -c, 'echo "$DARUMA_MESSAGE_KIND: $DARUMA_SUBJECT" >> ${heard}'] } }
+notify: [{ on: [completed, handled], to: ops }]
+`,
+  );
+  writeFileSync(heard, "");
+  await run("--config", config);
+  await cli.daruma(
+    "run",
+    cli.write("ok.yaml", "name: ok\nsteps: { a: { exec: 'true' } }"),
+    "--config",
+    config,
+  );
+  expect(readFileSync(heard, "utf8")).toMatch(
+    /^handled: release: run \d+ completed, but test failed and was handled \(.*\)\ncompleted: ok: run \d+ completed\n$/,
+  );
+});
