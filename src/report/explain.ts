@@ -183,7 +183,7 @@ function chapter(run: Run, story: JobStory): string[] {
 
 /** What the last failed attempt printed at its end, where the job came no further and that is more than one line, which its sentence tells. */
 function printedLines({ job, lastError }: JobStory): string[] {
-  if (lastError === null || (job.status !== "failed" && job.status !== "pending_failed")) return [];
+  if (lastError === null || (job.status !== "failed" && job.status !== "held")) return [];
   const lines = failingLines(lastError.cause ?? lastError);
   return lines.length < 2 ? [] : ["Its last lines:", ...lines.map((line) => `${INDENT}| ${line}`)];
 }

@@ -50,12 +50,8 @@ describe("a completed run in which a failure was handled", () => {
   it("is skipped in JUnit, a warning for GitHub and a line in Markdown", async () => {
     const report = async (format: string) => (await cli.daruma("report", "1", "--format", format)).stdout;
     expect(await report("junit")).toContain('tests="3" failures="0" errors="0" skipped="2"');
-    expect(await report("junit")).toMatch(
-      /name="test".*\n +<skipped message="failed and was handled: /,
-    );
-    expect(await report("github")).toMatch(
-      /^::warning title=test failed and was handled \(EXIT_1\)::/,
-    );
+    expect(await report("junit")).toMatch(/name="test".*\n +<skipped message="failed and was handled: /);
+    expect(await report("github")).toMatch(/^::warning title=test failed and was handled \(EXIT_1\)::/);
     expect(await report("markdown")).toMatch(/^⚠ 1 failure handled: test\.$/m);
   });
 });
