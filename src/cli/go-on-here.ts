@@ -3,7 +3,7 @@ import { openHere } from "./open-here.js";
 import type { FollowFlags } from "./server/server-flags.js";
 import type { Session } from "./terminal/channel.js";
 
-export interface GoOnFlags extends Pick<FollowFlags, "maxParallel" | "verbose"> {
+export interface GoOnFlags extends Pick<FollowFlags, "maxParallel" | "verbose" | "strict"> {
   /** False: the command is only recorded. */
   readonly resume?: boolean;
 }
