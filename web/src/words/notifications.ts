@@ -46,6 +46,8 @@ export function deliveryState(item: NotificationItem, now: number): Said {
 const KINDS: { readonly [kind in NotificationItem["kind"]]: string } = {
   held: "held",
   failed: "failed",
+  handled: "failure handled",
+  completed: "completed",
   dead_letter: "dead letter",
   question: "question",
   recovered: "recovered",
