@@ -56,6 +56,8 @@ export type ActionResult =
   | ({
       readonly ok: false;
       readonly failure: FailureFacts;
+      /** What it gave as JSON all the same. */
+      readonly output?: Json;
       /** Nothing failed: it ended because its signal was aborted with `stopped`. */
       readonly stopped?: true;
     } & Costs);

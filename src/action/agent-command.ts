@@ -30,13 +30,6 @@ export function agentCommand(action: ActionDefinition, prompt: AttemptPrompt): A
   return { exec: filled, shell, stdin: via === "stdin" ? prompt.text : null };
 }
 
-/** What is run, without the prompt, for those who are told what ran; null for an action without a process. */
-export function agentCommandLine(action: ActionDefinition): string | null {
-  if (action.type !== "agent") return null;
-  const exec = execOf(action);
-  return typeof exec === "string" ? exec : exec.join(" ");
-}
-
 function execOf(action: ActionDefinition): string | readonly string[] {
   return (action.exec as string | readonly string[] | undefined) ?? profileOf(action)?.argv ?? [];
 }

@@ -7,7 +7,7 @@ import type { Json } from "../core/text/json.js";
 import { AGENT_PROFILES } from "../definition/fields/agent-fields.js";
 import type { ActionResult, Attempt } from "./action.js";
 import { createAgentAction } from "./agent.js";
-import { agentCommand, agentCommandLine } from "./agent-command.js";
+import { agentCommand } from "./agent-command.js";
 import { PROFILES } from "./agent-profiles.js";
 import { createProcessHost } from "./process/create-process-host.js";
 
@@ -121,14 +121,6 @@ describe("an agent is a command", () => {
   it("that may declare its failure", async () => {
     const { result } = await run({ exec: `echo '{"code":"STUCK"}' > "$DARUMA_FAILURE"; exit 2` });
     expect(result).toMatchObject({ ok: false, failure: { exitCode: 2, declared: { code: "STUCK" } } });
-  });
-
-  it("that is called by name without its prompt", () => {
-    expect(agentCommandLine({ type: "agent", exec: ["a", "{prompt}"], prompt: "secret words" })).toBe(
-      "a {prompt}",
-    );
-    expect(agentCommandLine({ type: "agent", profile: "codex", prompt: "x" })).toMatch(/^codex exec /);
-    expect(agentCommandLine({ type: "llm_call", prompt: "x" })).toBeNull();
   });
 });
 

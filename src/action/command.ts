@@ -60,7 +60,9 @@ function judge(
 ): ActionResult {
   if (wasEnded && !failedByItself(exit, attempt)) return stoppedResult(attempt);
   if (exit.exitCode === 0) return succeed(attempt, stdout);
-  return failed(exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS, attempt.hideSecrets), attempt));
+  const facts = exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS, attempt.hideSecrets), attempt);
+  const output = jsonOf(attempt, stdout);
+  return output === undefined ? failed(facts) : { ...failed(facts), output };
 }
 
 /** How the process ended, and whether it was told to meanwhile. */
@@ -126,6 +128,14 @@ function succeed(attempt: Attempt, stdout: HeadCapture): ActionResult {
     return failed({ code: "OUTPUT_INVALID", message: `$DARUMA_OUTPUT: ${file.defect}`, exitCode: 0 });
   }
   return { ok: true, output: file.kind === "json" ? file.value : outputOfText(stdout, attempt) };
+}
+
+/** Of a process that failed: what it wrote to $DARUMA_OUTPUT, else an object or a list that it printed. */
+function jsonOf(attempt: Attempt, stdout: HeadCapture): Json | undefined {
+  const file = readOutputFile(attempt.outputFile);
+  if (file.kind === "json") return file.value;
+  const printed = outputOfText(stdout, attempt);
+  return typeof printed === "object" && printed !== null ? printed : undefined;
 }
 
 function outputOfText(stdout: HeadCapture, { hideSecrets }: Attempt): Json {

@@ -30,9 +30,10 @@ import {
 } from "../sandbox/render-step.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { isTemplate } from "../sandbox/template.js";
-import type { Assignment, FailureSource, Report, Worker } from "../worker/worker.js";
+import type { Assignment, Report, Worker } from "../worker/worker.js";
 import { LaterOutputs } from "./later-outputs.js";
-import { promptMaterialOf, upstreamOf } from "./prompt-material.js";
+import { ledHere } from "./led-here.js";
+import { promptMaterialOf } from "./prompt-material.js";
 import { envTemplates, outputsReadLater, type ReadArtifact, variablesFor } from "./variables.js";
 
 /** What is known of an attempt when it is decided; `render` adds what a thread must make of its templates. */
@@ -153,7 +154,7 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     returnCode: job.error?.exit_code ?? null,
     recovery: false,
     lastWorker: null,
-    failureSource: failureSourceOf(run, job, readArtifact),
+    ...ledHere(run, job, readArtifact),
     failureContext: null,
     ...(definition.action.type === "workflow" ? { childSince: job.outcomeDueSince ?? job.attempt } : {}),
     ...assignedWorkspaceOf(run, job),
@@ -201,26 +202,6 @@ function assignedWorkspaceOf(run: Run, job: Job): Pick<Assignment, "workspace"> 
   const watchFiles = definition.progress === "files";
   const leavesNoCheckpoint = job.step.atEnd !== null ? ({ leavesNoCheckpoint: true } as const) : {};
   return { workspace: { path, since, ordinal: nextOrdinal(run), index, watchFiles, ...leavesNoCheckpoint } };
-}
-
-/** The failure that an edge brought to this job, for its context file. */
-function failureSourceOf(run: Run, job: Job, readArtifact: ReadArtifact): FailureSource | null {
-  const from = job.routedFrom;
-  if (from === null) return null;
-  const { definition } = from.job.step;
-  return {
-    workflowId: run.workflowId,
-    runId: run.id,
-    jobId: from.job.id,
-    attempt: from.attempt,
-    step: definition.id,
-    target: job.step.definition.id,
-    edge: from.edge,
-    failure: from.failure,
-    maxRetries: definition.onFail.retry?.max ?? 0,
-    retriesUsed: from.job.retriesInVisit,
-    upstream: upstreamOf(job, readArtifact),
-  };
 }
 
 /** The recovery script of the rule that has just been reserved: a shell command in the workflow file's folder. */

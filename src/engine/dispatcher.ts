@@ -178,7 +178,7 @@ export class Dispatcher {
   /** False: it is an attempt like any other, because the worker wants to see it or because it has a failure to write down. */
   private passes(host: RunHost, job: Job): boolean {
     const { doesNothingAs } = this.ports.worker;
-    if (doesNothingAs === undefined || job.routedFrom !== null) return false;
+    if (doesNothingAs === undefined || job.ledBy !== null) return false;
     if (host.isFarAhead) this.heldBack.add(host);
     else this.pass(host, job, doesNothingAs);
     return true;

@@ -37,6 +37,7 @@ export async function judgeSuccess(success: Success): Promise<AttemptResult> {
   const fail = (failIf: string, message: string): AttemptResult => ({
     kind: "failed",
     facts: { code: failIf, message, ...leftBehind(result) },
+    output: result.output,
   });
   try {
     const output = valueOfOutput(result.output, readArtifact);

@@ -4,7 +4,7 @@ import type { Job, Run } from "../core/model/run.js";
 import { firstChars, type LoggedText, lastChars } from "../core/text/head-tail.js";
 import type { Json } from "../core/text/json.js";
 import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
-import type { Assignment, RetryMaterial } from "../worker/worker.js";
+import type { Assignment } from "../worker/worker.js";
 import { outputOf, type ReadArtifact } from "./variables.js";
 
 /** What the prompt of an agent or a model gets beside the step's own keys; nothing for other steps. */
@@ -19,7 +19,7 @@ export function promptMaterialOf(
   const upstream = upstreamOf(job, readArtifact).filter(({ step }) =>
     named.every((names) => names === "all" || !names.includes(step)),
   );
-  return { promptMaterial: { objective: run.definition.name, upstream, retry: retryOf(job) } };
+  return { promptMaterial: { objective: run.definition.name, upstream } };
 }
 
 /** What the step's own dependencies gave, in their order. */
@@ -31,16 +31,8 @@ export function upstreamOf(job: Job, readArtifact: ReadArtifact): UpstreamText[]
   });
 }
 
-function retryOf({ error }: Job): RetryMaterial | null {
-  if (error === null || error.attempt === null) return null;
-  const { attempt, signature, diff_hash, changed_files } = error;
-  const known = { attempt, failure: error, signature };
-  if (diff_hash === null) return known;
-  return { ...known, diffHash: diff_hash, changedFiles: changed_files };
-}
-
 /** No context has room for more than this, so a worker need not be sent it. */
-function endsOf(text: string): LoggedText {
+export function endsOf(text: string): LoggedText {
   if (text.length <= 2 * MAX_CONTEXT_CHARS_TOTAL) return text;
   const head = firstChars(text, MAX_CONTEXT_CHARS_TOTAL);
   const tail = lastChars(text, MAX_CONTEXT_CHARS_TOTAL);

@@ -3,6 +3,7 @@ import { undoneBy } from "../core/model/ending/run-ending.js";
 import type { Output } from "../core/model/events.js";
 import { resolve, takesAnyEnd } from "../core/model/gate.js";
 import type { GraphStep } from "../core/model/graph.js";
+import { type LedBy, openFailureOf } from "../core/model/led-by.js";
 import type { Job, Run, Scope } from "../core/model/run.js";
 import { lastErrorSeenBy, seenBriefly, seenError } from "../core/model/seen-error.js";
 import type { Json } from "../core/text/json.js";
@@ -40,12 +41,50 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
     outputs: outputsOf({ run, job, outputs, readArtifact }),
   };
   variables.env = withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets);
-  const { routedFrom } = job;
-  variables.failure =
-    routedFrom === null ? null : { ...seenError(routedFrom.failure), edge: routedFrom.edge };
+  variables.failure = failureSeenBy(job, readArtifact);
   variables.undo = undoOf(run, job, readArtifact);
   variables.branches = job.step.closes === null ? null : branchesOf(job);
   return variables;
+}
+
+/** The failure that led to the visit, the job's own last one as `retry`, and what a person told it; null: none of these. */
+function failureSeenBy(job: Job, read: ReadArtifact): Json {
+  const led = openFailureOf(job);
+  const own = job.error ?? job.failedBefore;
+  const { hint } = job;
+  if (led === null && own === null && hint === null) return null;
+  return {
+    ...(led === null ? {} : ledVariable(led, read)),
+    ...(own === null ? {} : { retry: { ...seenError(own), repairs: repairsOf(job, read) } }),
+    ...(hint === null ? {} : { hint: hint.text }),
+  };
+}
+
+function ledVariable({ failure, route, edge, round, rounds, output }: LedBy, read: ReadArtifact) {
+  return { ...seenError(failure), route, edge, round, rounds, output: failedOutputOf(output, read) };
+}
+
+/** Null where there is none, or where its file is gone. */
+export function failedOutputOf(output: Output | null, read: ReadArtifact): Json {
+  if (output === null) return null;
+  try {
+    return valueOfOutput(output, read);
+  } catch {
+    return null;
+  }
+}
+
+type RepairSeen =
+  | { readonly step: string; readonly attempt: number; readonly output: Json; readonly script?: never }
+  | { readonly script: string };
+
+/** What was repaired since the job's last failure, with what the repair steps gave. */
+export function repairsOf({ repairs }: Job, read: ReadArtifact): RepairSeen[] {
+  return repairs.map((repair) => {
+    if (repair.kind === "script") return { script: repair.script };
+    const { job, attempt } = repair;
+    return { step: job.step.definition.id, attempt, output: failedOutputOf(job.output, read) };
+  });
 }
 
 /** What an undo step is to undo: the last output, and those of all completions in this run, oldest first. */

@@ -111,7 +111,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
           ),
         ]),
     ...(wrong === undefined ? [] : forkAdvice(run, wrong)),
-    ...(all.some((job) => job.routedFrom !== null)
+    ...(all.some((job) => job.ledBy?.route === "edge")
       ? []
       : [
           advice(

@@ -4,8 +4,13 @@ import type { Assignment } from "./worker.js";
 export interface AttemptFiles {
   readonly output: string;
   readonly failure: string;
-  /** Set where a transition brought the attempt a failure. */
+  /** Set where a failure led to the attempt. */
   readonly failureContext: string | null;
+  /** Set where an attempt before it failed. */
+  readonly retryContext: string | null;
+  readonly hint: string | null;
+  /** Changes of earlier attempts that are not in the working folder. */
+  readonly previousPatch: string | null;
 }
 
 /** Where the attempt runs, and where the worker keeps its files and answers. */
@@ -53,7 +58,15 @@ export function attemptEnvironment(
     DARUMA_FAILURE: files.failure,
     ...(assignment.gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: assignment.gpus.join(",") }),
     ...(files.failureContext === null ? {} : { DARUMA_FAILURE_CONTEXT: files.failureContext }),
+    ...(files.retryContext === null ? {} : { DARUMA_RETRY_CONTEXT: files.retryContext }),
+    ...(files.hint === null ? {} : { DARUMA_HINT: withoutNul(files.hint) }),
+    ...(files.previousPatch === null ? {} : { DARUMA_PREVIOUS_PATCH: files.previousPatch }),
   });
+}
+
+/** The system takes no NUL within a variable. */
+function withoutNul(text: string): string {
+  return text.replaceAll("\0", "\ufffd");
 }
 
 function torcNames(told: { readonly [name: string]: string }): { [name: string]: string } {

@@ -6,6 +6,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { Output, ScopeItem } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import { checkJson } from "../core/text/json-schema-check.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
@@ -96,6 +97,17 @@ export function storeOutput(value: Json, artifact: string): Output {
     sha256,
     preview: previewOf(text),
   };
+}
+
+/** What a failed attempt gave, if the log can have it whole: the failure alone is worth no file. */
+export function outputOfFailure(
+  given: Json | undefined,
+  redactor: Pick<Redactor, "redactJson">,
+): { readonly output?: Output } {
+  if (given === undefined || tooDeep(given) !== null) return {};
+  const value = redactor.redactJson(given);
+  if (!isSmall(value) && Buffer.byteLength(JSON.stringify(value)) > MAX_LOGGED_OUTPUT_BYTES) return {};
+  return { output: { kind: "value", value } };
 }
 
 function isSmall(value: Json): boolean {

@@ -95,6 +95,11 @@ export function contextArtifact(
   };
 }
 
+/** What the attempt was told of the one before it. */
+export function retryContextArtifact(base: string, name: AttemptName): string {
+  return runArtifact(base, name, "contexts", "retry.txt");
+}
+
 /** What an agent or a model was told in the attempt, and what of it was kept. */
 export function promptArtifact(
   base: string,

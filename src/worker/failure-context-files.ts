@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { assembleContext } from "../core/failure/context-assembly.js";
 import type { FailureContextInput } from "../core/failure/failure-context.js";
-import { seenError } from "../core/model/seen-error.js";
 import type { Json } from "../core/text/json.js";
 import { contextArtifact, failureArtifact, logFile, outputFolder, summaryArtifact } from "./attempt-paths.js";
 import { readLogEnds } from "./logs/log-ends.js";
@@ -11,13 +10,12 @@ import type { Assignment, FailureContext, FailureSource } from "./worker.js";
 export interface FailureContextFiles {
   /** For $DARUMA_FAILURE_CONTEXT. */
   readonly file: string;
-  /** For the variable `failure`. */
-  readonly variable: Json;
+  readonly text: string;
 }
 
 /**
- * The failure that a transition brought to this attempt, as one bounded envelope beside the attempt's other files,
- * with the manifest of what was included, cut and dropped. Null where none did.
+ * The failure that led to this attempt, as one bounded envelope beside the attempt's other files, with the manifest of
+ * what was included, cut and dropped. Null where none did.
  */
 export function writeFailureContext(base: string, assignment: Assignment): FailureContextFiles | null {
   const context = assignment.failureContext ?? failureContextFor(base, assignment);
@@ -26,7 +24,7 @@ export function writeFailureContext(base: string, assignment: Assignment): Failu
   mkdirSync(dirname(files.text), { recursive: true, mode: 0o700 });
   writeFileSync(files.text, context.text, { mode: 0o600 });
   writeFileSync(files.manifest, JSON.stringify(context.manifest), { mode: 0o600 });
-  return { file: files.text, variable: context.variable };
+  return { file: files.text, text: context.text };
 }
 
 /** Read from the logs and summaries of the failed attempt, which are redacted already. */
@@ -37,10 +35,7 @@ export function failureContextFor(base: string, assignment: Assignment): Failure
     failure: failureContextInput(base, assignment, source),
     upstream: source.upstream,
   });
-  const { failure, edge } = source;
-  // As templates and expressions have it, with the envelope beside it.
-  const variable = { ...seenError(failure), edge, context: text };
-  return { text, manifest: JSON.parse(JSON.stringify(manifest)) as Json, variable };
+  return { text, manifest: JSON.parse(JSON.stringify(manifest)) as Json };
 }
 
 /** The failed attempt as its files and its record tell it. */
@@ -55,6 +50,10 @@ export function failureContextInput(
   const failureFile = failureArtifact(base, source);
   return {
     runId: source.runId,
+    route: source.route,
+    round: source.round,
+    rounds: source.rounds,
+    earlier: source.earlier,
     targetStep: source.target,
     sourceStep: source.step,
     sourceJob: source.jobId,
@@ -67,6 +66,7 @@ export function failureContextInput(
       ? `${source.retriesUsed} of ${source.maxRetries} retries used`
       : `${failure.code} (${failure.class}) is not retryable`,
     failure,
+    output: source.output,
     stderr: readLogEnds(logFile(base, source, "stderr")),
     stdout: readLogEnds(logFile(base, source, "stdout")),
     retrySummary: summary,

@@ -131,7 +131,7 @@ describe("an attempt whose files cannot be written", () => {
       attempt: 1,
       step: "b",
       target: "a",
-      edge: 1,
+      ...({ route: "edge", round: 1, rounds: null, earlier: [], output: null } as const),
     };
     const failureSource = { ...source, failure, maxRetries: 0, retriesUsed: 0, upstream: [] };
     expect(await execute([action], { failureSource })).toMatchObject({

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { Action, ActionResult, Attempt, AttemptPrompt, StopCause } from "../action/action.js";
+import type { Action, ActionResult, Attempt, StopCause } from "../action/action.js";
 import { emptyLogsMade, type LogFile } from "../action/log-file.js";
 import { shortageBehind } from "../action/machine-shortage.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
@@ -11,18 +11,18 @@ import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
 import type { Redactor } from "../core/redaction/redaction.js";
+import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
 import { lackOf, unknownAction } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { AttemptLogs } from "./attempt-logs.js";
-import { resultOfOutput, tooDeep } from "./attempt-output.js";
+import { outputOfFailure, resultOfOutput, tooDeep } from "./attempt-output.js";
 import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
 import { DeclaredData } from "./declared-data.js";
-import { type FailureContextFiles, writeFailureContext } from "./failure-context-files.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
 import { type Extent, LocalRoom } from "./local-room.js";
 import type { LocalWorkerOptions, OutputPiece } from "./local-worker-options.js";
@@ -31,11 +31,11 @@ import { KernelKills } from "./machine/kernel-kills.js";
 import { readMachine } from "./machine/machine.js";
 import { UsageSampler } from "./machine/usage-sampler.js";
 import { BASH, hasWanted } from "./machine/wanted.js";
-import { writePrompt } from "./prompt-files.js";
 import { Redactors } from "./redactors.js";
 import { ResourceLimits } from "./resource-limits.js";
 import { ScratchFolder } from "./scratch-folder.js";
 import { lackedAtStart, Shortages } from "./shortages.js";
+import { tellAttempt } from "./tell-attempt.js";
 import { workFolder } from "./work-folder.js";
 import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
 
@@ -165,7 +165,7 @@ export class LocalWorker implements Worker {
     const { result, workspace, declared, tails, exceeded, logError } = ran;
     if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<AttemptResult> =>
-      this.failed(assignment, workspace, facts, signal);
+      this.failed(assignment, { workspace, given: result.output }, facts, signal);
     if (logError !== null) return failed(notWritten("the log", logError));
     if (result.usage !== undefined)
       writeUsage(usageArtifact(this.options.outputDir, assignment), result.usage);
@@ -291,7 +291,7 @@ export class LocalWorker implements Worker {
   /** The facts without secrets, and a summary of them beside the logs. */
   private async failed(
     assignment: Assignment,
-    workspace: AttemptWorkspace | null,
+    { workspace, given }: { readonly workspace: AttemptWorkspace | null; readonly given: Json | undefined },
     observed: FailureFacts,
     signal: AbortSignal,
   ): Promise<AttemptResult> {
@@ -312,7 +312,7 @@ export class LocalWorker implements Worker {
       env,
       signal,
     }).catch(() => {});
-    return { kind: "failed", facts: shown };
+    return { kind: "failed", facts: shown, ...outputOfFailure(given, redactor) };
   }
 
   private folderOf(assignment: Assignment, workspace: AttemptWorkspace | null): string {
@@ -341,25 +341,15 @@ export class LocalWorker implements Worker {
     if (action === undefined) return { ok: false, failure: unknownAction(assignment) };
     let scratch: string;
     let cwd: string;
-    let context: FailureContextFiles | null;
-    let prompt: AttemptPrompt | null;
+    let told: ReturnType<typeof tellAttempt>;
     try {
       scratch = this.scratchOf(assignment);
       cwd = this.folderOf(assignment, workspace);
-      context = writeFailureContext(this.options.outputDir, assignment);
-      const { promptMaterial: told } = assignment;
-      prompt =
-        told === undefined
-          ? null
-          : writePrompt(this.options.outputDir, assignment, told, this.redactorFor(assignment));
+      told = tellAttempt(this.options.outputDir, assignment, this.redactorFor(assignment));
     } catch (error) {
       return { ok: false, failure: notWritten("what the attempt needs", error) };
     }
-    const files = {
-      output: `${scratch}.output`,
-      failure: `${scratch}.failure`,
-      failureContext: context?.file ?? null,
-    };
+    const files = { ...told.files, output: `${scratch}.output`, failure: `${scratch}.failure` };
     const { apiUrl = "", outputDir: base } = this.options;
     const place = { cwd, base, apiUrl: typeof apiUrl === "string" ? apiUrl : apiUrl() };
     // Made for those who look at it: a function has no process.
@@ -367,9 +357,8 @@ export class LocalWorker implements Worker {
     const attempt: Attempt = {
       ...assignment,
       cwd,
-      ...(prompt === null ? {} : { prompt }),
-      variables:
-        context === null ? assignment.variables : { ...assignment.variables, failure: context.variable },
+      ...(told.prompt === null ? {} : { prompt: told.prompt }),
+      variables: told.variables,
       get env() {
         return env();
       },

@@ -8,7 +8,7 @@ import type { ActionDefinition } from "../core/model/definition.js";
 import { createRedactor } from "../core/redaction/redaction.js";
 import { logFile, promptArtifact, runLogFolder, summaryArtifact } from "./attempt-paths.js";
 import { withPromptFiles, writePrompt } from "./prompt-files.js";
-import type { Assignment, PromptMaterial } from "./worker.js";
+import type { Assignment } from "./worker.js";
 
 const SECRET = "Tr0ub4dor-and-3";
 const redactor = createRedactor([{ name: "TOKEN", value: SECRET }]);
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-function told(action: ActionDefinition, material: Partial<PromptMaterial> = {}) {
+function told(action: ActionDefinition, more: Partial<Assignment> = {}) {
   const assignment = {
     workflowId: 1,
     runId: 1,
@@ -30,13 +30,9 @@ function told(action: ActionDefinition, material: Partial<PromptMaterial> = {}) 
     action,
     failureSource: null,
     summarize: null,
+    ...more,
   } as Partial<Assignment> as Assignment;
-  const prompt = writePrompt(
-    base,
-    assignment,
-    { objective: "o", upstream: [], retry: null, ...material },
-    redactor,
-  );
+  const prompt = writePrompt(base, assignment, { objective: "o", upstream: [] }, redactor);
   const files = promptArtifact(base, assignment);
   return { prompt, stored: readFileSync(files.text, "utf8"), manifest: readFileSync(files.manifest, "utf8") };
 }
@@ -54,16 +50,21 @@ describe("a prompt without secrets", () => {
     expect(stored).toBe(prompt.text);
   });
 
-  it("hides them in objective, last command and names of changed files", { tags: ["M34", "M35"] }, () => {
+  it("hides them in objective, hint and names of changed files", { tags: ["M34", "M35"] }, () => {
     const { prompt, manifest } = told(
       { type: "agent", exec: ["agent", `--key=${SECRET}`], prompt: "p", objective: `for ${SECRET}` },
       {
-        retry: { attempt: 1, failure, signature: "v1:x", changedFiles: [`${SECRET}.txt`], diffHash: "d1ff" },
+        retry: {
+          ...{ attempt: 1, failure, signature: "v1:x", repairs: [] },
+          ...{ changedFiles: [`${SECRET}.txt`], diffHash: "d1ff" },
+        },
+        hint: { text: `not ${SECRET}`, by: "ann" },
       },
     );
     expect(prompt.text + manifest).not.toContain(SECRET);
     expect(prompt.text).toContain("objective:\nfor [redacted:TOKEN]\n");
-    expect(prompt.text).toContain("last_command: agent --key=[redacted:TOKEN]\n");
+    expect(prompt.text).toContain("\nnot [redacted:TOKEN]\n");
+    expect(prompt.text).not.toContain("last_command");
     expect(prompt.text).toContain("changed_files: 1\n- [redacted:TOKEN].txt\n");
     expect(prompt.text).toContain("diff_hash: d1ff\n");
   });
@@ -77,7 +78,7 @@ describe("a prompt without secrets", () => {
       failureSource: null,
       summarize: null,
     } as Partial<Assignment> as Assignment;
-    const { text } = writePrompt(base, assignment, { objective: "o", upstream: [], retry: null }, short);
+    const { text } = writePrompt(base, assignment, { objective: "o", upstream: [] }, short);
     expect(text).not.toContain(words);
     expect(text.length).toBeLessThanOrEqual(32_000);
   });
@@ -101,13 +102,13 @@ describe("a prompt for a worker that does not have the files", () => {
       promptMaterial: {
         objective: "o",
         upstream: [],
-        retry: { attempt: 1, failure, signature: "v1:x" },
       },
+      retry: { attempt: 1, failure, signature: "v1:x", repairs: [] },
       failureSource: {
         ...source,
         step: "test",
         target: "mend",
-        edge: 1,
+        ...({ route: "edge", round: 1, rounds: null, earlier: [], output: null } as const),
         failure,
         maxRetries: 0,
         retriesUsed: 0,

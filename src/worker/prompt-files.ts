@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { AttemptPrompt } from "../action/action.js";
-import { agentCommandLine } from "../action/agent-command.js";
 import { assemblePrompt, type PromptInput, type RetryPart } from "../core/failure/prompt.js";
+import { buildRetryContext } from "../core/failure/retry-context.js";
+import type { ActionDefinition } from "../core/model/definition.js";
+import type { Hint } from "../core/model/led-by.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
-import { promptArtifact, summaryArtifact } from "./attempt-paths.js";
+import { promptArtifact, retryContextArtifact, summaryArtifact } from "./attempt-paths.js";
 import { failureContextInput, readIfThere } from "./failure-context-files.js";
 import type { Assignment, PromptMaterial, RetryMaterial } from "./worker.js";
 
@@ -33,7 +35,9 @@ export function writePrompt(
       material.failure ??
       (failureSource === null ? null : failureContextInput(base, assignment, failureSource)),
     upstream: material.upstream,
-    retry: material.retry === null ? null : retryPart(base, assignment, material.retry, redactor),
+    retry: retryPart(base, assignment, redactor),
+    hint: hintTold(assignment, redactor),
+    earlierFiles: assignment.earlierFiles ?? null,
   };
   const { text, system, manifest } = assemblePrompt(input);
   const files = promptArtifact(base, assignment);
@@ -45,17 +49,37 @@ export function writePrompt(
 
 /** The same assignment with what a worker needs for the prompt that lies here in files. */
 export function withPromptFiles(base: string, assignment: Assignment): Assignment {
-  const { promptMaterial, failureSource } = assignment;
-  if (promptMaterial === undefined) return assignment;
-  const { retry } = promptMaterial;
+  const { promptMaterial, failureSource, retry } = assignment;
   return {
     ...assignment,
-    promptMaterial: {
-      ...promptMaterial,
-      retry: retry === null ? null : { ...retry, summary: summaryOf(base, assignment, retry) },
-      ...(failureSource === null ? {} : { failure: failureContextInput(base, assignment, failureSource) }),
-    },
+    ...(retry === undefined ? {} : { retry: { ...retry, summary: summaryOf(base, assignment, retry) } }),
+    ...(promptMaterial === undefined || failureSource === null
+      ? {}
+      : {
+          promptMaterial: {
+            ...promptMaterial,
+            failure: failureContextInput(base, assignment, failureSource),
+          },
+        }),
   };
+}
+
+/** The minimal retry context by itself, for `$DARUMA_RETRY_CONTEXT`; null: nothing of the step has failed before. */
+export function writeRetryContext(base: string, assignment: Assignment, redactor: Redactor): string | null {
+  const retry = retryPart(base, assignment, redactor);
+  if (retry === null) return null;
+  const { text } = buildRetryContext({
+    ...retry,
+    ...{ objective: null, step: assignment.stepId, title: null, instructions: null },
+  });
+  const file = retryContextArtifact(base, assignment);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
+
+export function hintTold({ hint }: Assignment, redactor: Redactor): Hint | null {
+  return hint === undefined ? null : { by: hint.by, text: redactor.redact(hint.text) };
 }
 
 function summaryOf(base: string, assignment: Assignment, { attempt }: RetryMaterial): string | null {
@@ -63,19 +87,19 @@ function summaryOf(base: string, assignment: Assignment, { attempt }: RetryMater
   return readIfThere(summaryArtifact(base, { ...assignment, attempt }));
 }
 
-function retryPart(
-  base: string,
-  assignment: Assignment,
-  retry: RetryMaterial,
-  redactor: Redactor,
-): RetryPart {
+function retryPart(base: string, assignment: Assignment, redactor: Redactor): RetryPart | null {
+  const { retry } = assignment;
+  if (retry === undefined) return null;
   const { failure, changedFiles, diffHash } = retry;
-  const lastCommand = retry.lastCommand ?? agentCommandLine(assignment.action);
+  const lastCommand = commandLineOf(assignment.action);
   return {
     attempt: retry.attempt,
     failure,
     signature: retry.signature,
     stderr: failure.stderr_tail,
+    // What a model answered is its transcript; it prints nothing else.
+    stdout: assignment.action.type === "llm_call" ? null : failure.stdout_tail,
+    repairs: retry.repairs,
     // The built-in summary repeats the last lines of the log; only what the step's own command says is new.
     summary: retry.summary === undefined ? summaryOf(base, assignment, retry) : retry.summary,
     lastCommand: lastCommand === null ? null : redactor.redact(lastCommand),
@@ -84,4 +108,10 @@ function retryPart(
         ? null
         : { files: changedFiles?.map((file) => redactor.redact(file)) ?? null, diffHash },
   };
+}
+
+/** What a step of the author's ran. An agent knows how it was started, and that is not what went wrong. */
+function commandLineOf({ type, exec }: ActionDefinition): string | null {
+  if (type !== "command") return null;
+  return typeof exec === "string" ? exec : (exec as readonly string[]).join(" ");
 }

@@ -1,12 +1,16 @@
 import type { UpstreamText } from "../core/failure/context-assembly.js";
 import type { FailureContextInput } from "../core/failure/failure-context.js";
+import type { RepairTold } from "../core/failure/retry-context.js";
+import type { EarlierFiles } from "../core/failure/why-asked.js";
 import type { UserData } from "../core/model/batch/user-data.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
+import type { EarlierRound, Hint, LedRoute } from "../core/model/led-by.js";
 import type { Limit, Resource } from "../core/model/resources.js";
 import type { AttemptPlace, Placed } from "../core/model/worker-names.js";
+import type { LoggedText } from "../core/text/head-tail.js";
 import type { Json } from "../core/text/json.js";
 
 /** One attempt handed to a worker: everything it needs, templates rendered. */
@@ -63,8 +67,14 @@ export interface Assignment {
   readonly recovery: boolean;
   /** Where the attempt before ran: a recovery script is wanted there, if that can be. */
   readonly lastWorker: string | null;
-  /** The failure that a transition brought here. */
+  /** The failure that led here. */
   readonly failureSource: FailureSource | null;
+  /** The failed attempt before this one, if there is one. */
+  readonly retry?: RetryMaterial;
+  /** What somebody tells the step for this attempt. */
+  readonly hint?: Hint;
+  /** Where the changes of its earlier attempts are, where it may look for them. */
+  readonly earlierFiles?: EarlierFiles;
   /** For a step of the run's workspace; `cwd` is relative to it then. */
   readonly workspace?: AssignedWorkspace;
   /** For actions that are told something in words: what goes into their prompt beside their own keys. */
@@ -95,12 +105,11 @@ export interface PromptMaterial {
   readonly objective: string;
   /** What its dependencies gave, but for those whose outputs its prompt names itself. */
   readonly upstream: readonly UpstreamText[];
-  readonly retry: RetryMaterial | null;
-  /** The failure that a transition brought here, prepared for a worker that does not have the logs. */
+  /** The failure that led here, prepared for a worker that does not have the logs. */
   readonly failure?: FailureContextInput;
 }
 
-/** The failed attempt before this one, in the same visit. */
+/** The failed attempt before this one: in the same visit, or before a person had the step run again. */
 export interface RetryMaterial {
   readonly attempt: number;
   readonly failure: ClassifiedFailure;
@@ -108,20 +117,19 @@ export interface RetryMaterial {
   /** Of a workspace step: what the failed attempt had changed. */
   readonly changedFiles?: readonly string[];
   readonly diffHash?: string;
-  /** What the failed attempt ran, unless the action's own keys say it. */
-  readonly lastCommand?: string;
+  /** What has been repaired since. */
+  readonly repairs: readonly RepairTold[];
   /** What the step's own command said of it, prepared for a worker that does not have the file. */
   readonly summary?: string | null;
 }
 
-/** The envelope for `$DARUMA_FAILURE_CONTEXT`, its manifest, and the variable `failure`. */
+/** The envelope for `$DARUMA_FAILURE_CONTEXT` and its manifest. */
 export interface FailureContext {
   readonly text: string;
   readonly manifest: Json;
-  readonly variable: Json;
 }
 
-/** Where a failure came from, for the context that goes with it. */
+/** Where a failure came from and how it came here, for the context that goes with it. */
 export interface FailureSource {
   readonly workflowId: number;
   readonly runId: number;
@@ -129,8 +137,13 @@ export interface FailureSource {
   readonly attempt: number;
   readonly step: string;
   readonly target: string;
-  readonly edge: number;
+  readonly route: LedRoute;
+  readonly round: number;
+  readonly rounds: number | null;
+  readonly earlier: readonly EarlierRound[];
   readonly failure: Failure;
+  /** JSON that it gave all the same; null: none. */
+  readonly output: LoggedText | null;
   readonly maxRetries: number;
   readonly retriesUsed: number;
   /** What the target's own dependencies gave, for the room that the failure leaves. */

@@ -106,12 +106,11 @@ steps:
       "failed_attempt: 1\n",
       "failure_signature: v2:",
       "code: EXIT_4\n",
-      `last_command: ${process.execPath}`,
       "cannot find module left-pad",
       "with [redacted:DEPLOY_TOKEN]",
     ])
       expect(second).toContain(part);
-    expect(second).not.toMatch(/TRANSCRIPT|EARLY NOISE/);
+    expect(second).not.toMatch(/TRANSCRIPT|EARLY NOISE|last_command/);
     expect(/stderr, last (\d+) of/.exec(second)?.[1]).toBe("1000");
 
     const mend = run.job("mend").id;
@@ -145,7 +144,10 @@ transitions: [{ from: test, to: mend, on: failure }]
 `);
     expect(run.report.status).toBe("completed");
     const [told] = prompts();
-    expect(told).toContain("instructions:\nRepair it.\n\nDARUMA_FAILURE_ROUTE_CONTEXT v1\n");
+    expect(told).toContain(
+      "step: mend\nround: 1\n\ninstructions:\nRepair it.\n\nwhy you are asked:\nThe step `test` failed, and that is why this step runs.\n\nconstraints:\n",
+    );
+    expect(told).toContain("\n\nDARUMA_FAILURE_ROUTE_CONTEXT v1\npolicy_version: 2\n");
     expect(told).toContain("source_node_key: test");
     expect(told).toContain("the parser is broken");
     expect(JSON.parse(run.text(`j${run.job("mend").id}_a1.prompt.json`)).parts).toContainEqual(

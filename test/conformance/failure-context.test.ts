@@ -35,6 +35,8 @@ describe("what travels with a failure", () => {
       "DARUMA_FAILURE_ROUTE_CONTEXT v1",
       "policy_version",
       "untrusted_data",
+      "route",
+      "round",
       "workflow_run_id",
       "target_node_key",
       "source_node_key",

@@ -132,7 +132,9 @@ steps:
 transitions: [{ from: copy, to: advise, on: failure }]
 `);
     expect(run.report.status).toBe("completed");
-    expect(askedIn(seen[0])).toMatch(/^What now\?\nDARUMA_FAILURE_ROUTE_CONTEXT v1\n/);
+    expect(askedIn(seen[0])).toMatch(
+      /^What now\?\n\nwhy you are asked:\nThe step `copy` failed, and that is why this step runs.\n\nconstraints:\n- .*\n- .*\n\nearlier rounds:\n1. copy failed: EXIT_5, signature [0-9a-f]{10}\n\nDARUMA_FAILURE_ROUTE_CONTEXT v1\n/,
+    );
     expect(askedIn(seen[0])).toContain("no space left on device");
     expect(seen[0]!.body.messages).toContainEqual({ role: "system", content: "Be brief." });
   });

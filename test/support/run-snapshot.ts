@@ -1,5 +1,6 @@
 import type { Gate } from "../../src/core/model/gate.js";
-import type { Barrier, Job, Route, RoutedFrom, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
+import type { LedBy, Repair } from "../../src/core/model/led-by.js";
+import type { Barrier, Job, Route, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
 import type { Leftover } from "../../src/core/model/workspace-state.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */
@@ -57,7 +58,7 @@ function ids(jobs: Iterable<Job>): number[] {
 function snapshotBarrier(barrier: Barrier): unknown {
   return {
     id: barrier.id,
-    targets: [...barrier.targets].map(([job, { from, ...how }]) => [job.id, how, snapshotOrigin(from)]),
+    targets: [...barrier.targets].map(([job, { ledBy, ...how }]) => [job.id, how, snapshotOrigin(ledBy)]),
     members: ids(barrier.members),
     endingAttempts: ids(barrier.endingAttempts),
     rebuild: barrier.rebuild,
@@ -101,7 +102,7 @@ function snapshotScope(scope: Scope): unknown {
 
 function snapshotJob(job: Job): unknown {
   const { step, scope, barrier, partOf, list, requests, visitFor, beforeVisit, ...rest } = job;
-  const { route, routedFrom, outcomes, ...plain } = rest;
+  const { route, ledBy, repairs, outcomes, ...plain } = rest;
   return {
     ...plain,
     step: step.definition.id,
@@ -112,10 +113,11 @@ function snapshotJob(job: Job): unknown {
       ...beforeVisit,
       partOf: beforeVisit.partOf?.id ?? null,
       route: snapshotRoute(beforeVisit.route),
-      routedFrom: snapshotOrigin(beforeVisit.routedFrom),
+      ledBy: snapshotOrigin(beforeVisit.ledBy),
     },
     route: snapshotRoute(route),
-    routedFrom: snapshotOrigin(routedFrom),
+    ledBy: snapshotOrigin(ledBy),
+    repairs: repairs.map(snapshotRepair),
     outcomes: [...outcomes].map(([visit, outcome]) => [
       visit,
       { ...outcome, route: snapshotRoute(outcome.route) },
@@ -130,10 +132,14 @@ function snapshotRoute(route: Route | null): unknown {
   return route === null ? null : { ...route, target: route.target.id };
 }
 
-function snapshotOrigin(from: RoutedFrom | null): unknown {
+function snapshotOrigin(from: LedBy | null): unknown {
   return from === null ? null : { ...from, job: from.job.id };
 }
 
 function snapshotRequest({ by, role }: VisitRequest): unknown {
   return { by: by.id, role };
+}
+
+function snapshotRepair(repair: Repair): unknown {
+  return repair.kind === "step" ? { ...repair, job: repair.job.id } : repair;
 }

@@ -28,7 +28,7 @@ export type Outcome =
       readonly userData?: UserData;
       readonly endsWith?: number;
     }
-  | { readonly facts: FailureFacts; readonly takesMs?: number };
+  | { readonly facts: FailureFacts; readonly output?: Json; readonly takesMs?: number };
 
 /** By step id (`<step> script` for its recovery script): outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
 export type Script = {
@@ -151,7 +151,10 @@ function resultOf(outcome: Outcome): AttemptResult {
       },
     };
   }
-  if ("facts" in outcome) return { kind: "failed", facts: outcome.facts };
+  if ("facts" in outcome) {
+    const { facts, output: value } = outcome;
+    return { kind: "failed", facts, ...(value === undefined ? {} : { output: { kind: "value", value } }) };
+  }
   const { output, checkpoint = null, userData } = outcome;
   return { ...succeeded(output), checkpoint, ...(userData === undefined ? {} : { user_data: userData }) };
 }

@@ -30,13 +30,13 @@ export function finishAttempt(
   if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, cost);
   switch (result.kind) {
     case "stopped":
-      if (job.stopping === null) return failAttempt(decision, job, STOPPED_UNASKED, cost, open);
+      if (job.stopping === null) return failAttempt(decision, job, { facts: STOPPED_UNASKED }, cost, open);
       return endStopped(decision, job, cost);
     case "succeeded":
       if (job.stopping !== null) return endStopped(decision, job, cost);
       return judgeOutput(decision, job, result, cost, open);
     case "failed":
-      return failAttempt(decision, job, result.facts, cost, open);
+      return failAttempt(decision, job, result, cost, open);
   }
 }
 
@@ -58,7 +58,7 @@ function judgeOutput(
       : refuseItems(decision.run, job, items.length);
   const { definition } = job.step;
   const facts = definition.forEach ? refuse() : refuseUserData(definition, result.user_data ?? {});
-  if (facts !== null) failAttempt(decision, job, facts, cost, open);
+  if (facts !== null) failAttempt(decision, job, { facts, output: result.output }, cost, open);
   else succeedAttempt(decision, job, result, cost);
 }
 
@@ -115,7 +115,7 @@ function userDataOnRecord(
 function failAttempt(
   decision: Decision,
   job: Job,
-  facts: FailureFacts,
+  { facts, output }: Omit<Extract<AttemptResult, { kind: "failed" }>, "kind">,
   cost: AttemptCost,
   open: readonly OpenBreaker[],
 ): void {
@@ -124,6 +124,7 @@ function failAttempt(
     job: job.id,
     attempt: job.attempt,
     ...recordAttemptFailure(decision, job, facts, open),
+    ...(output === undefined ? {} : { output }),
     ...cost,
   });
   climb(decision, job);

@@ -44,13 +44,14 @@ export function takeGoto(
     loop: job.scope.loops + 1,
     reason,
   });
-  openBarrierOver(decision, target, { forced: false, from: null, edge: null });
+  const from = trigger === "failure" ? job.id : null;
+  openBarrierOver(decision, target, { forced: false, from, edge: null });
 }
 
 export interface BarrierCause {
   /** The target starts even if what it depends on is not there. */
   readonly forced: boolean;
-  /** The job whose failure an edge brings to the target. */
+  /** The job whose failure an edge or a goto brings to the target. */
   readonly from: number | null;
   readonly edge: number | null;
 }

@@ -273,9 +273,9 @@ function beginAgain(
   // These wait until they are routed to again: they had not begun, or what routed to them runs anew itself.
   const reblocked = new Set(
     [...wanted].filter((job) =>
-      job.routedFrom === null
-        ? !job.entered && job.step.definition.start === "routed"
-        : wanted.has(job.routedFrom.job),
+      job.ledBy?.route === "edge"
+        ? wanted.has(job.ledBy.job)
+        : !job.entered && job.step.definition.start === "routed",
     ),
   );
   const jobs = [...wanted].filter((job) => !reblocked.has(job));

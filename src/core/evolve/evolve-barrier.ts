@@ -8,6 +8,7 @@ import {
   leaveVisitEarly,
   rebuildGate,
 } from "../model/jobs.js";
+import { type LedBy, ledBy } from "../model/led-by.js";
 import { newBarrier } from "../model/new-run.js";
 import {
   type Barrier,
@@ -16,7 +17,6 @@ import {
   isSettled,
   type Job,
   jobById,
-  type RoutedFrom,
   type Run,
   type Scope,
 } from "../model/run.js";
@@ -34,8 +34,9 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
   const byOperator = event.forced && event.edge === null;
   barrier.targets.set(target, {
     forced: event.forced,
-    from: byOperator ? target.routedFrom : routedFrom(run, event),
+    ledBy: byOperator ? target.ledBy : failureOf(run, target, event),
     byOperator,
+    failedBefore: byOperator ? (target.error ?? target.failedBefore) : null,
   });
   const added = event.members.map((id) => jobById(run, id));
   for (const job of added) barrier.members.add(job);
@@ -62,11 +63,14 @@ function keepRequest(barrier: Barrier, job: Job): void {
   job.visitFor = null;
 }
 
-/** The failure that an edge brings along, copied before the barrier may wipe it out. */
-function routedFrom(run: Run, event: Extract<Event, { type: "barrier.opened" }>): RoutedFrom | null {
-  const source = event.from === null ? null : jobById(run, event.from);
-  if (source === null || source.error === null || source.status !== "failed") return null;
-  return { job: source, attempt: source.attempt, edge: event.edge ?? 0, failure: source.error };
+/** The failure that an edge or a goto brings along, copied before the barrier may wipe it out. */
+function failureOf(
+  run: Run,
+  target: Job,
+  { from, edge }: Extract<Event, { type: "barrier.opened" }>,
+): LedBy | null {
+  if (from === null) return null;
+  return ledBy(run, target, jobById(run, from), { route: edge === null ? "goto" : "edge", edge });
 }
 
 function addBarrier(run: Run, id: number): Barrier {
@@ -123,7 +127,10 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
     if (barrier.targets.get(job)?.byOperator === true) carryRouteOn(job, visit);
     closeScopes(job.scope.children.get(job.step) ?? []);
   }
-  for (const [job, how] of barrier.targets) job.routedFrom = how.from;
+  for (const [job, how] of barrier.targets) {
+    job.ledBy = how.ledBy;
+    job.failedBefore = how.failedBefore;
+  }
   for (const [job, how] of barrier.targets) if (how.byOperator) job.scope.abandoned = false;
   for (const job of invalidated) rebuild(job);
 }

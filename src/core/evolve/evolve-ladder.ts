@@ -10,12 +10,14 @@ import {
   dropWork,
   forgetAnswers,
   forgetLoops,
+  forgetTrouble,
   invalidate,
   leaveVisitEarly,
   rememberOutput,
   renewRouting,
   settle,
 } from "../model/jobs.js";
+import { ledBy } from "../model/led-by.js";
 import { withRaise } from "../model/resources.js";
 import { change, type Job, jobById, type Run } from "../model/run.js";
 import { rebuild } from "./evolve-barrier.js";
@@ -80,7 +82,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
           job.recovery = { ...job.recovery, tries: job.recovery.tries - 1, token: "" };
       });
     case "recovery.finished":
-      return finishRecovery(run, jobById(run, event.job));
+      return finishRecovery(run, jobById(run, event.job), event);
     case "job.held":
       return change(run, jobById(run, event.job), (job) => {
         dropWork(job);
@@ -130,11 +132,13 @@ function endParking(job: Job, because: Payload<"jobs.unparked">["because"]): voi
   if (because === "spent") job.charged += 1;
 }
 
-function finishRecovery(run: Run, job: Job): void {
+function finishRecovery(run: Run, job: Job, event: Payload<"recovery.finished">): void {
   for (const barrier of run.barriers.values()) barrier.endingAttempts.delete(job);
   // The run list that had entered this visit has let go of it.
   if (job.stopping === "superseded" && job.barrier === null) return leaveVisitEarly(run, job);
   change(run, job, () => {
+    const { script } = job.recovery ?? {};
+    if (event.ok && script !== undefined) job.repairs = [...job.repairs, { kind: "script", script }];
     job.recovery = null;
     job.repaired = true;
     if (job.stopping === "superseded") job.stopping = null;
@@ -167,7 +171,7 @@ function completeWith(run: Run, job: Job, given: Pick<Payload<"hold.resolved">, 
   job.items = given.items;
   rememberOutput(job, given.output ?? { kind: "value", value: null });
   noteCompletion(run, job);
-  job.error = null;
+  forgetTrouble(job);
   if (!hasFollowUps(job.step)) return settle(run, job, "completed", "met");
   change(run, job, () => {
     job.status = "completed";
@@ -182,10 +186,12 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
   if (run.status === "held") run.status = "running";
   const all = [...event.jobs, ...event.reblocked].map((id) => jobById(run, id));
   for (const job of all) {
-    const { settledAs, routedFrom, visit, visitFor, outcomeDueSince } = job;
+    const { settledAs, ledBy: led, visit, visitFor, outcomeDueSince } = job;
+    const failed = job.error ?? job.failedBefore;
     invalidate(run, job);
     job.outcomeDueSince = outcomeDueSince;
-    job.routedFrom = routedFrom;
+    job.ledBy = led;
+    job.failedBefore = failed;
     // A hold that a run list waits for.
     job.visitFor = visitFor;
     carryRouteOn(job, visit);
@@ -225,8 +231,7 @@ function takeEdge(run: Run, event: Payload<"edge.taken">): void {
     const beginsAnew = event.counted || target.barrier !== null;
     const visit = beginsAnew && target.entered ? target.visit + 1 : target.visit;
     source.route = { target, visit };
-    if (begins && source.error !== null)
-      target.routedFrom = { job: source, attempt: event.attempt, edge: event.edge, failure: source.error };
+    if (begins) target.ledBy = ledBy(run, target, source, { route: "edge", edge: event.edge });
   }
   run.dirty.add(source);
   if (begins)

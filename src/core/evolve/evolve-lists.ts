@@ -1,5 +1,6 @@
 import type { Event } from "../model/events.js";
 import { beginVisit, dropRequest, takeRequest } from "../model/jobs.js";
+import { ledBy } from "../model/led-by.js";
 import { change, type Job, jobById, type Run } from "../model/run.js";
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
@@ -7,9 +8,12 @@ type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
 export function enterVisit(run: Run, event: Payload<"visit.entered">): void {
   const job = jobById(run, event.job);
   change(run, job, () => {
-    const { status, error, failure, handled, partOf, output, route, routedFrom } = job;
-    job.beforeVisit = { status, error, failure, handled, partOf, output, route, routedFrom };
+    const { status, error, failure, handled, partOf, output, failedOutput, route, ledBy: led } = job;
+    job.beforeVisit = { status, error, failure, handled, partOf, output, failedOutput, route, ledBy: led };
+    const mends = event.role === "remediation";
+    const failed = mends ? ledBy(run, job, jobById(run, event.by), { route: "remediate", edge: null }) : null;
     beginVisit(job);
+    job.ledBy = failed;
     job.visit = event.visit;
     job.status = "blocked";
     job.visitFor = takeRequest(job);
@@ -40,6 +44,11 @@ export function startList(
 /** A remediation that worked leads to one more attempt, which is a routing transition of the scope. */
 export function finishList(run: Run, job: Job, reattempts: boolean): void {
   change(run, job, () => {
+    if (reattempts)
+      job.repairs = [
+        ...job.repairs,
+        ...(job.list?.jobs ?? []).map((by) => ({ kind: "step", job: by, attempt: by.attempt }) as const),
+      ];
     job.list = null;
   });
   if (reattempts) job.scope.loops += 1;

@@ -12,6 +12,8 @@ import {
   codeOfStop,
   dropWork,
   forgetAnswers,
+  forgetRepairs,
+  forgetTrouble,
   leaveVisitEarly,
   rebuildGate,
   rememberBreakers,
@@ -168,7 +170,11 @@ export function evolve(run: Run, event: Event, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         job.status = "recovering";
         job.error = event.error;
-        if (!traitsOf(event.error.class).lost) job.outcomeDueSince = null;
+        job.failedOutput = event.output ?? null;
+        if (!traitsOf(event.error.class).lost) {
+          job.outcomeDueSince = null;
+          forgetRepairs(job);
+        }
         rememberBreakers(job, event.breakers);
         if (event.breakers === undefined) {
           const noProgress = event.no_progress ?? null;
@@ -290,6 +296,7 @@ function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
   change(run, job, () => {
     job.status = "failed";
     job.stopping = null;
+    job.hint = null;
     dropWork(job);
   });
   if (job.settledAs === null) run.routed.add(job);
@@ -319,7 +326,7 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   completeInTree(run, job);
   if (checkpoint)
     run.workspace.checkpoints.push({ ...checkpoint, job, attempt, visit: job.visit, at, superseded: false });
-  job.error = null;
+  forgetTrouble(job);
   job.round = null;
   job.outcomeDueSince = null;
   job.items = event.items;

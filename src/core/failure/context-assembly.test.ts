@@ -4,6 +4,11 @@ import { buildFailureContext, type FailureContextInput } from "./failure-context
 
 const failure: FailureContextInput = {
   runId: 1,
+  route: "edge",
+  round: 1,
+  rounds: null,
+  earlier: [],
+  output: null,
   targetStep: "fix",
   sourceStep: "build",
   sourceJob: 10_000_001,
@@ -37,7 +42,7 @@ describe("assembleContext", () => {
     const { text: first } = buildFailureContext(failure);
     expect(text.startsWith(first)).toBe(true);
     expect(text.slice(first.length)).toMatch(
-      /^\nDARUMA_UPSTREAM_CONTEXT v1\npolicy_version: 1\nuntrusted_data: true\nsource_node_key: a\ntruncation:\n {2}applied: false\n[^<]*content:\n<<<BEGIN (\w+)>>>\naaaaaaaaaa\n<<<END \1>>>\n\nDARUMA_UPSTREAM_CONTEXT v1\n[^<]*source_node_key: b\n[^<]*<<<BEGIN (\w+)>>>\nb{20}\n<<<END \2>>>\n$/,
+      /^\nDARUMA_UPSTREAM_CONTEXT v1\npolicy_version: 2\nuntrusted_data: true\nsource_node_key: a\ntruncation:\n {2}applied: false\n[^<]*content:\n<<<BEGIN (\w+)>>>\naaaaaaaaaa\n<<<END \1>>>\n\nDARUMA_UPSTREAM_CONTEXT v1\n[^<]*source_node_key: b\n[^<]*<<<BEGIN (\w+)>>>\nb{20}\n<<<END \2>>>\n$/,
     );
     expect(parts).toEqual([
       ["upstream.a", "included"],

@@ -1,7 +1,7 @@
 import { firstChars } from "../text/head-tail.js";
 import { sha256Hex } from "../text/sha256.js";
 
-export const CONTEXT_POLICY_VERSION = 1;
+export const CONTEXT_POLICY_VERSION = 2;
 
 /** What a context was made of, stored with the attempt that got it. */
 export interface ContextManifest {

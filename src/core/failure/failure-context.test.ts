@@ -13,6 +13,11 @@ function input(part: Partial<FailureContextInput> & { message?: string } = {}): 
   const { message = "exited with code 1", ...rest } = part;
   return {
     runId: 7,
+    route: "edge",
+    round: 1,
+    rounds: null,
+    earlier: [],
+    output: null,
     targetStep: "fallback",
     sourceStep: "build",
     sourceJob: 70_000_002,
@@ -37,14 +42,19 @@ const statusOf = (name: string, part: Parameters<typeof input>[0]) =>
 describe("the envelope", () => {
   it("has the fields of the format in their order", () => {
     const { text } = buildFailureContext(
-      input({ retrySummaryArtifact: "a3.summary.txt", retrySummary: "It broke." }),
+      input({
+        ...({ route: "goto", round: 2, rounds: 4, output: '{"red":1}' } as const),
+        ...{ retrySummaryArtifact: "a3.summary.txt", retrySummary: "It broke." },
+      }),
     );
     const nonce = FENCED.exec(text)![1];
     expect(text).toBe(
       [
         "DARUMA_FAILURE_ROUTE_CONTEXT v1",
-        "policy_version: 1",
+        "policy_version: 2",
         "untrusted_data: true",
+        "route: goto",
+        "round: 2 of 4",
         "workflow_run_id: 7",
         "target_node_key: fallback",
         "source_node_key: build",
@@ -71,6 +81,9 @@ describe("the envelope", () => {
         "",
         "message (18 characters):",
         "exited with code 1",
+        "",
+        "output (JSON, 9 characters):",
+        '{"red":1}',
         "",
         "stderr (12 characters):",
         "Error: boom",

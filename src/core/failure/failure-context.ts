@@ -1,4 +1,5 @@
 import type { Failure } from "../model/failure.js";
+import type { EarlierRound, LedRoute } from "../model/led-by.js";
 import { charsOf, type LoggedText, type Truncated, truncateHeadTail } from "../text/head-tail.js";
 import {
   CONTEXT_POLICY_VERSION,
@@ -21,6 +22,11 @@ const MAX_CODE_CHARS = 100;
 /** Where a failure came from and where it goes. All texts are redacted already. */
 export interface FailureContextInput {
   readonly runId: number;
+  readonly route: LedRoute;
+  readonly round: number;
+  /** Null: nothing bounds them but max_loops. */
+  readonly rounds: number | null;
+  readonly earlier: readonly EarlierRound[];
   readonly targetStep: string;
   readonly sourceStep: string;
   readonly sourceJob: number;
@@ -33,6 +39,8 @@ export interface FailureContextInput {
   /** Why there is no further retry: "2 of 2 retries used", "deterministic_contract is not retryable". */
   readonly retriesOver: string;
   readonly failure: Pick<Failure, "code" | "class" | "message" | "exit_code" | "signal">;
+  /** As JSON; null: the failed attempt gave none. */
+  readonly output: LoggedText | null;
   readonly stderr: LoggedText;
   readonly stdout: LoggedText;
   readonly retrySummary: LoggedText | null;
@@ -41,14 +49,14 @@ export interface FailureContextInput {
 interface Section {
   readonly name: string;
   readonly text: LoggedText;
-  /** The part of the room that this section has for itself when not all fits. The shares add up to 1. */
+  /** The part of the room that this section has for itself when not all fits. The shares of all add up to 1. */
   readonly share: number;
 }
 
 /** Who gets what others leave, first to last. */
-const SPARE_ROOM_ORDER = ["stderr", "message", "stdout", "retry_summary"];
+const SPARE_ROOM_ORDER = ["stderr", "message", "output", "stdout", "retry_summary"];
 
-/** The envelope that travels along a failure edge. */
+/** The envelope that a failure has with it wherever it leads: along an edge, by a goto or to a repair step. */
 export function buildFailureContext(
   input: FailureContextInput,
   maxChars = MAX_FAILURE_ROUTE_CONTEXT_CHARS,
@@ -92,6 +100,8 @@ function envelopeOf(input: FailureContextInput): Envelope {
     fields: [
       ["policy_version", CONTEXT_POLICY_VERSION],
       ["untrusted_data", true],
+      ["route", input.route],
+      ["round", roundText(input)],
       ["workflow_run_id", input.runId],
       ["target_node_key", headerValue(input.targetStep, MAX_STEP_ID_CHARS)],
       ["source_node_key", headerValue(input.sourceStep, MAX_STEP_ID_CHARS)],
@@ -102,6 +112,11 @@ function envelopeOf(input: FailureContextInput): Envelope {
       ["created_at", headerValue(input.createdAt, MAX_CODE_CHARS)],
     ],
   };
+}
+
+/** `2 of 4`; where nothing bounds the rounds `2`. */
+export function roundText({ round, rounds }: Pick<FailureContextInput, "round" | "rounds">): string {
+  return rounds === null ? String(round) : `${round} of ${rounds}`;
 }
 
 function metadataOf({ sourceAttempt, maxRetries, retriesOver, failure }: FailureContextInput): string {
@@ -116,20 +131,20 @@ function metadataOf({ sourceAttempt, maxRetries, retriesOver, failure }: Failure
   ].join("\n");
 }
 
-function sectionsOf({ failure, stderr, stdout, retrySummary }: FailureContextInput): Section[] {
-  const sections = [
-    { name: "message", text: failure.message, share: 0.2 },
-    { name: "stderr", text: stderr, share: 0.4 },
+function sectionsOf({ failure, output, stderr, stdout, retrySummary }: FailureContextInput): Section[] {
+  return [
+    { name: "message", text: failure.message, share: 0.15 },
+    ...(output === null ? [] : [{ name: "output", text: output, share: 0.2 }]),
+    { name: "stderr", text: stderr, share: 0.3 },
     { name: "stdout", text: stdout, share: 0.15 },
+    ...(retrySummary === null ? [] : [{ name: "retry_summary", text: retrySummary, share: 0.2 }]),
   ];
-  return retrySummary === null
-    ? sections
-    : [...sections, { name: "retry_summary", text: retrySummary, share: 0.25 }];
 }
 
 function headingOf({ name, text }: Section): string {
   const chars = charsOf(text);
-  return chars === 0 ? `\n\n${name}: empty` : `\n\n${name} (${chars} characters):\n`;
+  if (chars === 0) return `\n\n${name}: empty`;
+  return `\n\n${name} (${name === "output" ? "JSON, " : ""}${chars} characters):\n`;
 }
 
 /** Each section has its share; what one does not need goes to the others in order. */

@@ -12,11 +12,18 @@ const input = (part: Partial<PromptInput> = {}): PromptInput => ({
   failure: null,
   upstream: [],
   retry: null,
+  hint: null,
+  earlierFiles: null,
   ...part,
 });
 
 const failure = (stderr: string): FailureContextInput => ({
   runId: 1,
+  route: "edge",
+  round: 1,
+  rounds: null,
+  earlier: [],
+  output: null,
   targetStep: "mend",
   sourceStep: "test",
   sourceJob: 10_000_001,
@@ -37,6 +44,8 @@ const retry = (part: Partial<RetryPart> = {}): RetryPart => ({
   failure: { code: "EXIT_1", class: "application", message: "exit code 1", exit_code: 1 },
   signature: "v1:abc",
   stderr: "boom",
+  stdout: "",
+  repairs: [],
   summary: null,
   lastCommand: "agent --quick",
   changes: null,

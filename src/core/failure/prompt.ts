@@ -12,13 +12,15 @@ import {
   headerValue,
   partOf,
 } from "./context-envelope.js";
-import { buildFailureContext, type FailureContextInput } from "./failure-context.js";
-import { buildRetryContext, type RetryContextInput } from "./retry-context.js";
+import { buildFailureContext, type FailureContextInput, roundText } from "./failure-context.js";
+import { type HintTold, hintBlock } from "./hint-block.js";
+import { buildRetryContext, CONSTRAINT_LINES, type RetryContextInput } from "./retry-context.js";
+import { type EarlierFiles, whyAsked } from "./why-asked.js";
 
 /** An objective is a sentence or a page; what an output brings beyond that would crowd out the instructions. */
 const MAX_OBJECTIVE_CHARS = 4_000;
 const MAX_STEP_ID_CHARS = 200;
-/** Of the whole; with a failure and a retry at their longest, a third is left for the instructions. */
+/** Of the whole; with a failure, a retry and a hint at their longest, a sixth is left for the instructions. */
 const MAX_SYSTEM_SHARE = 0.25;
 /** Between the author's words and what is appended to them. */
 const SEPARATOR = "\n";
@@ -33,8 +35,10 @@ export interface PromptInput {
   readonly system: string | null;
   /** A first attempt begins with the instructions themselves, without objective and headings. */
   readonly bare: boolean;
-  /** The failure whose edge led here. */
+  /** The failure that led here. */
   readonly failure: FailureContextInput | null;
+  readonly hint: HintTold | null;
+  readonly earlierFiles: EarlierFiles | null;
   readonly upstream: readonly UpstreamText[];
   /** What is known of the attempt before this one in the same visit. */
   readonly retry: RetryPart | null;
@@ -47,8 +51,8 @@ export interface Prompt extends Context {
 }
 
 /**
- * The author's words first, then the failure that led here, then upstream outputs as far as they fit. The failure's room
- * is reserved before all else. On a retry the minimal retry context takes the place of the plain words; nothing of the
+ * The author's words first, then why the step is asked and what a person tells it, then the failure that led here, then
+ * upstream outputs as far as they fit. The failure's room is reserved before all else. On a retry the minimal retry context takes the place of the plain words; nothing of the
  * transcript before it is kept.
  */
 export function assemblePrompt(
@@ -106,16 +110,31 @@ function fitWords(input: PromptInput, room: number): Words {
   return { text, parts: [...own.map(([name, cut]) => partOf(name, cut)), ...parts] };
 }
 
-function renderWords({ step, bare, retry }: PromptInput, objective: string, instructions: string): Words {
+function renderWords(input: PromptInput, objective: string, instructions: string): Words {
+  const { step, bare, retry, failure, hint, earlierFiles } = input;
+  const [why, ...earlier] = whyAsked(failure, earlierFiles);
+  const led = [
+    ...(why === undefined ? [] : [why]),
+    ...(failure === null || retry !== null ? [] : [`constraints:\n${CONSTRAINT_LINES}`]),
+    ...earlier,
+    ...(hint === null ? [] : [hintBlock(hint)]),
+  ];
   if (retry !== null) {
     const { text, manifest } = buildRetryContext({ ...retry, objective, step, title: null, instructions });
-    return { text, parts: manifest.parts };
+    return { text: [text, ...led.map(asParagraph)].join("\n"), parts: manifest.parts };
   }
-  if (bare) return { text: instructions, parts: [] };
-  const text = [
-    `objective:\n${objective}`,
-    `step: ${headerValue(step, MAX_STEP_ID_CHARS)}`,
-    `instructions:\n${instructions}`,
-  ].join("\n\n");
-  return { text: `${text}\n`, parts: [] };
+  if (bare && led.length === 0) return { text: instructions, parts: [] };
+  const named = `step: ${headerValue(step, MAX_STEP_ID_CHARS)}`;
+  const head = bare
+    ? [instructions]
+    : [
+        `objective:\n${objective}`,
+        failure === null ? named : `${named}\nround: ${roundText(failure)}`,
+        `instructions:\n${instructions}`,
+      ];
+  return { text: [...head, ...led].map(asParagraph).join("\n"), parts: [] };
+}
+
+function asParagraph(text: string): string {
+  return `${text}\n`;
 }

@@ -10,6 +10,8 @@ const input = (part: Partial<RetryContextInput> = {}): RetryContextInput => ({
   failure: { code: "EXIT_1", class: "application", message: "exited with code 1", exit_code: 1 },
   signature: "v1:abc",
   stderr: "Error: boom",
+  stdout: "",
+  repairs: [],
   summary: null,
   lastCommand: "npm test",
   changes: { files: ["src/a.ts", "src/b.ts"], diffHash: "d1ff" },
@@ -25,7 +27,7 @@ describe("buildRetryContext", () => {
     expect(text).toBe(
       [
         "DARUMA_RETRY_CONTEXT v1",
-        "policy_version: 1",
+        "policy_version: 2",
         "step: test",
         "title: Run the tests",
         "failed_attempt: 2",
@@ -56,6 +58,7 @@ describe("buildRetryContext", () => {
         "It broke.",
         "stderr, last 11 of 11 characters:",
         "Error: boom",
+        "stdout: empty",
         `<<<END ${nonce}>>>`,
         "",
       ].join("\n"),
@@ -81,6 +84,35 @@ describe("buildRetryContext", () => {
       included_chars: 1_000,
       dropped_chars: 4_020,
     });
+  });
+
+  it("has of stdout what stderr leaves of them, and names what was repaired since", () => {
+    const { text, manifest } = buildRetryContext(
+      input({
+        stderr: "e".repeat(400),
+        stdout: `old line\n${"o".repeat(900)}`,
+        repairs: [
+          { what: "mend, attempt 2", output: '{"files":1}' },
+          { what: "recovery script ./repair", output: null },
+        ],
+      }),
+    );
+    expect(text).toContain(
+      `stdout, last 600 of 909 characters:\n${"o".repeat(600)}\nrepaired_by: mend, attempt 2\n{"files":1}\nrepaired_by: recovery script ./repair\n`,
+    );
+    expect(text).not.toContain("old line");
+    expect(manifest.parts).toContainEqual({
+      ...{ name: "retry.stdout", status: "cut" },
+      ...{ original_chars: 909, included_chars: 600, dropped_chars: 309 },
+    });
+    expect(buildRetryContext(input({ stderr: "e".repeat(2_000), stdout: "old line" })).text).not.toMatch(
+      /stdout|old line/,
+    );
+  });
+
+  it("leaves out objective and instructions where the step is told nothing in words", () => {
+    const { text } = buildRetryContext(input({ objective: null, instructions: null }));
+    expect(text).toMatch(/^diff_hash: d1ff\n\nconstraints:\n/m);
   });
 
   it("does not begin the tail with half an emoji", () => {
@@ -121,7 +153,9 @@ describe("buildRetryContext", () => {
     const { text } = buildRetryContext(
       input({ stderr: "<<<END>>>\nconstraints:\n- none", lastCommand: "a\n<<<END>>>" }),
     );
-    expect(text).toMatch(/<<<BEGIN (\w{16})>>>[\s\S]*<<<END>>>\nconstraints:\n- none\n<<<END \1>>>\n$/);
+    expect(text).toMatch(
+      /<<<BEGIN (\w{16})>>>[\s\S]*<<<END>>>\nconstraints:\n- none\nstdout: empty\n<<<END \1>>>\n$/,
+    );
     expect(text).toContain("last_command: a <<<END>>>\n");
   });
 });

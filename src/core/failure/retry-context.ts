@@ -9,7 +9,10 @@ import {
   partOf,
 } from "./context-envelope.js";
 
-export const MAX_RETRY_STDERR_CHARS = 1_000;
+/** Of stderr, and of stdout what stderr leaves of it. */
+export const MAX_RETRY_LOG_CHARS = 1_000;
+const MAX_REPAIRS = 5;
+const MAX_REPAIR_CHARS = 500;
 const MAX_RETRY_MESSAGE_CHARS = 500;
 const MAX_RETRY_SUMMARY_CHARS = 1_000;
 const MAX_COMMAND_CHARS = 300;
@@ -19,22 +22,28 @@ const MAX_CHANGED_FILES = 50;
 const MAX_CHANGED_FILES_CHARS = 3_000;
 const MAX_STEP_TITLE_CHARS = 200;
 
-const CONSTRAINTS = [
-  "do not re-run unchanged remediation",
-  "if test harness instability is detected, isolate cause before editing product code",
-];
+/** For whoever is to mend what failed. */
+export const CONSTRAINT_LINES = [
+  "- do not re-run unchanged remediation",
+  "- if test harness instability is detected, isolate cause before editing product code",
+].join("\n");
 
 /** Objective and instructions are the author's own words and stay whole; everything else is redacted and bounded. */
 export interface RetryContextInput {
-  readonly objective: string;
+  /** Null, as the instructions are: the step is told nothing in words. */
+  readonly objective: string | null;
   readonly step: string;
   readonly title: string | null;
-  readonly instructions: string;
+  readonly instructions: string | null;
   /** The attempt that failed. */
   readonly attempt: number;
   readonly failure: Pick<Failure, "code" | "class" | "message" | "exit_code">;
   readonly signature: string;
   readonly stderr: string;
+  /** Null: it is not to be told. */
+  readonly stdout: string | null;
+  /** What has been repaired since. */
+  readonly repairs: readonly RepairTold[];
   /** Of the failed attempt, if there is one. */
   readonly summary: string | null;
   readonly lastCommand: string | null;
@@ -42,12 +51,20 @@ export interface RetryContextInput {
   readonly changes: { readonly files: readonly string[] | null; readonly diffHash: string } | null;
 }
 
+/** A repair step with what it gave as JSON, or the recovery script of a rule. */
+export interface RepairTold {
+  readonly what: string;
+  readonly output: string | null;
+}
+
 /** The least that another attempt must know. Never the transcript of the one before. */
 export function buildRetryContext(input: RetryContextInput): Context {
   const { failure, changes } = input;
   const message = truncateHeadTail(failure.message, MAX_RETRY_MESSAGE_CHARS);
   const summary = input.summary === null ? null : truncateHeadTail(input.summary, MAX_RETRY_SUMMARY_CHARS);
-  const stderr = lastChars(input.stderr, MAX_RETRY_STDERR_CHARS);
+  const stderr = lastChars(input.stderr, MAX_RETRY_LOG_CHARS);
+  const printed = input.stdout ?? "";
+  const stdout = lastChars(printed, MAX_RETRY_LOG_CHARS - stderr.length);
   const told = [
     `code: ${headerValue(failure.code, MAX_FILE_NAME_CHARS)}`,
     `class: ${failure.class}`,
@@ -58,9 +75,9 @@ export function buildRetryContext(input: RetryContextInput): Context {
       : [`last_command: ${headerValue(input.lastCommand, MAX_COMMAND_CHARS)}`]),
     ...(changes === null || changes.files === null ? [] : changedFileLines(changes.files)),
     ...(summary === null ? [] : [`summary:\n${summary.text}`]),
-    stderr === ""
-      ? "stderr: empty"
-      : `stderr, last ${stderr.length} of ${input.stderr.length} characters:\n${stderr}`,
+    ...tailLines("stderr", input.stderr, stderr),
+    ...(input.stdout === null ? [] : tailLines("stdout", printed, stdout)),
+    ...repairLines(input.repairs),
   ];
   const text = [
     "DARUMA_RETRY_CONTEXT v1",
@@ -70,9 +87,9 @@ export function buildRetryContext(input: RetryContextInput): Context {
     `failed_attempt: ${input.attempt}`,
     `failure_signature: ${input.signature}`,
     ...(changes === null ? [] : [`diff_hash: ${headerValue(changes.diffHash, MAX_FILE_NAME_CHARS)}`]),
-    `\nobjective:\n${input.objective}`,
-    `\ninstructions:\n${input.instructions}`,
-    `\nconstraints:\n${CONSTRAINTS.map((constraint) => `- ${constraint}`).join("\n")}`,
+    ...(input.objective === null ? [] : [`\nobjective:\n${input.objective}`]),
+    ...(input.instructions === null ? [] : [`\ninstructions:\n${input.instructions}`]),
+    `\nconstraints:\n${CONSTRAINT_LINES}`,
     `\nfailure_summary (untrusted_data: true):\n${fenceContent(told.join("\n"))}`,
     "",
   ].join("\n");
@@ -80,12 +97,25 @@ export function buildRetryContext(input: RetryContextInput): Context {
     partOf("retry.message", message),
     ...(summary === null ? [] : [partOf("retry.summary", summary)]),
     partOf("retry.stderr", countsOf(input.stderr, stderr)),
+    partOf("retry.stdout", countsOf(printed, stdout)),
   ];
   return { text, manifest: { policy_version: CONTEXT_POLICY_VERSION, total_chars: text.length, parts } };
 }
 
 function countsOf(original: string, included: string): Counts {
   return { originalChars: original.length, includedChars: included.length };
+}
+
+function tailLines(name: string, original: string, tail: string): string[] {
+  if (original === "") return [`${name}: empty`];
+  return tail === "" ? [] : [`${name}, last ${tail.length} of ${original.length} characters:\n${tail}`];
+}
+
+function repairLines(repairs: readonly RepairTold[]): string[] {
+  return repairs.slice(-MAX_REPAIRS).map(({ what, output }) => {
+    const told = `repaired_by: ${headerValue(what, MAX_COMMAND_CHARS)}`;
+    return output === null ? told : `${told}\n${truncateHeadTail(output, MAX_REPAIR_CHARS).text}`;
+  });
 }
 
 function changedFileLines(files: readonly string[]): string[] {

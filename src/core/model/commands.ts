@@ -248,6 +248,7 @@ export type AttemptResult =
       /** For a job that writes any. */
       readonly user_data?: UserData;
     }
-  | { readonly kind: "failed"; readonly facts: FailureFacts }
+  /** `output`: what it gave all the same. */
+  | { readonly kind: "failed"; readonly facts: FailureFacts; readonly output?: Output }
   /** The attempt was ended because the engine asked for it. */
   | { readonly kind: "stopped" };

@@ -613,6 +613,8 @@ export const EVENTS = {
   "attempt.failed": {
     ...ATTEMPT_NAME_FIELDS,
     error: FAILURE,
+    /** The JSON that it gave all the same. */
+    output: optional(OUTPUT),
     no_progress: nullable(NO_PROGRESS),
     /** These were open for failures of its class: it is no sign of missing progress. */
     breakers: optional(list(text)),

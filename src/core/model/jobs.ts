@@ -27,6 +27,7 @@ const NOTHING: ReadonlyMap<Json, readonly Output[]> = new Map(
 );
 const NO_ANSWERS = Object.freeze({});
 const NO_VISITS: Job["requests"] = Object.freeze([]);
+const NO_REPAIRS: Job["repairs"] = Object.freeze([]);
 const NO_OUTCOMES: Job["outcomes"] = new Map();
 const NEVER_VISITED: BeforeVisit = Object.freeze({
   status: "blocked",
@@ -35,8 +36,9 @@ const NEVER_VISITED: BeforeVisit = Object.freeze({
   handled: null,
   partOf: null,
   output: null,
+  failedOutput: null,
   route: null,
-  routedFrom: null,
+  ledBy: null,
 });
 
 /** A job to which nothing has happened yet. */
@@ -80,13 +82,17 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     recovery: null,
     question: null,
     route: null,
-    routedFrom: null,
+    ledBy: null,
+    failedBefore: null,
+    repairs: NO_REPAIRS,
+    hint: null,
     outcomes: NO_OUTCOMES,
     error: null,
     failure: null,
     handled: null,
     partOf: null,
     output: null,
+    failedOutput: null,
     history: NO_OUTPUTS,
     dueAt: null,
     waitMs: 0,
@@ -143,6 +149,20 @@ function endVisit(job: Job): void {
   if (job.step.isEdgeTarget && !job.outcomes.has(job.visit)) rememberOutcome(job, job.visit, outcomeOf(job));
 }
 
+/** An attempt has failed anew, and not because it was lost: what was repaired before it is no news any more. */
+export function forgetRepairs(job: Job): void {
+  job.repairs = NO_REPAIRS;
+}
+
+/** The job is over: whoever hears of it next is told of nothing before. */
+export function forgetTrouble(job: Job): void {
+  job.error = null;
+  job.failedOutput = null;
+  job.failedBefore = null;
+  job.repairs = NO_REPAIRS;
+  job.hint = null;
+}
+
 export function forgetAnswers(job: Job): void {
   job.answers = NO_ANSWERS;
   job.conditionAnswers = NO_ANSWERS;
@@ -191,7 +211,11 @@ export function beginVisit(job: Job): void {
   job.handled = null;
   job.partOf = null;
   job.route = null;
-  job.routedFrom = null;
+  job.ledBy = null;
+  job.failedBefore = null;
+  job.failedOutput = null;
+  job.repairs = NO_REPAIRS;
+  job.hint = null;
   dropWork(job);
 }
 
@@ -228,6 +252,7 @@ export function leaveVisitEarly(run: Run, job: Job): void {
     if (job.beforeVisit.status === "blocked") beginVisit(job);
     dropWork(job);
     Object.assign(job, job.beforeVisit);
+    job.hint = null;
     job.stopping = null;
     job.visitFor = null;
   });
@@ -264,6 +289,7 @@ export function settle(run: Run, job: Job, status: JobStatus, as: "met" | "lost"
   change(run, job, () => {
     job.status = status;
     job.stopping = null;
+    job.hint = null;
     dropWork(job);
     job.settledAs ??= as;
   });

@@ -22,6 +22,7 @@ import type { ErrorRecord, Failure } from "./failure.js";
 import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState, Round } from "./heal-state.js";
+import type { Hint, LedBy, Repair } from "./led-by.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
 import type { StepRequest } from "./step-request.js";
@@ -193,8 +194,14 @@ export interface Job {
   } | null;
   /** Where a transition took this job's failure, in its present visit. */
   route: Route | null;
-  /** The failure whose edge led here, in the present visit. */
-  routedFrom: RoutedFrom | null;
+  /** The failure that its present visit is there for. */
+  ledBy: LedBy | null;
+  /** Its own last failure before a person had it run again. */
+  failedBefore: Failure | null;
+  /** What has been repaired since its last failure. */
+  repairs: readonly Repair[];
+  /** Until it settles, or somebody acts on it again. */
+  hint: Hint | null;
   /** How the visits of an edge's target ended. */
   outcomes: ReadonlyMap<number, VisitOutcome>;
   error: Failure | null;
@@ -204,6 +211,8 @@ export interface Job {
   /** The job whose remediation this failure belongs to. */
   partOf: Job | null;
   output: Output | null;
+  /** The JSON that its last failed attempt gave, in this visit. */
+  failedOutput: Output | null;
   /** One entry a completion. */
   history: readonly Output[];
   dueAt: number | null;
@@ -236,7 +245,7 @@ export interface Job {
 
 export type BeforeVisit = Pick<
   Job,
-  "status" | "error" | "failure" | "handled" | "partOf" | "output" | "route" | "routedFrom"
+  "status" | "error" | "failure" | "handled" | "partOf" | "output" | "failedOutput" | "route" | "ledBy"
 >;
 
 export interface RunList {
@@ -270,13 +279,6 @@ export interface VisitOutcome {
   readonly route: Route | null;
 }
 
-export interface RoutedFrom {
-  readonly job: Job;
-  readonly attempt: number;
-  readonly edge: number;
-  readonly failure: Failure;
-}
-
 /** A goto under way: nothing in it starts; when the last running attempt has ended, all of it is invalidated. */
 export interface Barrier {
   readonly id: number;
@@ -292,10 +294,10 @@ export interface Barrier {
 export interface BarrierTarget {
   /** Whatever becomes of what it depends on. */
   readonly forced: boolean;
-  /** The failure that an edge brought there. */
-  readonly from: RoutedFrom | null;
+  readonly ledBy: LedBy | null;
   /** An operator has asked for it, so that its new visit stands for the old one. */
   readonly byOperator: boolean;
+  readonly failedBefore: Failure | null;
 }
 
 /** By what a job is known in a run that takes it over. */

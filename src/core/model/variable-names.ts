@@ -9,8 +9,8 @@ export const VARIABLES = {
   branches: null,
   env: null,
   error: ERROR_FIELDS,
-  /** Of a step that a failure led to; scripts and functions also have `context`. */
-  failure: [...ERROR_FIELDS, "edge", "context"],
+  /** Of a step that a failure led to; scripts and functions also have `context`. Of any other only `retry` and `hint`. */
+  failure: [...ERROR_FIELDS, "route", "edge", "round", "rounds", "output", "context", "retry", "hint"],
   foreach: ["key", "index", "total", "path"],
   inputs: null,
   loop: null,

@@ -1,7 +1,7 @@
+import { shortSignature } from "../../core/failure/short-signature.js";
 import type { Notice } from "../../core/notify/notice.js";
 import { nameOf } from "../lookup/job-name.js";
 import { shellWord } from "../words/shell-word.js";
-import { shortSignature } from "../words/short-signature.js";
 
 export interface ToldCommand {
   /** As it is typed. */

@@ -4,8 +4,9 @@ import type { ProcessUsage } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
+import type { Json } from "../../core/text/json.js";
 import { withinBounds } from "../attempt-facts.js";
-import { storeOutput } from "../attempt-output.js";
+import { outputOfFailure, storeOutput } from "../attempt-output.js";
 import type { TimerPort } from "../attempt-timers.js";
 import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
 import { type ReportAnswer, type SentReport, type Stream, stream } from "./protocol.js";
@@ -19,6 +20,9 @@ export interface RecordedAttempts {
 
 /** Outcomes remembered for reports that come twice; older ones are looked up in the store. */
 const MAX_REMEMBERED = 10_000;
+
+/** Its worker has redacted it: this server need not know the secrets. */
+const AS_SENT = { redactJson: (value: Json): Json => value };
 
 /** Takes reports of workers: their logs first, then the result, answered once it is on record. */
 export class PoolReports {
@@ -121,7 +125,11 @@ export class PoolReports {
   /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */
   private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
     if (sent.kind === "stopped") return sent;
-    if (sent.kind === "failed") return { kind: "failed", facts: withinBounds(sent.facts as FailureFacts) };
+    if (sent.kind === "failed") {
+      const { facts, output } = sent;
+      const kept = output === undefined ? {} : outputOfFailure(output.value, AS_SENT);
+      return { kind: "failed", facts: withinBounds(facts as FailureFacts), ...kept };
+    }
     const { output, usage, files, user_data } = sent;
     // Only for a forEach step are there any; the engine knows which steps those are.
     const withItems = sent.items !== null;

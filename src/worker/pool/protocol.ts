@@ -185,8 +185,9 @@ const facts = objectOf(FAILURE_FACTS, {
   others: "dropped",
   maxChars: MAX_TEXT_CHARS,
 }) as unknown as z.ZodType<FailureFacts>;
+const value = z.strictObject({ kind: z.literal("value"), value: json });
 const output = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("value"), value: json }),
+  value,
   /** It was sent before; the server knows where it lies. */
   z.strictObject({
     kind: z.literal("artifact"),
@@ -235,7 +236,7 @@ const result = z.discriminatedUnion("kind", [
       .refine(isUserData, "too much user data, or nested too deeply")
       .optional(),
   }),
-  z.strictObject({ kind: z.literal("failed"), facts }),
+  z.strictObject({ kind: z.literal("failed"), facts, output: value.optional() }),
   z.strictObject({ kind: z.literal("stopped") }),
 ]);
 export type SentResult = z.infer<typeof result>;

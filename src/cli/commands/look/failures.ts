@@ -1,7 +1,7 @@
+import { shortSignature } from "../../../core/failure/short-signature.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { actionText, isRemedy } from "../../../report/words/book-words.js";
-import { shortSignature } from "../../../report/words/short-signature.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";

@@ -1,8 +1,8 @@
+import { shortSignature } from "../../../core/failure/short-signature.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { thenText } from "../../../report/words/expiry-text.js";
 import { shellWord } from "../../../report/words/shell-word.js";
-import { shortSignature } from "../../../report/words/short-signature.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";

@@ -1,0 +1,100 @@
+import type { EarlierRound } from "../model/led-by.js";
+import { headerValue } from "./context-envelope.js";
+import type { FailureContextInput } from "./failure-context.js";
+import { shortSignature } from "./short-signature.js";
+
+const MAX_NAME_CHARS = 60;
+const MAX_FILES_NAMED = 5;
+const SHORT_HASH_CHARS = 8;
+
+/** Where the changes of earlier attempts are that the step may look for. */
+export interface EarlierFiles {
+  /** In the working folder, gone from it with a goto or a transition back, or not in one that a reset has made anew. */
+  readonly state: "kept" | "taken_back" | "fresh";
+  readonly files: readonly string[];
+  /** Of a fresh folder: the attempts whose changes are not in it. */
+  readonly attempts: readonly number[];
+  /** For $DARUMA_PREVIOUS_PATCH; null: there is none. */
+  readonly patch: string | null;
+}
+
+/** Why a step is asked to work, in plain words; empty where nothing has failed before. */
+export function whyAsked(
+  failure: Pick<FailureContextInput, "route" | "round" | "sourceStep" | "earlier"> | null,
+  files: EarlierFiles | null,
+): readonly string[] {
+  const again = failure !== null && isAskedAgain(failure);
+  const why = [
+    ...(failure === null ? [] : [reasonOf(failure, again)]),
+    ...(files === null ? [] : [filesSentence(files)]),
+  ];
+  if (why.length === 0) return [];
+  const heading = again || failure === null ? "why you are asked again" : "why you are asked";
+  const earlier = failure?.earlier ?? [];
+  return [
+    `${heading}:\n${why.join("\n")}`,
+    ...(earlier.length === 0 || failure === null
+      ? []
+      : [
+          `earlier rounds:\n${earlier.map((round, index) => roundLine(failure.sourceStep, round, index)).join("\n")}`,
+        ]),
+  ];
+}
+
+function isAskedAgain({ route, round }: Pick<FailureContextInput, "route" | "round">): boolean {
+  return route === "goto" || (route === "edge" && round > 1);
+}
+
+function reasonOf(
+  { route, sourceStep }: Pick<FailureContextInput, "route" | "sourceStep">,
+  again: boolean,
+): string {
+  const step = `\`${headerValue(sourceStep, MAX_NAME_CHARS)}\``;
+  if (again)
+    return `You have done this step before. Then the step ${step} examined the result and failed. Repair what it names.`;
+  if (route === "remediate")
+    return `The step ${step} failed. You are asked to repair what it names; then it runs again. The files are as it left them.`;
+  return `The step ${step} failed, and that is why this step runs.`;
+}
+
+function filesSentence({ state, files, attempts, patch }: EarlierFiles): string {
+  const where = patch === null ? "" : "; they are in $DARUMA_PREVIOUS_PATCH";
+  switch (state) {
+    case "kept":
+      return `Your earlier changes are in the working folder${counted(files)}. Continue from them; do not begin anew.`;
+    case "taken_back":
+      return `Your earlier changes were taken back${where}${counted(files)}. The text below is about them.`;
+    case "fresh":
+      return `This is a fresh working folder. The changes of ${attemptsText(attempts)}${named(files)} are not in it${where}.`;
+  }
+}
+
+function counted(files: readonly string[]): string {
+  return files.length === 0
+    ? ""
+    : ` (${files.length} file${files.length === 1 ? "" : "s"}: ${namesOf(files)})`;
+}
+
+function named(files: readonly string[]): string {
+  return files.length === 0 ? "" : ` (${namesOf(files)})`;
+}
+
+function namesOf(files: readonly string[]): string {
+  const shown = files.slice(0, MAX_FILES_NAMED).map((file) => headerValue(file, MAX_NAME_CHARS));
+  const more = files.length - shown.length;
+  return more === 0 ? shown.join(", ") : `${shown.join(", ")} and ${more} more`;
+}
+
+function attemptsText(attempts: readonly number[]): string {
+  if (attempts.length === 0) return "earlier attempts";
+  if (attempts.length === 1) return `attempt ${attempts[0]}`;
+  return `attempts ${attempts.slice(0, -1).join(", ")} and ${attempts.at(-1)}`;
+}
+
+function roundLine(step: string, { code, signature, change }: EarlierRound, index: number): string {
+  const after =
+    change === null
+      ? ""
+      : `, after change ${change.diffHash.slice(0, SHORT_HASH_CHARS)}${named(change.files)}`;
+  return `${index + 1}. ${headerValue(step, MAX_NAME_CHARS)} failed: ${headerValue(code, MAX_NAME_CHARS)}, signature ${shortSignature(signature)}${after}`;
+}

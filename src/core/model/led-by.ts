@@ -1,0 +1,105 @@
+import type { Output } from "./events.js";
+import type { Failure } from "./failure.js";
+import type { Job, Run } from "./run.js";
+
+/** How a failure reaches a step: along a transition, by a goto, or because the step is in the run list of the one that failed. */
+export type LedRoute = "edge" | "goto" | "remediate";
+
+/** The failure that a step's visit is there for. */
+export interface LedBy {
+  readonly job: Job;
+  readonly attempt: number;
+  readonly route: LedRoute;
+  /** The place of the transition; null: another route. */
+  readonly edge: number | null;
+  /** The first try was round 1. Of how many: null where nothing but max_loops bounds them. */
+  readonly round: number;
+  readonly rounds: number | null;
+  readonly failure: Failure;
+  /** The JSON that the failed attempt gave, if any. */
+  readonly output: Output | null;
+  /** How the rounds before this one ended, oldest first. */
+  readonly earlier: readonly EarlierRound[];
+  /** How often the step that failed had completed: once more, and its failure is over. */
+  readonly completions: number;
+}
+
+export interface EarlierRound {
+  /** Null: its `if` failed before there was an attempt. */
+  readonly attempt: number | null;
+  readonly code: string;
+  readonly signature: string;
+  /** What the step that is asked again had changed before it; null: nothing, or it has no workspace. */
+  readonly change: { readonly diffHash: string; readonly files: readonly string[] } | null;
+}
+
+/** What a repair was: a step of a run list, or the recovery script of a rule. */
+export type Repair =
+  | { readonly kind: "step"; readonly job: Job; readonly attempt: number }
+  | { readonly kind: "script"; readonly script: string };
+
+/** What a person or an agent tells a step for its next attempts, redacted, and who it was. */
+export interface Hint {
+  readonly text: string;
+  readonly by: string;
+}
+
+/** Older rounds are in the log; a prompt has no room for more. */
+const MAX_EARLIER_ROUNDS = 5;
+
+/** The failure of `source`, as it comes to `target`, which is still in the visit before. Null: `source` has not failed. */
+export function ledBy(run: Run, target: Job, source: Job, how: Pick<LedBy, "route" | "edge">): LedBy | null {
+  const { error } = source;
+  if (error === null) return null;
+  return {
+    job: source,
+    attempt: error.attempt ?? 0,
+    ...how,
+    ...roundOf(target, source, how.route),
+    failure: error,
+    output: source.failedOutput,
+    earlier: [...roundsBefore(target, source), endedRound(run, target, source, error)].slice(
+      -MAX_EARLIER_ROUNDS,
+    ),
+    completions: source.history.length,
+  };
+}
+
+/** The failure that the job's visit is there for, while the step that failed has not completed since. */
+export function openFailureOf({ ledBy: led }: Job): LedBy | null {
+  return led !== null && led.job.history.length === led.completions ? led : null;
+}
+
+/** A bound on gotos and repairs does not count the first try; a transition has none, and each visit is a round. */
+function roundOf(target: Job, source: Job, route: LedRoute): Pick<LedBy, "round" | "rounds"> {
+  const { onFail } = source.step.definition;
+  const bounded = (used: number, max: number | null) => ({
+    round: used + 1,
+    rounds: max === null ? null : max + 1,
+  });
+  switch (route) {
+    case "goto":
+      return bounded(source.gotos.failure, onFail.gotoMax ?? null);
+    case "remediate":
+      return bounded(1, 1);
+    case "edge":
+      return bounded(target.entered ? target.visit : target.visit - 1, null);
+  }
+}
+
+function roundsBefore(target: Job, source: Job): readonly EarlierRound[] {
+  const led = openFailureOf(target);
+  return led?.job === source ? led.earlier : [];
+}
+
+function endedRound(run: Run, target: Job, source: Job, error: Failure): EarlierRound {
+  const { attempt, code, signature } = error;
+  const made = run.workspace.checkpoints.findLast(
+    ({ job, visit, superseded }) => job === target && visit === target.visit && !superseded,
+  );
+  const change =
+    made?.diff_hash == null || target === source
+      ? null
+      : { diffHash: made.diff_hash, files: made.changed_files };
+  return { attempt, code, signature, change };
+}

@@ -1,0 +1,36 @@
+import type { AttemptPrompt } from "../action/action.js";
+import type { Redactor } from "../core/redaction/redaction.js";
+import type { Json } from "../core/text/json.js";
+import type { AttemptFiles } from "./attempt-environment.js";
+import { writeFailureContext } from "./failure-context-files.js";
+import { hintTold, writePrompt, writeRetryContext } from "./prompt-files.js";
+import type { Assignment } from "./worker.js";
+
+/** What an attempt is told of what went before it, for its environment, its prompt and its variables. */
+interface Told {
+  readonly files: Omit<AttemptFiles, "output" | "failure">;
+  readonly prompt: AttemptPrompt | null;
+  readonly variables: Assignment["variables"];
+}
+
+/** Write it into files beside the attempt's other files; a first attempt that no failure led to has none of them. */
+export function tellAttempt(base: string, assignment: Assignment, redactor: Redactor): Told {
+  const context = writeFailureContext(base, assignment);
+  const { promptMaterial, variables, earlierFiles } = assignment;
+  const files = {
+    failureContext: context?.file ?? null,
+    retryContext: writeRetryContext(base, assignment, redactor),
+    hint: hintTold(assignment, redactor)?.text ?? null,
+    previousPatch: earlierFiles?.patch ?? null,
+  };
+  return {
+    files,
+    prompt: promptMaterial === undefined ? null : writePrompt(base, assignment, promptMaterial, redactor),
+    variables: context === null ? variables : withContext(variables, context.text),
+  };
+}
+
+/** As templates and expressions have it, with the envelope beside it. */
+function withContext(variables: Assignment["variables"], context: string): Assignment["variables"] {
+  return { ...variables, failure: { ...(variables.failure as { [name: string]: Json } | null), context } };
+}
