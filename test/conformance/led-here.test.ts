@@ -115,6 +115,30 @@ describe("a run list", () => {
     expect(run.run.status).toBe("completed");
   });
 
+  it("that may repair several times counts its rounds, and the step hears of the last repair only", async () => {
+    const mend = listener(["ok"]);
+    const test = listener(["fail", "fail", "fail", "fail"]);
+    const run = await trial(
+      `steps:
+  mend: { exec: make, start: routed }
+  test: { exec: make, on_fail: { run: { steps: [mend], max: 3 } } }`,
+      { mend: mend.script, test: test.script },
+    );
+    expect(run.order).toEqual(["test", "mend", "test", "mend", "test", "mend", "test"]);
+    expect(mend.heard).toEqual([
+      "remediate of test a1, round 2 of 4",
+      "remediate of test a2, round 3 of 4",
+      "remediate of test a3, round 4 of 4",
+    ]);
+    expect(test.heard).toEqual([
+      "nothing",
+      "nothing; own a1; repaired by mend, attempt 1",
+      "nothing; own a2; repaired by mend, attempt 2",
+      "nothing; own a3; repaired by mend, attempt 3",
+    ]);
+    expect(run.run.status).toBe("failed");
+  });
+
   it("tells it to every retry of the repair step, and the steps of a list after a success nothing", async () => {
     const mend = listener(["fail", "ok"]);
     const note = listener(["ok"]);

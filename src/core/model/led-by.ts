@@ -1,9 +1,24 @@
+import { repairsInVisit } from "./definition.js";
 import type { Output } from "./events.js";
 import type { Failure } from "./failure.js";
 import type { Job, Run } from "./run.js";
 
 /** How a failure reaches a step: along a transition, by a goto, or because the step is in the run list of the one that failed. */
 export type LedRoute = "edge" | "goto" | "remediate";
+
+/** What a job's next attempt is told of what went before. */
+export interface WhatLedHere {
+  /** The failure that its present visit is there for. */
+  ledBy: LedBy | null;
+  /** The JSON that its last failed attempt gave, in this visit. */
+  failedOutput: Output | null;
+  /** Its own last failure before a person had it run again. */
+  failedBefore: Failure | null;
+  /** What has been repaired since its last failure. */
+  repairs: readonly Repair[];
+  /** Until it settles, or somebody acts on it again. */
+  hint: Hint | null;
+}
 
 /** The failure that a step's visit is there for. */
 export interface LedBy {
@@ -81,7 +96,7 @@ function roundOf(target: Job, source: Job, route: LedRoute): Pick<LedBy, "round"
     case "goto":
       return bounded(source.gotos.failure, onFail.gotoMax ?? null);
     case "remediate":
-      return bounded(1, 1);
+      return bounded(source.remediationsInVisit, repairsInVisit(onFail));
     case "edge":
       return bounded(target.entered ? target.visit : target.visit - 1, null);
   }

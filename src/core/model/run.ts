@@ -22,7 +22,7 @@ import type { ErrorRecord, Failure } from "./failure.js";
 import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState, Round } from "./heal-state.js";
-import type { Hint, LedBy, Repair } from "./led-by.js";
+import type { LedBy, WhatLedHere } from "./led-by.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
 import type { StepRequest } from "./step-request.js";
@@ -132,7 +132,7 @@ export interface Scope {
  * A run may have very many jobs, and most of them end well at once: what a job has only in trouble is a shared empty
  * value until then. So nobody changes the value of a field in place: it is replaced, or `jobs.ts` has a function for it.
  */
-export interface Job {
+export interface Job extends WhatLedHere {
   readonly id: number;
   readonly step: GraphStep;
   readonly scope: Scope;
@@ -194,14 +194,6 @@ export interface Job {
   } | null;
   /** Where a transition took this job's failure, in its present visit. */
   route: Route | null;
-  /** The failure that its present visit is there for. */
-  ledBy: LedBy | null;
-  /** Its own last failure before a person had it run again. */
-  failedBefore: Failure | null;
-  /** What has been repaired since its last failure. */
-  repairs: readonly Repair[];
-  /** Until it settles, or somebody acts on it again. */
-  hint: Hint | null;
   /** How the visits of an edge's target ended. */
   outcomes: ReadonlyMap<number, VisitOutcome>;
   error: Failure | null;
@@ -211,8 +203,6 @@ export interface Job {
   /** The job whose remediation this failure belongs to. */
   partOf: Job | null;
   output: Output | null;
-  /** The JSON that its last failed attempt gave, in this visit. */
-  failedOutput: Output | null;
   /** One entry a completion. */
   history: readonly Output[];
   dueAt: number | null;
