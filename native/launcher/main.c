@@ -15,6 +15,9 @@ enum {
   NO_LIMIT = -1
 };
 
+/* Those that a worker takes as a request to leave. */
+static const int STOPS[] = {SIGTERM, SIGINT, SIGHUP};
+
 int null_fd, refusals[ENDS];
 static int epoll_fd;
 
@@ -34,12 +37,26 @@ void unwatch(struct source *source) {
   source->fd = -1;
 }
 
+static volatile sig_atomic_t is_told_to_stop;
+
 static void interrupt(int signal) { (void)signal; }
 
+static void note_stop(int signal) {
+  (void)signal;
+  is_told_to_stop = 1;
+}
+
 /* A handler, unlike an ignored signal, does not survive exec. */
-static void handle(int signal) {
-  struct sigaction action = {.sa_handler = interrupt};
+static void handle(int signal, void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler};
   sigaction(signal, &action, NULL);
+}
+
+/* Whoever stops all processes of a machine or of a batch job stops this one too. The engine decides what follows. */
+static void tell_stop(void) {
+  if (!is_told_to_stop) return;
+  is_told_to_stop = 0;
+  frame('T', 0, NULL, 0, IS_URGENT);
 }
 
 static void serve(struct source *source) {
@@ -55,6 +72,7 @@ static _Noreturn void run(const sigset_t *open_to_all) {
     int timeout = lingering ? GROUP_POLL_MS : has_frames ? LAZY_MS : NO_LIMIT;
     int count = epoll_pwait(epoll_fd, events, EVENTS_AT_ONCE, timeout, open_to_all);
     if (count == 0) flush_frames();
+    tell_stop();
     /* Commands last, and the dead after them: an event may belong to a job that either of them drops. */
     int has_messages = 0;
     for (int at = 0; at < count; at++) {
@@ -70,12 +88,14 @@ static _Noreturn void run(const sigset_t *open_to_all) {
 
 int main(void) {
   static struct source commands = {SOURCE_COMMANDS, -1, NULL};
-  sigset_t child_signal, before;
-  sigemptyset(&child_signal);
-  sigaddset(&child_signal, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &child_signal, &before);
-  handle(SIGCHLD);
-  handle(SIGPIPE);
+  sigset_t awaited, before;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, SIGCHLD);
+  for (size_t at = 0; at < sizeof STOPS / sizeof *STOPS; at++) sigaddset(&awaited, STOPS[at]);
+  sigprocmask(SIG_BLOCK, &awaited, &before);
+  handle(SIGCHLD, interrupt);
+  handle(SIGPIPE, interrupt);
+  for (size_t at = 0; at < sizeof STOPS / sizeof *STOPS; at++) handle(STOPS[at], note_stop);
   prctl(PR_SET_NAME, "daruma-launcher");
   prctl(PR_SET_CHILD_SUBREAPER, 1L); /* orphans of jobs are reaped here */
   if ((null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0 || open_pipe(refusals) < 0) return 1;

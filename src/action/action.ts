@@ -52,7 +52,7 @@ export interface AttemptPrompt {
 export type StopCause = "timeout" | "idle_timeout" | "stopped";
 
 export type ActionResult =
-  | ({ readonly ok: true; readonly output: Json } & Costs)
+  | ({ readonly ok: true; readonly output: Json } & Known)
   | ({
       readonly ok: false;
       readonly failure: FailureFacts;
@@ -60,14 +60,16 @@ export type ActionResult =
       readonly output?: Json;
       /** Nothing failed: it ended because its signal was aborted with `stopped`. */
       readonly stopped?: true;
-    } & Costs);
+    } & Known);
 
-/** Where the action knows them. */
-interface Costs {
+/** Where the action knows it. */
+interface Known {
   /** Of a model call. */
   readonly usage?: TokenUsage;
   /** Of processes. */
   readonly used?: ProcessUsage;
+  /** When the exit of its process was collected, by `performance.now()`. */
+  readonly exitedAt?: number;
 }
 
 /** One kind of step. Settles exactly once; never throws for a failure of the step itself. */

@@ -49,7 +49,12 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
   const judged = (): ActionResult => judge(attempt, exit, wasEnded, { stdout, stderr });
   const result =
     (await whenFilesAllow(judged, () => attempt.signal.reason === "stopped")) ?? stoppedResult(attempt);
-  return exit.usage === undefined ? result : { ...result, used: exit.usage };
+  const { usage: used, collectedAt: exitedAt } = exit;
+  return {
+    ...result,
+    ...(used === undefined ? {} : { used }),
+    ...(exitedAt === undefined ? {} : { exitedAt }),
+  };
 }
 
 function judge(

@@ -158,7 +158,12 @@ export class LocalWorker implements Worker {
     if (ran === null) return { result: { kind: "stopped" } };
     const result = await this.judge(assignment, ran, signal).finally(() => ran.declared.clear());
     const { used } = ran;
-    return used === undefined ? { result } : { result, used };
+    const { exitedAt } = ran.result;
+    return {
+      result,
+      ...(used === undefined ? {} : { used }),
+      ...(exitedAt === undefined ? {} : { exitedAt }),
+    };
   }
 
   private async judge(assignment: Assignment, ran: Ran, signal: AbortSignal): Promise<AttemptResult> {

@@ -155,6 +155,8 @@ export interface Report {
   readonly durationMs: number;
   /** What the attempt's processes used; missing where nobody can tell. */
   readonly used?: ProcessUsage;
+  /** When the exit of its process was collected, by this process's monotonic clock; missing: it had none. */
+  readonly exitedAt?: number;
   /** Called once: what became of the report. */
   readonly settled?: (outcome: ReportOutcome) => void;
 }

@@ -35,6 +35,25 @@ steps:
     ]);
   });
 
+  it("is not completed because it exited with 0, nor final because it said so", async () => {
+    const facts = { evicted: true, exitCode: 0, message: "exited with 0 while its worker was being stopped" };
+    const said = { ...facts, exitCode: 3, declared: { code: "GIVEN_UP", retryable: false } };
+    const run = await trial("steps: { sim: { exec: make }, after: { exec: read, depends_on: sim } }", {
+      sim: [{ facts }, { facts: said }, "ok"],
+      after: ["ok"],
+    });
+    expect(trace(run)).toEqual([
+      ...["start sim", "fail sim EVICTED", "climb sim restart", "restart sim 1/5"],
+      ...["start sim", "fail sim EVICTED", "climb sim restart", "restart sim 2/5"],
+      ...["start sim", "ok sim", "start after", "ok after", "run completed"],
+    ]);
+    const errors = run.events("attempt.failed").map(({ error }) => error);
+    expect(errors).toMatchObject([
+      { class: "infrastructure", exit_code: 0, final: false },
+      { class: "infrastructure", exit_code: 3, final: false },
+    ]);
+  });
+
   it("climbs on like a lost one once its restarts are used up", async () => {
     const run = await trial("max_recoveries: 1\nunhandled: fail\nsteps: { sim: { exec: make } }", {
       sim: [evicted],

@@ -15,6 +15,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { commandLine, runCli } from "../support/cli.js";
 import { DarumaProcess, eventually } from "../support/daruma-process.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
+import { childrenOf } from "../support/process-trial.js";
 
 const servers = new LiveServers();
 const folder = mkdtempSync(join(tmpdir(), "daruma-pilot-"));
@@ -123,33 +124,52 @@ describe("a pilot in an allocation", () => {
     async (_, itselfFirst) => {
       const server = await servers.start({ maxParallel: 0 });
       const mark = join(folder, `begun-${itselfFirst}`);
-      const first = fly(server);
-      // A plain program, and a shell that tells of the signal by its exit code.
+      const first = fly(server, ["--slots", "4"]);
+      // A plain program; a shell that tells of the signal by its exit code; a program that saves its work and says 0; a
+      // shell that goes on without the program that it waited for.
       const runId = await server.run(`
 unhandled: hold
 steps:
   plain: { exec: [sleep, "600"], env: { MARK: "${mark}" } }
-  shell: { exec: "trap 'exit 143' TERM; touch ${mark}; sleep 600 & wait", env: { MARK: "${mark}" } }`);
-      await eventually("both steps", async () => {
+  shell: { exec: "trap 'exit 143' TERM; touch ${mark}; sleep 600 & wait", env: { MARK: "${mark}" } }
+  saves: { exec: "trap 'exit 0' TERM; touch ${mark}2; sleep 600 & wait", env: { MARK: "${mark}" } }
+  goes_on: { shell: [sh, -c], exec: "trap : TERM; touch ${mark}3; sleep 600; echo done", env: { MARK: "${mark}" } }`);
+      await eventually("all steps", async () => {
+        const isOn = ["", "2", "3"].every((name) => existsSync(`${mark}${name}`));
         const rows = await server.running.store.readAttempts(runId);
-        return existsSync(mark) && rows.length === 2 && processesWith(`MARK=${mark}`).length >= 3;
+        return isOn && rows.length === 4 && processesWith(`MARK=${mark}`).length >= 7;
       });
       const steps = processesWith(`MARK=${mark}`);
-      const everything = itselfFirst ? [first.pid, ...steps] : [...steps, first.pid];
+      const itself = [first.pid, ...childrenOf(first.pid)];
+      const everything = itselfFirst ? [...itself, ...steps] : [...steps, ...itself.reverse()];
       for (const pid of everything) process.kill(pid, "SIGTERM");
       expect(await first.ended()).toBe(0);
-      const failed = await eventually("both attempts ended", async () => {
+      const failed = await eventually("all attempts ended", async () => {
         const rows = await server.running.store.readAttempts(runId);
-        return rows.filter(({ status }) => status === "failed").length === 2 && rows;
+        return rows.filter(({ status }) => status !== "running").length === 4 && rows;
       });
-      expect(failed.map(({ error }) => [error?.code, error?.class])).toEqual([
-        ["EVICTED", "infrastructure"],
-        ["EVICTED", "infrastructure"],
-      ]);
+      expect(failed.map(({ error }) => error?.class)).toEqual(Array(4).fill("infrastructure"));
+      for (const { error } of failed) expect(error?.code).toMatch(/^(EVICTED|WORKER_LOST)$/);
       const jobs = await server.running.store.readJobs(runId);
-      expect(jobs.map(({ status }) => status)).toEqual(["ready", "ready"]);
+      expect(jobs.map(({ status }) => status)).toEqual(Array(4).fill("ready"));
     },
   );
+
+  it("completes what it runs when it alone is told to leave", async () => {
+    const server = await servers.start({ maxParallel: 0 });
+    const mark = join(folder, "alone");
+    const runId = await server.run(
+      `steps: { a: { exec: "touch ${mark}; until test -e ${mark}.gate; do sleep 0.05; done" } }`,
+    );
+    const pilot = fly(server);
+    await eventually("the step", () => existsSync(mark));
+    process.kill(pilot.pid, "SIGTERM");
+    await eventually("it drains", () => pilot.output.includes("finishing the running attempts"));
+    writeFileSync(`${mark}.gate`, "");
+    await server.until(runId, "completed");
+    expect(await server.running.store.readAttempts(runId)).toMatchObject([{ status: "succeeded" }]);
+    expect(await pilot.ended()).toBe(0);
+  });
 
   it("is not given a step whose secret or program it lacks, which waits for one that has it", async () => {
     const server = await servers.start({ maxParallel: 0 });

@@ -81,7 +81,8 @@ export class ProcessTrial {
     });
     return {
       running,
-      finished: running.exited.then((exit) => ({ ...exit, stdout, stderr })),
+      // When it was collected differs from time to time.
+      finished: running.exited.then(({ collectedAt: _, ...exit }) => ({ ...exit, stdout, stderr })),
       printed: (text) =>
         new Promise((resolve) => {
           wake = () => stdout.includes(text) && resolve();

@@ -47,6 +47,34 @@ describe.each(LAUNCHERS)("%s", (_name, program) => {
     await host.close();
   });
 
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"])(
+    "outlive a %s, tell of it, and know which exit came before",
+    async (signal) => {
+      const host = launcherHost(program);
+      const before = new Set(childrenOf(process.pid));
+      const spec = { env: { PATH }, cwd: "/", onStderr: () => {} };
+      const first = await host.start({ ...spec, exec: "(exit 0)", onStdout: () => {} }).exited;
+      const running = await new Promise<RunningProcess>((resolve) => {
+        const started: RunningProcess = host.start({
+          ...spec,
+          exec: "trap 'exit 0' TERM; echo on; while :; do sleep 0.02; done",
+          onStdout: () => resolve(started),
+        });
+      });
+      expect(host.stops!.at).toBe(null);
+      const [launcher] = childrenOf(process.pid).filter((child) => !before.has(child));
+      const told = new Promise<void>((resolve) => host.stops!.onCame(resolve));
+      process.kill(launcher!, signal);
+      await told;
+      await running.terminate(10_000);
+      const last = await running.exited;
+      expect([first.exitCode, last.exitCode]).toEqual([0, 0]);
+      expect(first.collectedAt).toBeLessThan(host.stops!.at!);
+      expect(last.collectedAt).toBeGreaterThan(host.stops!.at!);
+      await host.close();
+    },
+  );
+
   it("that are killed take their jobs with them and are replaced", async () => {
     const host = launcherHost(program);
     const before = new Set(childrenOf(process.pid));
@@ -65,7 +93,7 @@ describe.each(LAUNCHERS)("%s", (_name, program) => {
     });
     const [launcher] = childrenOf(process.pid).filter((child) => !before.has(child));
     process.kill(launcher!, "SIGKILL");
-    expect(await running.exited).toEqual({ exitCode: null, signal: "SIGKILL" });
+    expect(await running.exited).toMatchObject({ exitCode: null, signal: "SIGKILL" });
     expect(isAlive(pid)).toBe(false);
     expect(await host.start({ ...spec, exec: "exit 3", onStdout: () => {} }).exited).toMatchObject({
       exitCode: 3,

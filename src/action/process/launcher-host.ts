@@ -5,6 +5,7 @@ import type { LauncherProgram } from "./launcher-program.js";
 import { findUnusable } from "./launcher-protocol.js";
 import { spawnFailure } from "./process-exit.js";
 import type { ProcessExit, ProcessHost, ProcessSpec, RunningProcess } from "./process-host.js";
+import { StopSignals } from "./stop-signals.js";
 
 const MAX_LAUNCHERS = 16;
 
@@ -27,6 +28,7 @@ const MAX_LAUNCHERS = 16;
 export class LauncherHost implements ProcessHost {
   private readonly launchers = new Set<Launcher>();
   private nextId = 1;
+  private readonly signals = new StopSignals();
   /** Takes over where the launcher cannot run. */
   private fallback: ProcessHost | null = null;
 
@@ -34,6 +36,10 @@ export class LauncherHost implements ProcessHost {
     private readonly program: LauncherProgram,
     private readonly createFallback: () => ProcessHost,
   ) {}
+
+  get stops(): StopSignals | null {
+    return this.fallback === null ? this.signals : this.fallback.stops;
+  }
 
   /** Starts the first launcher before there is a job for it. */
   prepare(): void {
@@ -71,9 +77,12 @@ export class LauncherHost implements ProcessHost {
     }
     const isFull = this.launchers.size >= MAX_LAUNCHERS;
     if (idlest !== null && (idlest.running < this.program.jobsAtOnce || isFull)) return idlest;
-    const launcher = Launcher.start(this.program, (jobs, cause) => {
-      if (launcher !== null) this.launchers.delete(launcher);
-      this.rescue(jobs, cause);
+    const launcher = Launcher.start(this.program, {
+      gone: (jobs, cause) => {
+        if (launcher !== null) this.launchers.delete(launcher);
+        this.rescue(jobs, cause);
+      },
+      toldToStop: () => this.signals.came(),
     });
     if (launcher === null) return idlest;
     this.launchers.add(launcher);
@@ -90,7 +99,9 @@ export class LauncherHost implements ProcessHost {
       } else {
         // What could not be looked for in seconds must not keep the attempt waiting.
         const ended = endOrphans(job).catch(() => {});
-        void ended.then(() => job.resolve({ exitCode: null, signal: "SIGKILL" }));
+        void ended.then(() =>
+          job.resolve({ exitCode: null, signal: "SIGKILL", collectedAt: performance.now() }),
+        );
       }
     }
   }
@@ -109,7 +120,16 @@ function createJob(id: number, spec: ProcessSpec, launcher: Launcher): LauncherJ
     signal: (name) => launcher.signal(id, name),
     abandon: () => launcher.abandon(id),
   });
-  const job: LauncherJob = { id, spec, ending, exited, resolve, pid: null, substitute: null };
+  const job: LauncherJob = {
+    id,
+    spec,
+    ending,
+    exited,
+    resolve,
+    pid: null,
+    collectedAt: null,
+    substitute: null,
+  };
   launcher.run(job);
   return job;
 }

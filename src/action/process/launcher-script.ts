@@ -29,6 +29,8 @@ my ($in, $out, $urgent) = ('', '', 0);
 $0 = 'daruma-launcher';
 $SIG{CHLD} = sub { };                 # interrupts select; unlike IGNORE, handlers do not survive exec
 $SIG{PIPE} = sub { };
+my $told = 0;
+$SIG{$_} = sub { $told = 1 } for qw(TERM INT HUP);
 syscall($prctl, 36, 1, 0, 0, 0) if $prctl;   # PR_SET_CHILD_SUBREAPER: orphans of jobs are reaped here
 open(my $fd3, '<', '/dev/null');      # keeps the number 3 free for the waiting shells
 pipe(my $fail_r, my $fail_w);
@@ -250,6 +252,7 @@ while (1) {
   flush_out() if $urgent;
   my ($r, $w) = ($rin, $win);
   my $n = select($r, $w, undef, $lingering ? $POLL : %jobs ? $TICK : $IDLE);
+  if ($told) { $told = 0; frame('T', 0, ''); $urgent = 1 }
   if ($n > 0) {
     # Jobs before commands: a job that a command starts may get the number of a pipe that has just been closed.
     for my $job (values %jobs) {

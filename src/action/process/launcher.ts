@@ -22,6 +22,8 @@ export interface LauncherJob {
   readonly resolve: (exit: ProcessExit) => void;
   /** Leader of its process group, once the launcher has told. */
   pid: number | null;
+  /** When the exit of its main process was collected; null: it runs. */
+  collectedAt: number | null;
   /** Runs in place of the job where no launcher could. */
   substitute: RunningProcess | null;
 }
@@ -29,7 +31,10 @@ export interface LauncherJob {
 /** `never_ready`: the launcher could not run at all, so none of its jobs has been started. */
 export type GoneCause = "never_ready" | "lost" | "closed";
 
-type OnGone = (jobs: readonly LauncherJob[], cause: GoneCause) => void;
+interface LauncherEvents {
+  gone(jobs: readonly LauncherJob[], cause: GoneCause): void;
+  toldToStop(): void;
+}
 
 /** One launcher process and the jobs it runs. */
 export class Launcher {
@@ -40,10 +45,10 @@ export class Launcher {
   private isClosing = false;
 
   /** Null: this process has no room for another one's pipes. */
-  static start(program: LauncherProgram, onGone: OnGone): Launcher | null {
+  static start(program: LauncherProgram, events: LauncherEvents): Launcher | null {
     const child = startLauncher(program);
     if (child === null) return null;
-    if (child.stdin && child.stdout) return new Launcher(child, program.preamble, onGone);
+    if (child.stdin && child.stdout) return new Launcher(child, program.preamble, events);
     child.on("error", () => {});
     return null;
   }
@@ -51,7 +56,7 @@ export class Launcher {
   private constructor(
     private readonly child: ChildProcess,
     preamble: string,
-    onGone: OnGone,
+    private readonly events: LauncherEvents,
   ) {
     const frames = new FrameReader((type, id, payload) => this.onFrame(type, id, payload));
     this.child.stdout!.on("data", (chunk: Buffer) => frames.push(chunk));
@@ -63,7 +68,7 @@ export class Launcher {
         resolve();
         const jobs = [...this.jobs.values()];
         this.jobs.clear();
-        onGone(jobs, this.isClosing ? "closed" : this.isReady ? "lost" : "never_ready");
+        events.gone(jobs, this.isClosing ? "closed" : this.isReady ? "lost" : "never_ready");
       };
       this.child.once("close", onEnd);
       this.child.once("error", onEnd);
@@ -117,18 +122,25 @@ export class Launcher {
       this.isReady = true;
       return;
     }
+    if (type === "T") return this.events.toldToStop();
     const job = this.jobs.get(id);
     if (job === undefined) return;
     if (type === "O") job.spec.onStdout(payload);
     else if (type === "E") job.spec.onStderr(payload);
     else if (type === "S") job.pid = payload.readUInt32BE(0);
-    else if (type === "L") job.ending.leftBehind();
-    else if (type === "X") this.settle(job, readExit(payload));
+    else if (type === "L") this.leftBehind(job);
+    else if (type === "X")
+      this.settle(job, { ...readExit(payload), collectedAt: job.collectedAt ?? performance.now() });
     else
       this.settle(
         job,
         describeSpawnError(job.spec, payload.readUInt32BE(0), payload[4] === 1 ? "cwd" : "exec"),
       );
+  }
+
+  private leftBehind(job: LauncherJob): void {
+    job.collectedAt = performance.now();
+    job.ending.leftBehind();
   }
 
   private settle(job: LauncherJob, exit: ProcessExit): void {

@@ -147,5 +147,5 @@ describe.each(PROCESS_HOSTS)("a command: %s", (_name, createHost) => {
 
 /** A host that starts whatever it is given as the steps' commands are started. */
 function throughCommands(host: ProcessHost): ProcessHost {
-  return { start: (spec) => startCommand(host, spec), close: () => host.close() };
+  return { stops: host.stops, start: (spec) => startCommand(host, spec), close: () => host.close() };
 }

@@ -1,8 +1,11 @@
 import type { ProcessUsage } from "../../core/model/events.js";
 import type { Shell } from "../../core/model/shell.js";
+import type { StopSignals } from "./stop-signals.js";
 
 /** Starts processes for attempts. Each runs in a process group of its own, away from the terminal's signals. */
 export interface ProcessHost {
+  /** Null: nothing of this host is signaled beside the processes. */
+  readonly stops: StopSignals | null;
   start(spec: ProcessSpec): RunningProcess;
   /** Ends every process that still runs and whatever the host itself keeps running. */
   close(): Promise<void>;
@@ -37,6 +40,8 @@ export interface ProcessExit {
   readonly signal: string | null;
   /** It could not be started at all; exitCode and signal are null then. */
   readonly spawnError?: SpawnError;
+  /** When its exit was collected, by `performance.now()`; what it left behind may live on. Missing: it never ran. */
+  readonly collectedAt?: number;
   /** Missing where the host cannot tell. */
   readonly usage?: ProcessUsage;
 }

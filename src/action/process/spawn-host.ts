@@ -16,6 +16,7 @@ const DRAIN_QUIET_MS = 50;
 
 /** Starts processes with Node's own spawn: slower than a launcher, but needs nothing but a POSIX system. */
 export class SpawnHost implements ProcessHost {
+  readonly stops = null;
   private readonly running = new Set<RunningProcess>();
   private watchdog: GroupWatchdog | null = null;
 
@@ -92,8 +93,10 @@ async function followToEnd(
 ): Promise<ProcessExit> {
   const outputEnd = Promise.all([streamEnd(child.stdout!), streamEnd(child.stderr!)]);
   const exit = await new Promise<ProcessExit>((resolve) => {
-    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
-    abandoned.addEventListener("abort", () => resolve({ exitCode: null, signal: "SIGKILL" }));
+    const collected = (exitCode: number | null, signal: string | null): void =>
+      resolve({ exitCode, signal, collectedAt: performance.now() });
+    child.once("exit", collected);
+    abandoned.addEventListener("abort", () => collected(null, "SIGKILL"));
   });
   if (isGroupAlive(group)) ending.leftBehind();
   while (!abandoned.aborted && isGroupAlive(group)) {

@@ -136,7 +136,8 @@ export function judgeCode(code: string): { readonly class: FailureClass; readonl
  * Judges what an action observed: typed facts in order of trust, words only where there are none. Code and message are
  * made harmless here, once: whatever a step has written into them ends up on terminals.
  */
-export function classify(facts: FailureFacts): ClassifiedFailure {
+export function classify(observedFacts: FailureFacts): ClassifiedFailure {
+  const facts = withoutLastWords(observedFacts);
   const observed = judgeObserved(facts);
   const declared = codeText(facts.declared?.code ?? "");
   const verdict = declared === "" ? observed : judgeDeclared(declared, observed);
@@ -174,6 +175,13 @@ export function concernsBreaker(
   watched: readonly string[],
 ): boolean {
   return watched.includes(code) || (code !== "IDLE_TIMEOUT" && watched.includes(failureClass));
+}
+
+/** What a step says while it is taken away is not why it failed. */
+function withoutLastWords(facts: FailureFacts): FailureFacts {
+  if (facts.evicted !== true || facts.declared === undefined) return facts;
+  const { declared: _, ...others } = facts;
+  return others;
 }
 
 function judgeObserved(facts: FailureFacts): FailureKind {

@@ -1,4 +1,5 @@
 import type { Action } from "../../action/action.js";
+import type { ProcessHost } from "../../action/process/process-host.js";
 import type { AttemptPlace } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { Stay } from "./worker-life.js";
@@ -28,6 +29,8 @@ export interface RemoteWorkerOptions {
   readonly drain: AbortSignal;
   /** Aborted: end what runs and leave. */
   readonly end: AbortSignal;
+  /** What starts its processes; without it nobody sees signals that go to them. */
+  readonly processes?: Pick<ProcessHost, "stops">;
   readonly log: (line: string) => void;
   readonly clock: TimerPort;
 }

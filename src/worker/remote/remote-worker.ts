@@ -55,7 +55,8 @@ class RemoteWorker {
 
   constructor(private readonly options: RemoteWorkerOptions) {
     this.life = new WorkerLife(options, options.stay ?? {});
-    this.stopWindow = new StopWindow(options, options.clock);
+    const inAllocation = (options.at?.allocation ?? null) !== null;
+    this.stopWindow = new StopWindow({ ...options, inAllocation }, options.clock);
     this.folders = new RunFolders(options.outputDir, options.name, this.instance, options.log);
     const { memoryBytes, gpus = [], nodes = 1 } = options;
     this.slots = new SlotQueue(options.slots, { memoryBytes, gpus });

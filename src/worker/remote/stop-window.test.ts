@@ -1,134 +1,180 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.js";
+import { StopSignals } from "../../action/process/stop-signals.js";
+import type { AttemptResult } from "../../core/model/commands.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Report } from "../worker.js";
 import { StopWindow } from "./stop-window.js";
 
-function begin() {
+const SUCCEEDED: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const failed = (facts: Partial<FailureFacts>): AttemptResult => ({
+  kind: "failed",
+  facts: { message: "it ended", ...facts },
+});
+
+/** `dated`: launchers see the signals that go to all processes. */
+function begin({ dated = true, inAllocation = true } = {}) {
   const clock = new ManualClock();
-  const told = new AbortController();
-  const end = new AbortController();
-  const stops = new StopWindow({ drain: told.signal, end: end.signal }, clock);
-  const judge = (facts: Partial<FailureFacts>, isWide = false): Promise<Report> =>
-    stops.judge(
-      { result: { kind: "failed", facts: { message: "it ended", ...facts } }, durationMs: 3 },
-      isWide,
-    );
-  return { clock, told, end, stops, judge };
+  const [told, end] = [new AbortController(), new AbortController()];
+  const stops = dated ? new StopSignals() : null;
+  const sources = { drain: told.signal, end: end.signal, processes: { stops }, inAllocation };
+  const window = new StopWindow(sources, clock);
+  /** It ended as it is judged, or so many milliseconds before. */
+  const judge = (result: AttemptResult, { isWide = false, ago = 0 } = {}): Promise<Report> =>
+    window.judge({ result, durationMs: 3, exitedAt: clock.elapsed() - ago }, isWide);
+  const signalAll = (): void => {
+    stops!.at ??= clock.elapsed();
+    told.abort();
+    stops!.came();
+  };
+  return { clock, told, end, judge, signalAll };
 }
 
-describe("an attempt that dies while its worker is being stopped", () => {
+const evicted = (facts: object, message: string) => ({
+  result: {
+    kind: "failed",
+    facts: { ...facts, evicted: true, message: `${message} while its worker was being stopped` },
+  },
+});
+
+describe("an attempt whose processes are stopped with all others", () => {
   it.each([
-    [{ signal: "SIGTERM" }, "SIGTERM"],
-    [{ signal: "SIGKILL" }, "SIGKILL"],
-    [{ signal: "SIGUSR2" }, "SIGUSR2"],
-    [{ exitCode: 143 }, "SIGTERM"],
-    [{ exitCode: 130 }, "SIGINT"],
-    [{ exitCode: 137 }, "SIGKILL"],
-  ])("was ended with it: %j", async (facts, signal) => {
-    const { told, judge } = begin();
-    told.abort();
-    expect(await judge(facts)).toEqual({
-      result: {
-        kind: "failed",
-        facts: { ...facts, evicted: true, message: `ended by ${signal} while its worker was being stopped` },
-      },
-      durationMs: 3,
-    });
+    [SUCCEEDED, { exitCode: 0 }, "exited with 0"],
+    [failed({ exitCode: 1 }), { exitCode: 1 }, "exited with 1"],
+    [failed({ exitCode: 143 }), { exitCode: 143 }, "ended by SIGTERM"],
+    [failed({ signal: "SIGSEGV" }), { signal: "SIGSEGV" }, "ended by SIGSEGV"],
+    [failed({ exitCode: 0, code: "OUTPUT_INVALID" }), { exitCode: 0 }, "exited with 0"],
+    [failed({ exitCode: 1, declared: { code: "NO_DATA" } }), { exitCode: 1 }, "exited with 1"],
+  ])("was interrupted, whatever it exits with: %j", async (result, facts, message) => {
+    const { signalAll, clock, judge } = begin();
+    signalAll();
+    clock.advance(30_000);
+    expect(await judge(result)).toMatchObject(evicted(facts, message));
   });
 
-  it.each([
-    { exitCode: 0 },
-    { signal: "SIGSEGV" },
-    { exitCode: 1, code: "OUTPUT_INVALID" },
-    { exitCode: 1, declared: { code: "NO_DATA" } },
-    {},
-  ])("has failed by itself: %j", async (facts) => {
-    const { told, end, judge } = begin();
-    told.abort();
-    end.abort();
-    expect(await judge(facts)).toEqual({
-      result: { kind: "failed", facts: { message: "it ended", ...facts } },
-      durationMs: 3,
-    });
+  it("was interrupted too if the signal reached it half a second before the launchers, not earlier", async () => {
+    for (const [beforeMs, kind] of [
+      [500, "failed"],
+      [501, "succeeded"],
+    ] as const) {
+      const { signalAll, clock, judge } = begin();
+      clock.advance(10_000);
+      const judged = judge(SUCCEEDED, { ago: beforeMs - 400 });
+      clock.advance(400);
+      signalAll();
+      clock.advance(100);
+      expect((await judged).result.kind).toBe(kind);
+    }
   });
 
-  it.each([1, 139])("was ended with it if it has caught the signal and exited with %i", async (exitCode) => {
-    const { told, end, clock, judge } = begin();
-    told.abort();
-    const judged = judge({ exitCode });
-    clock.advance(500);
-    end.abort();
-    expect(await judged).toEqual({
-      result: {
-        kind: "failed",
-        facts: {
-          exitCode,
-          evicted: true,
-          message: `exited with ${exitCode} while its worker was being stopped`,
-        },
-      },
-      durationMs: 3,
-    });
-  });
-
-  it("has failed by itself where the worker only finishes what it has", async () => {
-    const { told, clock, judge } = begin();
-    told.abort();
-    const judged = judge({ exitCode: 1 });
-    clock.advance(2_000);
-    expect(await judged).toMatchObject({ result: { facts: { message: "it ended", exitCode: 1 } } });
-  });
-
-  it("is not waited with if it exits by itself while nobody stops the worker", async () => {
-    const { clock, judge } = begin();
-    expect((await judge({ exitCode: 1 })).result).not.toHaveProperty("facts.evicted");
-    expect(clock.fireNext()).toBe(false);
-  });
-
-  it("was ended with it on several machines, even if the other ones were told first", async () => {
-    const { told, end, clock, judge } = begin();
-    const judged = judge({ exitCode: 1 }, true);
-    clock.advance(1_000);
-    told.abort();
-    clock.advance(500);
-    end.abort();
-    expect(await judged).toMatchObject({ result: { facts: { evicted: true, exitCode: 1 } } });
+  it("has ended before where its exit was collected before, however late it is told", async () => {
+    const { signalAll, judge, clock } = begin();
+    clock.advance(10_000);
+    signalAll();
+    expect((await judge(SUCCEEDED, { ago: 1_000 })).result).toBe(SUCCEEDED);
   });
 
   it.each([
     { timeout: "wall", signal: "SIGTERM" },
     { code: "OOM", exitCode: 137 },
-  ] as const)("was ended for a reason of its own: %j", async (facts) => {
-    const { told, judge } = begin();
-    told.abort();
-    expect((await judge(facts)).result).not.toHaveProperty("facts.evicted");
+    { code: "WALLTIME", exitCode: 152 },
+    { evicted: true, signal: "SIGKILL" },
+  ] as const)("has ended for a reason of its own: %j", async (facts) => {
+    const { signalAll, judge } = begin();
+    signalAll();
+    expect((await judge(failed(facts))).result).toEqual(failed(facts));
   });
 
-  it("is waited with for two seconds, since the signal may reach the worker after its steps", async () => {
-    const { clock, told, judge } = begin();
-    const judged = judge({ signal: "SIGTERM" });
+  it("was stopped where nobody wanted it any more", async () => {
+    const { signalAll, judge } = begin();
+    signalAll();
+    expect((await judge({ kind: "stopped" })).result).toEqual({ kind: "stopped" });
+  });
+
+  it("on several machines may have been reached two seconds before this one", async () => {
+    const { signalAll, clock, judge } = begin({ inAllocation: false });
+    const judged = judge(SUCCEEDED, { isWide: true });
+    clock.advance(2_000 - 1);
+    signalAll();
+    expect(await judged).toMatchObject(evicted({ exitCode: 0 }, "exited with 0"));
+  });
+});
+
+describe("an attempt whose worker is told alone", () => {
+  it.each([SUCCEEDED, failed({ exitCode: 1 }), failed({ signal: "SIGSEGV" })])(
+    "has ended itself, even if the worker is then told to hand back: %j",
+    async (result) => {
+      const { told, end, clock, judge } = begin();
+      told.abort();
+      const judged = judge(result);
+      end.abort();
+      clock.advance(500);
+      expect((await judged).result).toBe(result);
+    },
+  );
+
+  it("was ended with it if it died of a signal by which workers are stopped", async () => {
+    const { told, clock, judge } = begin();
+    const judged = judge(failed({ signal: "SIGTERM" }));
     clock.advance(1_999);
     told.abort();
-    expect(await judged).toMatchObject({ result: { facts: { evicted: true } } });
+    expect(await judged).toMatchObject(evicted({ signal: "SIGTERM" }, "ended by SIGTERM"));
   });
 
   it("has died of a signal of its own where the worker is told nothing", async () => {
     const { clock, told, judge } = begin();
-    const judged = judge({ signal: "SIGTERM" });
+    const judged = judge(failed({ signal: "SIGTERM" }));
     clock.advance(2_000);
     told.abort();
-    expect((await judged).result).toEqual({
-      kind: "failed",
-      facts: { message: "it ended", signal: "SIGTERM" },
-    });
+    expect((await judged).result).toEqual(failed({ signal: "SIGTERM" }));
     expect(clock.fireNext()).toBe(false);
   });
+});
 
-  it("has succeeded if it has", async () => {
-    const { told, stops } = begin();
+it("a signal to the launchers alone stops no worker", async () => {
+  const { judge, clock, told, signalAll } = begin();
+  Object.defineProperty(told, "abort", { value: () => {} });
+  signalAll();
+  const judged = judge(SUCCEEDED);
+  clock.advance(500);
+  expect((await judged).result).toBe(SUCCEEDED);
+});
+
+it("outside of allocations nothing is waited for", async () => {
+  const { judge, clock } = begin({ inAllocation: false });
+  expect((await judge(SUCCEEDED)).result).toBe(SUCCEEDED);
+  expect((await judge(failed({ exitCode: 1 }))).result).toEqual(failed({ exitCode: 1 }));
+  expect(clock.fireNext()).toBe(false);
+});
+
+it("what had no process of its own is not judged", async () => {
+  const window = new StopWindow(
+    { drain: AbortSignal.abort(), end: AbortSignal.abort(), inAllocation: true },
+    new ManualClock(),
+  );
+  const report: Report = { result: SUCCEEDED, durationMs: 1 };
+  expect(await window.judge(report)).toBe(report);
+});
+
+describe("where nobody sees the signal", () => {
+  it.each([
+    [2_000, "failed"],
+    [2_001, "succeeded"],
+  ] as const)("an exit %i ms before the worker hands back: %s", async (agoMs, kind) => {
+    const { end, clock, judge } = begin({ dated: false });
+    clock.advance(10_000);
+    const judged = judge(SUCCEEDED, { ago: agoMs - 1_900 });
+    clock.advance(1_900);
+    end.abort();
+    clock.advance(100);
+    expect((await judged).result.kind).toBe(kind);
+  });
+
+  it("a worker that drains lets its steps end as they like", async () => {
+    const { told, clock, judge } = begin({ dated: false, inAllocation: false });
     told.abort();
-    const report: Report = { result: { kind: "stopped" }, durationMs: 1 };
-    expect(await stops.judge(report)).toBe(report);
+    const judged = judge(failed({ exitCode: 1 }));
+    clock.advance(2_000);
+    expect((await judged).result).toEqual(failed({ exitCode: 1 }));
   });
 });

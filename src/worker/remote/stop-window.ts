@@ -1,83 +1,107 @@
-import type { FailureFacts } from "../../core/model/failure.js";
+import type { ProcessHost } from "../../action/process/process-host.js";
+import {
+  type EndBegun,
+  endedBefore,
+  interrupted,
+  stoppingSignalOf,
+  wasInterrupted,
+} from "../../core/failure/interruption.js";
+import type { AttemptResult } from "../../core/model/commands.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { Report } from "../worker.js";
 
-/** By these, schedulers, service managers and people stop all processes of a worker at once, its steps among them. */
-const STOPPING: ReadonlyMap<string, number> = new Map([
-  ["SIGHUP", 1],
-  ["SIGINT", 2],
-  ["SIGQUIT", 3],
-  ["SIGKILL", 9],
-  ["SIGUSR1", 10],
-  ["SIGUSR2", 12],
-  ["SIGTERM", 15],
-  ["SIGXCPU", 24],
-]);
-/** A shell whose program was ended by a signal exits with that signal's number above this. */
-const SIGNAL_EXIT_BASE = 128;
-/** A step may die of the signal before its worker has taken notice of it. */
-const STOP_WINDOW_MS = 2_000;
+/** A scheduler signals one process after the other, and may reach a step so much before the launcher beside it. */
+const SIGNALING_MS = 500;
+/** Where nobody dates the signal, or it comes to another machine first, a step may end of it so much before. */
+const UNDATED_MS = 2_000;
 
 /** What tells a worker to stop, each aborted when it does. */
-export interface StopSignals {
+export interface StopSources {
   /** Take nothing more, finish what runs. */
   readonly drain: AbortSignal;
   /** The end comes in seconds: hand back what runs. */
   readonly end: AbortSignal;
+  /** It sees signals that go to all processes, those of the steps among them. */
+  readonly processes?: Pick<ProcessHost, "stops">;
+  /** Its allocation may be ended at any time. */
+  readonly inAllocation: boolean;
 }
 
 /** Tells a step that has ended itself from one that was ended with its worker. */
 export class StopWindow {
+  private endAt: number | null = null;
+
   constructor(
-    private readonly told: StopSignals,
+    private readonly from: StopSources,
     private readonly clock: TimerPort,
-  ) {}
+  ) {
+    const note = (): void => {
+      this.endAt ??= clock.elapsed();
+    };
+    from.end.addEventListener("abort", note, { once: true });
+    if (from.end.aborted) note();
+  }
 
   /** The report as it is, or that what the attempt ran on was being stopped. `isWide`: it runs on several machines. */
   async judge(report: Report, isWide = false): Promise<Report> {
-    if (report.result.kind !== "failed") return report;
-    const { facts } = report.result;
-    const how = await this.howStopped(facts, isWide);
-    if (how === null) return report;
-    const message = `${how} while its worker was being stopped`;
-    return { ...report, result: { kind: "failed", facts: { ...facts, evicted: true, message } } };
+    const { result, exitedAt } = report;
+    if (exitedAt === undefined || endedBefore(result)) return report;
+    const known = (): boolean | null => this.isInterrupted(result, exitedAt, isWide);
+    const wasEnded = await this.until(known, this.waitFor(result, isWide));
+    return wasEnded ? { ...report, result: interrupted(result) } : report;
   }
 
-  private async howStopped(facts: FailureFacts, isWide: boolean): Promise<string | null> {
-    const { drain, end } = this.told;
-    const signal = stoppingSignalOf(facts);
-    if (signal !== null) return (await this.isTold(drain)) ? `ended by ${signal}` : null;
-    if (!isPlainExit(facts)) return null;
-    // A program may catch the signal and exit as it likes. A worker that only drains lets its steps finish, and what they
-    // do then is their own. Of several machines another one may be stopped before this worker hears of anything.
-    const mayBeStopped = isWide || drain.aborted;
-    return mayBeStopped && (await this.isTold(end)) ? `exited with ${facts.exitCode}` : null;
+  private get stops() {
+    return this.from.processes?.stops ?? null;
   }
 
-  /** Already, or within the time that the signal may take. */
-  private isTold(signal: AbortSignal): Promise<boolean> {
+  /** Null: nothing is being stopped so far. */
+  private isInterrupted(result: AttemptResult, exitedAt: number, isWide: boolean): boolean | null {
+    if (endedBySignal(result) && this.from.drain.aborted) return true;
+    const begun = this.begun(isWide);
+    return begun === null ? null : wasInterrupted(exitedAt, begun);
+  }
+
+  /** A worker that is only to drain lets its steps finish, and what they do then is their own. */
+  private begun(isWide: boolean): EndBegun | null {
+    const { stops } = this;
+    if (stops === null) return this.endAt === null ? null : { at: this.endAt, slackMs: UNDATED_MS };
+    // One that comes to the launchers alone stops no worker.
+    if (stops.at === null || !this.from.drain.aborted) return null;
+    return { at: stops.at, slackMs: isWide ? UNDATED_MS : SIGNALING_MS };
+  }
+
+  /** So long it takes until it is known; other steps have the room meanwhile. */
+  private waitFor(result: AttemptResult, isWide: boolean): number {
+    if (isWide || endedBySignal(result)) return UNDATED_MS;
+    const { inAllocation, drain } = this.from;
+    if (!inAllocation && !drain.aborted) return 0;
+    return this.stops === null ? UNDATED_MS : SIGNALING_MS;
+  }
+
+  private until(known: () => boolean | null, waitMs: number): Promise<boolean> {
+    const { drain, end } = this.from;
+    const now = known();
+    if (waitMs === 0 || now !== null) return Promise.resolve(now === true);
     return new Promise((resolve) => {
       const settle = (): void => {
         cancel();
-        signal.removeEventListener("abort", settle);
-        resolve(signal.aborted);
+        forget?.();
+        for (const signal of [drain, end]) signal.removeEventListener("abort", look);
+        resolve(known() === true);
       };
-      const cancel = this.clock.after(STOP_WINDOW_MS, settle);
-      signal.addEventListener("abort", settle, { once: true });
-      if (signal.aborted) settle();
+      const look = (): void => {
+        if (known() !== null) settle();
+      };
+      const cancel = this.clock.after(waitMs, settle);
+      const forget = this.stops?.onCame(look);
+      for (const signal of [drain, end]) signal.addEventListener("abort", look);
     });
   }
 }
 
-/** It has ended by itself with a failure that it says nothing more about. */
-function isPlainExit({ exitCode = 0, code, timeout, evicted, declared }: FailureFacts): boolean {
-  return exitCode > 0 && code === undefined && timeout === undefined && !evicted && declared === undefined;
-}
-
-/** Null: it ended in another way, or Daruma has ended it for a reason of its own. */
-function stoppingSignalOf({ signal, exitCode, code, timeout, evicted }: FailureFacts): string | null {
-  if (code !== undefined || timeout !== undefined || evicted === true) return null;
-  if (signal !== undefined) return STOPPING.has(signal) ? signal : null;
-  for (const [name, number] of STOPPING) if (exitCode === SIGNAL_EXIT_BASE + number) return name;
-  return null;
+function endedBySignal(result: AttemptResult): boolean {
+  return (
+    result.kind === "failed" && result.facts.code === undefined && stoppingSignalOf(result.facts) !== null
+  );
 }

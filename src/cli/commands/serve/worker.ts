@@ -82,6 +82,7 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
       log,
       drain: drain.signal,
       end: end.signal,
+      processes,
     });
   } catch (error) {
     throw error instanceof ServerRefusal ? told(error) : error;
