@@ -14,6 +14,7 @@ function summaryOf(text: string): string[] {
     : result.problems.map(({ code, line, column, message }) => `${code} ${line}:${column} ${message}`);
 }
 
+const BARE = "text that begins with a template, or stands in `{ }` with one, must be in quotes";
 const STEP = "steps: { a: { exec: x } }";
 
 describe("hostile and broken files", () => {
@@ -28,6 +29,10 @@ describe("hostile and broken files", () => {
     ["%YAML 1.1\n---\na: yes\n", "YAML_SYNTAX 1:1 YAML 1.1 is not supported"],
     [`a: !!js/function x\n${STEP}`, "YAML_SYNTAX 1:4 unknown tag tag:yaml.org,2002:js/function"],
     [`? [a]\n: 1\n${STEP}`, "YAML_SYNTAX 1:1 a key must be plain text"],
+    ["steps: { a: { exec: echo {{ inputs.x }}, cwd: y } }\n", `YAML_SYNTAX 1:26 ${BARE}`],
+    ["steps: { a: { exec: {{ inputs.x }} } }\n", `YAML_SYNTAX 1:21 ${BARE}`],
+    ["steps:\n  a:\n    exec: {{ inputs.x }}\n", `YAML_SYNTAX 3:11 ${BARE}`],
+    ["steps:\n  a:\n    exec: {{ inputs.x }} --all\n", `YAML_SYNTAX 3:11 ${BARE}`],
     [
       "env: &e { A: x }\nsteps: { a: { exec: x, env: *f } }",
       "YAML_SYNTAX 2:29 the alias `*f` has no anchor before it",

@@ -38,6 +38,8 @@ const MAX_COMPOSED_LEVELS = 5 * MAX_NESTING_LEVELS;
 const MAX_SYNTAX_PROBLEMS = 20;
 const TOO_DEEP = `values are nested more than ${MAX_NESTING_LEVELS} levels deep`;
 const FLATTEN = "Flatten the structure.";
+const BARE_TEMPLATE = "text that begins with a template, or stands in `{ }` with one, must be in quotes";
+const QUOTE_IT = 'Put the whole value in quotes, as in `exec: "echo {{ inputs.x }}"`.';
 
 export interface SourceDocument {
   readonly text: SourceText;
@@ -65,7 +67,7 @@ export function readAnyYaml(source: string, findings: Findings): SourceDocument 
   } as const;
   const document = composeOrRefuse(source, parsing, findings);
   const text = new SourceText(source, lines.lineStarts);
-  if (document === null || reportSyntax(document, findings)) return { text, root: null };
+  if (document === null || reportSyntax(document, source, findings)) return { text, root: null };
   if (document.contents === null) {
     findings.error({
       code: "MISSING_KEY",
@@ -126,7 +128,13 @@ function tokensIn(token: CST.Token): CST.Token[] {
   return token.items.flatMap((item) => [item.key, item.value].filter((part) => part != null));
 }
 
-function reportSyntax(document: Document.Parsed, findings: Findings): boolean {
+function reportSyntax(document: Document.Parsed, source: string, findings: Findings): boolean {
+  const template = bareTemplateAt(source, document.errors[0]);
+  if (template !== null) {
+    // Whatever else the parser says follows from it.
+    findings.error({ code: "YAML_SYNTAX", message: BARE_TEMPLATE, hint: QUOTE_IT, at: template, path: ROOT });
+    return true;
+  }
   for (const problem of [...document.errors, ...document.warnings].slice(0, MAX_SYNTAX_PROBLEMS)) {
     const [message, hint] = explainSyntax(problem.code, problem.message);
     findings.error({ code: "YAML_SYNTAX", message, hint, at: problem.pos[0], path: ROOT });
@@ -143,6 +151,17 @@ function reportSyntax(document: Document.Parsed, findings: Findings): boolean {
     });
   }
   return findings.errors.length > 0;
+}
+
+/** Where a template without quotes stands before the error, on its line: YAML reads its braces as maps. */
+function bareTemplateAt(source: string, error: YAMLParseError | undefined): number | null {
+  if (error === undefined) return null;
+  const lineAt = source.lastIndexOf("\n", error.pos[0] - 1) + 1;
+  const braces = source.indexOf("{{", lineAt);
+  if (braces === -1 || braces > error.pos[0]) return null;
+  const before = source.slice(lineAt, braces);
+  const isQuoted = ['"', "'"].some((mark) => before.split(mark).length % 2 === 0);
+  return isQuoted ? null : braces;
 }
 
 function explainSyntax(code: string, message: string): [message: string, hint: string | undefined] {
@@ -269,7 +288,8 @@ class TreeBuilder {
       this.fail("a key is empty", "Put a name before the colon.", at, path);
       return null;
     }
-    this.fail("a key must be plain text", "Write `name: value`.", mapAt, path);
+    if (isMap(key)) this.fail(BARE_TEMPLATE, QUOTE_IT, mapAt, path);
+    else this.fail("a key must be plain text", "Write `name: value`.", mapAt, path);
     return null;
   }
 
