@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { commandLine } from "../support/cli.js";
 import type { Report } from "../support/cli-folder.js";
 
@@ -67,6 +68,21 @@ describe("daruma init", () => {
     expect([...readFileSync(flow, "utf8").matchAll(/exec: (.*)/g)].map(([, exec]) => exec)).toEqual(execs);
     const { status, stderr } = daruma("validate", flow);
     expect([status, stderr]).toEqual([0, ""]);
+  });
+
+  it("keeps the edges of a Makefile", () => {
+    const project = mkdtempSync(join(folder, "project-"));
+    writeFileSync(join(project, "Makefile"), "deps:\n\tdate\nbuild: deps\n\tdate\ntest: deps\n\tdate\nlint:\n\tdate\n");
+    const flow = join(project, "workflow.yaml");
+    daruma("init", flow);
+    expect([daruma("validate", flow).status, daruma("run", flow, "--quiet").status]).toEqual([0, 0]);
+    const { steps } = parse(readFileSync(flow, "utf8")) as { steps: { [id: string]: { depends_on?: string[] } } };
+    expect(Object.entries(steps).map(([id, { depends_on }]) => [id, depends_on ?? []])).toEqual([
+      ["deps", []],
+      ["lint", []],
+      ["build", ["deps"]],
+      ["test", ["deps"]],
+    ]);
   });
 
   it("writes the example where the project's files say nothing, are broken, or --example is given", {

@@ -1,3 +1,5 @@
+import { edgesAmong, targetsOf } from "./make-targets.js";
+
 /** What `init` sees of a folder: the texts of the files that it knows, and the names of all. */
 export interface ProjectFolder {
   has(file: string): boolean;
@@ -16,8 +18,9 @@ interface FirstStep {
   /** Why it may fail, and what is done then. */
   readonly comment?: string;
   readonly onFail?: string;
-  /** It waits for the steps before it that are not repairs. */
   readonly isRepair?: boolean;
+  /** The steps that it waits for; by default the one before it. */
+  readonly after?: readonly string[];
 }
 
 const NETWORK = "Downloads fail now and then: trying again after a pause is enough.";
@@ -83,9 +86,10 @@ function pythonSteps(text: string): FirstStep[] {
 }
 
 function makeSteps(text: string): FirstStep[] {
-  const targets = new Set([...text.matchAll(/^([A-Za-z0-9_-]+)\s*:(?!=)/gm)].map(([, target]) => target!));
-  const wanted = ["install", "deps", "lint", "check", "build", "test"].filter((name) => targets.has(name));
-  return wanted.map((name) => checkStep(name, `make ${name}`, false));
+  const rules = targetsOf(text);
+  const wanted = ["install", "deps", "lint", "check", "build", "test"].filter((name) => rules.has(name));
+  const edges = edgesAmong(wanted, rules);
+  return wanted.map((name) => ({ ...checkStep(name, `make ${name}`, false), after: edges.get(name) ?? [] }));
 }
 
 function checkStep(id: string, exec: string, hasRepair: boolean): FirstStep {
@@ -97,12 +101,13 @@ function workflowText(from: string, steps: readonly FirstStep[]): string {
   const ordered = steps.filter(({ isRepair }) => isRepair !== true);
   const written = steps.map((step) => {
     const before = ordered[ordered.indexOf(step) - 1];
+    const after = step.isRepair === true ? [] : (step.after ?? (before === undefined ? [] : [before.id]));
     return [
       ...(step.comment === undefined ? [] : [`  # ${step.comment}`]),
       ...(step.isRepair === true ? ["  # Runs only when a step asks for it."] : []),
       `  ${step.id}:`,
       "    type: command",
-      ...(before === undefined || step.isRepair === true ? [] : [`    depends_on: [${before.id}]`]),
+      ...(after.length === 0 ? [] : [`    depends_on: [${after.join(", ")}]`]),
       `    exec: ${step.exec}`,
       ...(step.onFail === undefined ? [] : ["    on_fail:", `      ${step.onFail}`]),
       "",
