@@ -19,6 +19,12 @@ function failure(text: string): DarumaError {
   throw new Error(`${text} was rendered`);
 }
 
+test("a template that is nested too deeply is told so, not by the parser's stack", () => {
+  const text = `${"{% if a %}".repeat(20_000)}${"{% endif %}".repeat(20_000)}`;
+  expect(checkTemplate(text)).toEqual({ message: "it is nested too deeply" });
+  expect(failure(text).message).toBe("it is nested too deeply");
+});
+
 describe("rendering a template", () => {
   test.each([
     ["no liquid { here } %}", "no liquid { here } %}"],

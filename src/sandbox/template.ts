@@ -107,6 +107,10 @@ function templateError(code: "TEMPLATE_SYNTAX" | "TEMPLATE_ERROR", error: unknow
 
 /** Liquid appends the place to its message, as `, line:1, col:4`. */
 function describeProblem(error: unknown): SyntaxProblem {
+  // Liquid's parser recurses, and wraps what it meets.
+  const { originalError } = error as { readonly originalError?: unknown };
+  if (originalError instanceof RangeError || error instanceof RangeError)
+    return { message: "it is nested too deeply" };
   const whole = messageOf(error);
   const place = /, line:(\d+), col:(\d+)$/.exec(whole);
   if (place === null) return { message: whole };

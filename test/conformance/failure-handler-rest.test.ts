@@ -155,6 +155,7 @@ describe.each(["", "/api/v1"])("the REST paths of failure handlers, at %s/", (pr
       return `${status} ${body.code}`;
     };
     expect(await retry(`19999999/retry/${run}?max_retries=3`)).toBe("404 JOB_NOT_FOUND");
+    expect(await retry(`19999999/retry/${run + 1}?max_retries=3`)).toBe("404 JOB_NOT_FOUND");
     expect(await retry(`my_jbo/retry/${run}?max_retries=3`)).toBe("404 STEP_NOT_FOUND");
     expect(await retry(`my_job/retry/${run}?max_retries=1`)).toBe("422 RETRIES_USED_UP");
     expect(await retry(`${job}/retry/${run + 1}?max_retries=3`)).toBe("422 WRONG_RUN");

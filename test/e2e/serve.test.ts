@@ -97,6 +97,12 @@ describe("daruma serve", () => {
     const second = await serve(outputDir);
     await untilStatus(second.url, run, "completed");
     await second.cli.until(new RegExp(`Z took over run ${run} of wait; 1 attempt was lost$`, "m"));
+    // A run that was at rest was nobody's.
+    const failing = await start(second.url, "name: fails\nsteps: { a: { exec: exit 3 } }");
+    await untilStatus(second.url, failing, "failed");
+    const again = `${second.url}/api/v1/jobs/a/retry/${failing}?max_retries=2`;
+    expect((await ask(again, { method: "POST" })).status).toBe(200);
+    await untilStatus(second.url, failing, "failed");
     expect(second.cli.text.match(/took over/g)).toHaveLength(1);
     second.cli.kill("SIGTERM");
     expect(await second.cli.ended).toBe(0);

@@ -95,8 +95,9 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     parts.onCommitted((run, events) => {
       telemetry.take(run, events);
       for (const { event } of events) {
-        // One that is canceled for good while nobody runs it is not gone on with.
-        if (event.type === "run.resumed" && !isOver(run)) options.onTakeOver?.(run, event.lost.length);
+        // One that was at rest was nobody's, and one that is canceled for good is not gone on with.
+        if (event.type === "run.resumed" && event.lost.length > 0 && !isOver(run))
+          options.onTakeOver?.(run, event.lost.length);
         if (event.type === "workspace.left") options.onLeftAlone?.(run, event.message);
       }
     });

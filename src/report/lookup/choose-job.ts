@@ -36,8 +36,9 @@ export async function findJob(store: Store, { job_id, run_id, scope }: JobReques
   const byId = isId && !isStep ? await store.readJob(Number(name)) : null;
   if (byId !== null) return inRun(byId, runId);
   if (runId === undefined) throw isId ? noSuchJob(name) : withoutRun(name);
-  await requireRun(store, runId);
+  // As Torc checks it: the job first, then its run.
   if (isId && !isStep) throw noSuchJob(name);
+  await requireRun(store, runId);
   return requireJob(store, chooseJob(jobs, { runId, name, ...(scope === undefined ? {} : { scope }) }).id);
 }
 

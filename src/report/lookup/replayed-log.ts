@@ -21,6 +21,7 @@ export async function* readLog(store: Store, runId: number, afterSeq = 0): Async
 /** The run as it was just after each of its events: a reader of a log needs names for the ids in it. */
 export class ReplayedRun {
   private run: Run | null = null;
+  private isEmpty = true;
 
   constructor(
     private readonly runId: number,
@@ -30,6 +31,7 @@ export class ReplayedRun {
   fold({ event, at }: LoggedEvent): Run {
     if (event.type === "run.created")
       this.run = newRun(this.runId, this.definitionOf(event.definition_hash), event, at);
+    this.isEmpty = false;
     const { now } = this;
     evolve(now, event, at);
     now.dirty.clear();
@@ -39,6 +41,8 @@ export class ReplayedRun {
 
   /** The run after the last event that was folded. */
   get now(): Run {
+    // It was removed while its log was about to be read.
+    if (this.isEmpty) throw new DarumaError("RUN_NOT_FOUND", `there is no run ${this.runId}`);
     if (this.run === null)
       throw new DarumaError("STORE_FAILED", `the log of run ${this.runId} does not begin with run.created`);
     return this.run;

@@ -106,8 +106,8 @@ function tellStart({ out, options }: Session, { url, listensAt, takenUp }: Runni
 
 function tellTakeOver({ err, options }: Session, { id, workflow }: Run, lost: number): void {
   if (options.quiet) return;
-  const what = lost === 0 ? "" : `; ${lost} ${lost === 1 ? "attempt was" : "attempts were"} lost`;
-  writeLines(err, [`${new Date().toISOString()} took over run ${id} of ${workflow}${what}`]);
+  const what = `${lost} ${lost === 1 ? "attempt was" : "attempts were"} lost`;
+  writeLines(err, [`${new Date().toISOString()} took over run ${id} of ${workflow}; ${what}`]);
 }
 
 function requestLog({ err, options }: Session): Partial<Parameters<typeof startServer>[0]> {
