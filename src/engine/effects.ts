@@ -1,7 +1,8 @@
+import type { EndedRun } from "../action/process/run-leftovers.js";
 import { actionTraits } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
 import type { EvaluationPurpose, Event } from "../core/model/events.js";
-import { type Job, jobById, type Run } from "../core/model/run.js";
+import { findJob, type Job, jobById, type Run } from "../core/model/run.js";
 import type { FoundShell } from "../core/model/shell.js";
 import { HUMAN, isLocalWorker } from "../core/model/worker-names.js";
 import { messageOf } from "../core/text/message-of.js";
@@ -125,6 +126,11 @@ export class Effects {
           break;
         case "workspace.discarded":
           afterCommit(host, () => this.rebuilds.discard(host.run.id, event));
+          break;
+        case "run.completed":
+        case "run.failed":
+        case "run.canceled":
+          afterCommit(host, () => this.ports.worker.endRun?.(endedRun(host.run)));
           break;
         case "requeue.scheduled":
           this.planTimer(host, event.job);
@@ -342,4 +348,14 @@ function mayRunAhead(host: RunHost, { step }: Job, place: Place | null): boolean
   return (
     !actionTraits(action.type).hasEffects && place !== null && isLocalWorker(place.worker) && !host.isFarAhead
   );
+}
+
+/** As it is now: whoever reopens the run loads it anew. */
+function endedRun(run: Run): EndedRun {
+  const begun = run.jobs.filter(({ attempt }) => attempt > 0);
+  return {
+    runId: run.id,
+    actions: new Set(begun.map(({ step }) => step.definition.action.type)),
+    had: (id, attempt) => (findJob(run, id)?.attempt ?? 0) >= attempt,
+  };
 }

@@ -6,6 +6,7 @@ import { emptyLogsMade, type LogFile } from "../action/log-file.js";
 import { shortageBehind } from "../action/machine-shortage.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import { withinOpenFiles } from "../action/process/open-file-limit.js";
+import { type EndedRun, RunLeftovers } from "../action/process/run-leftovers.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
@@ -19,7 +20,7 @@ import { lackOf, unknownAction } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { AttemptLogs } from "./attempt-logs.js";
 import { outputOfFailure, resultOfOutput, tooDeep } from "./attempt-output.js";
-import { logFile, logFolder, outputArtifact, usageArtifact } from "./attempt-paths.js";
+import { logFile, logFolder, outputArtifact, outputFolder, usageArtifact } from "./attempt-paths.js";
 import { AttemptTimers } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
 import { DeclaredData } from "./declared-data.js";
@@ -65,6 +66,7 @@ export class LocalWorker implements Worker {
   private readonly shortages: Shortages;
   private readonly kills = new KernelKills();
   private readonly earlierLogs: EarlierLogs;
+  private readonly leftovers: RunLeftovers;
 
   constructor(private readonly options: LocalWorkerOptions) {
     const { clock, outputDir, tell = () => {} } = options;
@@ -74,6 +76,7 @@ export class LocalWorker implements Worker {
     const hasBash = (): boolean => this.hasWanted(BASH);
     this.room = new LocalRoom(this.name, slots, { extent, hasBash, elapsed: () => clock.elapsed() });
     this.earlierLogs = new EarlierLogs(outputDir);
+    this.leftovers = new RunLeftovers(outputFolder(outputDir));
     this.actions = new Map(options.actions.map((action) => [action.type, action]));
     this.env = { ...(options.env ?? process.env) };
     this.inherited = inheritedEnvironment(this.env);
@@ -143,7 +146,10 @@ export class LocalWorker implements Worker {
     if (token !== "") await endProcessesWithToken(token);
   }
 
+  readonly endRun = (run: EndedRun): void => this.leftovers.end(run, this.actions);
+
   async close(): Promise<void> {
+    await this.leftovers.settled();
     await emptyLogsMade();
     await this.scratch.close();
   }

@@ -1,3 +1,4 @@
+import type { EndedRun } from "../action/process/run-leftovers.js";
 import type { UpstreamText } from "../core/failure/context-assembly.js";
 import type { FailureContextInput } from "../core/failure/failure-context.js";
 import type { RepairTold } from "../core/failure/retry-context.js";
@@ -266,5 +267,7 @@ export interface Worker {
   onRoom(listener: () => void): () => void;
   /** End what an attempt that is to be declared lost may have left running on this host. */
   endLeftovers(token: string): Promise<void>;
+  /** A run is over: end what its attempts left behind on this host, but for what asked to stay. */
+  endRun?(run: EndedRun): void;
   close(): Promise<void>;
 }

@@ -72,11 +72,16 @@ describe("daruma init", () => {
 
   it("keeps the edges of a Makefile", () => {
     const project = mkdtempSync(join(folder, "project-"));
-    writeFileSync(join(project, "Makefile"), "deps:\n\tdate\nbuild: deps\n\tdate\ntest: deps\n\tdate\nlint:\n\tdate\n");
+    writeFileSync(
+      join(project, "Makefile"),
+      "deps:\n\tdate\nbuild: deps\n\tdate\ntest: deps\n\tdate\nlint:\n\tdate\n",
+    );
     const flow = join(project, "workflow.yaml");
     daruma("init", flow);
     expect([daruma("validate", flow).status, daruma("run", flow, "--quiet").status]).toEqual([0, 0]);
-    const { steps } = parse(readFileSync(flow, "utf8")) as { steps: { [id: string]: { depends_on?: string[] } } };
+    const { steps } = parse(readFileSync(flow, "utf8")) as {
+      steps: { [id: string]: { depends_on?: string[] } };
+    };
     expect(Object.entries(steps).map(([id, { depends_on }]) => [id, depends_on ?? []])).toEqual([
       ["deps", []],
       ["lint", []],

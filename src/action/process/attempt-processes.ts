@@ -12,17 +12,35 @@ const GIVE_UP_MS = 5_000;
 export const PAGE_BYTES = 4_096;
 const MAX_PS_BYTES = 64 * 1024 * 1024;
 
+/** What the environment of a process must hold, and what else must be true of it. */
+export interface MarkedProcess {
+  readonly variable: string;
+  readonly where?: (environment: readonly string[]) => boolean;
+}
+
+/** Ends every process whose environment carries the attempt's token, and its group with it. */
+export function endProcessesWithToken(token: string, graceMs = 0): Promise<number> {
+  return endProcesses(withToken(token), graceMs, signalWithGroups);
+}
+
+function withToken(token: string): MarkedProcess {
+  return { variable: `${TOKEN_VARIABLE}=${token}` };
+}
+
 /**
- * Ends every process whose environment carries the attempt's token, and its group with it: SIGTERM first where there
- * is a grace, then SIGKILL until none is left. Returns how many were found; throws where it
+ * SIGTERM first where there is a grace, then SIGKILL until none is left. Returns how many were found; throws where it
  * cannot be told whether any is left.
  */
-export async function endProcessesWithToken(token: string, graceMs = 0): Promise<number> {
+export async function endProcesses(
+  wanted: MarkedProcess,
+  graceMs: number,
+  signalAll: (found: Found, signal: NodeJS.Signals) => void = signalEach,
+): Promise<number> {
   const ended = new Set<number>();
   const killAt = performance.now() + graceMs;
   let hasAsked = graceMs <= 0;
   for (;;) {
-    const found = await findProcessesWithToken(token).catch((error: unknown) => ({ error }));
+    const found = await findProcesses(wanted).catch((error: unknown) => ({ error }));
     const now = performance.now();
     if ("error" in found) {
       if (now > killAt + GIVE_UP_MS) throw found.error;
@@ -46,7 +64,7 @@ function pollPause(): Promise<void> {
 export async function memoryOfToken(token: string): Promise<number> {
   if (process.platform !== "linux") return 0;
   let pages = 0;
-  for (const pid of (await findInProc(token)).keys()) {
+  for (const pid of (await findWithToken(token)).keys()) {
     const statm = await readFile(`/proc/${pid}/statm`, "latin1").catch(() => "0 0");
     pages += Number(statm.split(" ")[1] ?? 0);
   }
@@ -56,7 +74,11 @@ export async function memoryOfToken(token: string): Promise<number> {
 /** Process id to process group. */
 type Found = ReadonlyMap<number, number>;
 
-function signalAll(found: Found, signal: NodeJS.Signals): void {
+function signalEach(found: Found, signal: NodeJS.Signals): void {
+  for (const pid of found.keys()) signalOne(pid, signal);
+}
+
+function signalWithGroups(found: Found, signal: NodeJS.Signals): void {
   for (const [pid, group] of found) {
     // Only a group that the attempt leads: another may hold processes that are not the attempt's.
     if (found.has(group)) signalOne(-group, signal);
@@ -72,17 +94,23 @@ function signalOne(target: number, signal: NodeJS.Signals): void {
   }
 }
 
-function findProcessesWithToken(token: string): Promise<Found> {
-  return process.platform === "linux" ? findInProc(token) : findInPs(token);
+function findProcesses(wanted: MarkedProcess): Promise<Found> {
+  return process.platform === "linux" ? findInProc(wanted) : findInPs(wanted);
 }
 
-export async function findInProc(token: string): Promise<Found> {
+/** Only where there is /proc. */
+export function findWithToken(token: string): Promise<Found> {
+  return findInProc(withToken(token));
+}
+
+async function findInProc({ variable, where }: MarkedProcess): Promise<Found> {
   const found = new Map<number, number>();
-  const wanted = Buffer.from(`\0${TOKEN_VARIABLE}=${token}\0`);
+  const wanted = Buffer.from(`\0${variable}\0`);
   const inspect = async (pid: string): Promise<void> => {
     try {
       const environ = await readFile(`/proc/${pid}/environ`);
       if (!Buffer.concat([Buffer.from("\0"), environ]).includes(wanted)) return;
+      if (where?.(environ.toString().split("\0")) === false) return;
       const stat = await readFile(`/proc/${pid}/stat`, "latin1");
       // The name, in brackets, may itself hold blanks and brackets; state, parent and group follow it.
       const group = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2];
@@ -99,7 +127,7 @@ export async function findInProc(token: string): Promise<Found> {
 }
 
 /** Best effort: `ps` shows the environment after the command, with blanks between. */
-async function findInPs(token: string): Promise<Found> {
+async function findInPs({ variable, where = () => true }: MarkedProcess): Promise<Found> {
   const found = new Map<number, number>();
   const listing = await promisify(execFile)("ps", ["axeww", "-o", "pid=,pgid=,command="], {
     maxBuffer: MAX_PS_BYTES,
@@ -107,7 +135,7 @@ async function findInPs(token: string): Promise<Found> {
   for (const line of listing.stdout.split("\n")) {
     const parts = /^\s*(\d+)\s+(\d+)\s(.*)$/.exec(line);
     if (parts === null || Number(parts[1]) === process.pid) continue;
-    if (` ${parts[3]} `.includes(` ${TOKEN_VARIABLE}=${token} `))
+    if (` ${parts[3]} `.includes(` ${variable} `) && where(parts[3]!.split(" ")))
       found.set(Number(parts[1]), Number(parts[2]));
   }
   return found;

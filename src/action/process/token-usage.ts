@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { findInProc, PAGE_BYTES } from "./attempt-processes.js";
+import { findWithToken, PAGE_BYTES } from "./attempt-processes.js";
 
 /** What the processes of an attempt use now, and have used so far with those of their children that have ended. */
 export interface TokenUsage {
@@ -20,7 +20,7 @@ const RESIDENT_AT = 21;
 /** Null where the system does not tell. */
 export async function usageOfToken(token: string): Promise<TokenUsage | null> {
   if (process.platform !== "linux") return null;
-  const pids = [...(await findInProc(token)).keys()];
+  const pids = [...(await findWithToken(token)).keys()];
   const used = (await Promise.all(pids.map(usageOf))).filter((each) => each !== null);
   const sum = (value: (one: TokenUsage) => number): number => used.reduce((all, one) => all + value(one), 0);
   return {

@@ -1,3 +1,4 @@
+import type { EndedRun } from "../../action/process/run-leftovers.js";
 import type { Limit, Resource } from "../../core/model/resources.js";
 import { isLocalWorker } from "../../core/model/worker-names.js";
 import { ALL_GOOD, isTrusted, type Standings } from "../../core/workers/standings.js";
@@ -158,6 +159,10 @@ export class WorkerPool implements Worker {
 
   endLeftovers(token: string): Promise<void> {
     return this.options.local.endLeftovers(token);
+  }
+
+  endRun(run: EndedRun): void {
+    this.options.local.endRun?.(run);
   }
 
   async close(): Promise<void> {

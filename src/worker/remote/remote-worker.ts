@@ -248,7 +248,11 @@ class RemoteWorker {
       const answer = await session.client.heartbeat(session.worker_id, request, session.heartbeat_ms);
       this.obey(answer, sentAt);
       const busy = this.busyRuns();
-      for (const run of answer.over) if (!busy.has(run)) this.folders.removeRun(run);
+      for (const run of answer.over) {
+        if (busy.has(run)) continue;
+        this.folders.removeRun(run);
+        this.local.endRun({ runId: run, actions: new Set(["command"]), had: () => true });
+      }
       await this.moveOnIfHomeless(session);
     } catch (error) {
       this.connection.failed(session, error);
