@@ -165,17 +165,36 @@ describe("Retry-After", () => {
   it.each([
     ["longer than the backoff is waited for", 7000, 7000],
     ["shorter than the backoff does not shorten it", 10, 1000],
-    ["beyond max_delay_ms is cut to it", 3_600_000, 10_000],
+    ["beyond max_delay_ms is waited for all the same", 600_000, 600_000],
   ])("%s", { tags: ["W31"] }, async (_, retryAfterMs, waits) => {
     const run = await trial(policy("exponential"), { call: [asked(retryAfterMs), "ok"] });
     expect(run.times).toEqual([0, waits]);
   });
 
-  it("without max_delay_ms at most ten minutes", { tags: ["W31"] }, async () => {
-    const run = await trial(`steps: { call: { exec: "true", on_fail: { retry: { max: 1 } } } }`, {
-      call: [asked(86_400_000), "ok"],
-    });
-    expect(run.times).toEqual([0, 600_000]);
+  it("is waited for where only --retry-max asks for a retry", { tags: ["W31"] }, async () => {
+    const script = { call: [asked(7000), "ok"] };
+    const run = await trial(`steps: { call: { exec: "true" } }`, script, { options: { retry_max: 1 } });
+    expect(run.times).toEqual([0, 7000]);
+  });
+
+  it("longer than ten minutes climbs on, unless the backoff is as long", { tags: ["W31"] }, async () => {
+    const run = await trial(policy("exponential"), { call: [asked(600_001), "ok"] });
+    expect([run.times, run.run.status]).toEqual([[0], "failed"]);
+    expect(run.events("ladder.climbed")[0]?.considered).toContainEqual(
+      expect.objectContaining({ rung: "retry", kind: "asks_for_longer" }),
+    );
+    const patient = `steps: { call: { exec: "true", on_fail: { retry: { max: 1, backoff: { mode: fixed, delay_ms: 900000 } } } } }`;
+    const waited = await trial(patient, { call: [asked(700_000), "ok"] });
+    expect([waited.times, waited.run.status]).toEqual([[0, 900_000], "completed"]);
+  });
+
+  it("a queue tries again no sooner than that", { tags: ["W31"] }, async () => {
+    const run = await trial(
+      `queue: { max_attempts: 2, backoff: { mode: fixed, delay_ms: 1000, max_delay_ms: 1000 } }\nsteps: { call: { exec: "true", on_fail: { retry: { max: 3 } } } }`,
+      { call: [asked(3_600_000), "ok"] },
+    );
+    expect([run.times, run.run.status]).toEqual([[0, 3_600_000], "completed"]);
+    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual(["requeue"]);
   });
 
   it("the attempt counts", { tags: ["W31"] }, async () => {

@@ -8,7 +8,7 @@ export interface JitterSeed {
   readonly attempt: number;
 }
 
-/** How long a `Retry-After` may ask for when the policy sets no `max_delay_ms`. */
+/** A `Retry-After` up to this is always waited for, whatever `max_delay_ms` says; for a longer one a retry is not the answer. */
 export const MAX_RETRY_AFTER_MS = 10 * 60 * 1_000;
 /** The longest delay a timer can hold: 2^31 - 1 ms, about 24.8 days. */
 export const MAX_BACKOFF_MS = 2_147_483_647;
@@ -21,16 +21,15 @@ export function backoffDelayMs(backoff: Backoff, retry: number, seed: JitterSeed
   return Math.round(Math.min(lengthened, cap));
 }
 
-/** As `backoffDelayMs`, but a failure that says when to come back is heeded: never sooner than the backoff. */
+/** As `backoffDelayMs`, but never sooner than the failure says. Without a policy there is no wait of its own. */
 export function retryDelayMs(
-  backoff: Backoff,
+  backoff: Backoff | null,
   failure: Pick<Failure, "retry_after_ms">,
   retry: number,
   seed: JitterSeed,
 ): number {
-  const delayMs = backoffDelayMs(backoff, retry, seed);
-  if (failure.retry_after_ms === null) return delayMs;
-  const askedMs = Math.min(failure.retry_after_ms, backoff.maxDelayMs ?? MAX_RETRY_AFTER_MS, MAX_BACKOFF_MS);
+  const delayMs = backoff === null ? 0 : backoffDelayMs(backoff, retry, seed);
+  const askedMs = Math.min(failure.retry_after_ms ?? 0, MAX_BACKOFF_MS);
   return Math.max(delayMs, Math.round(askedMs));
 }
 

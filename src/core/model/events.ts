@@ -75,6 +75,8 @@ export const REASON_KIND = word([
   "breaker_spent",
   "no_attempts_left",
   "no_retries_left",
+  /** The failure asks for a longer wait than a retry has. */
+  "asks_for_longer",
   "no_resets_left",
   "no_remediation_left",
   "no_gotos_left",

@@ -1,9 +1,10 @@
 import { isRetryable } from "../../failure/classify.js";
 import { describeNoProgress } from "../../failure/no-progress.js";
-import type { StepDefinition } from "../../model/definition.js";
+import type { Backoff, StepDefinition } from "../../model/definition.js";
+import type { Failure } from "../../model/failure.js";
 import type { Run } from "../../model/run.js";
 import { durationAmount } from "../../text/amount-text.js";
-import { retryDelayMs } from "../backoff.js";
+import { backoffDelayMs, type JitterSeed, MAX_RETRY_AFTER_MS, retryDelayMs } from "../backoff.js";
 import { refuseOverBudget } from "../loop-budget.js";
 import { NO_ATTEMPT, pass, type Rung, USELESS } from "./rung.js";
 
@@ -27,14 +28,17 @@ export const retryRung: Rung = {
     if (job.heal.noProgress !== null) return pass("no_progress", describeNoProgress(job.heal.noProgress));
     if (!isRetryable(failure, policy?.on ?? []))
       return pass("not_retryable", notRetryable(failure.code, failure.class, policy?.on ?? []));
+    const retry = job.retriesInVisit + 1;
+    const seed = { run: run.id, job: job.id, attempt: job.attempt };
+    const delayMs = retryDelayMs(policy?.backoff ?? null, failure, retry, seed);
+    if (asksForLonger(failure, policy?.backoff ?? null, retry, seed))
+      return pass(
+        "asks_for_longer",
+        `it asks to be tried again after ${durationAmount(failure.retry_after_ms!)}; a retry waits for at most ${durationAmount(MAX_RETRY_AFTER_MS)}`,
+      );
     // What led to the end of the run is no reason not to undo it.
     const refused = job.step.atEnd === null ? refuseOverBudget(decision, job, "retry") : null;
     if (refused !== null) return refused;
-    const retry = job.retriesInVisit + 1;
-    const delayMs =
-      policy === null
-        ? 0
-        : retryDelayMs(policy.backoff, failure, retry, { run: run.id, job: job.id, attempt: job.attempt });
     const reason = `${failure.code}: retry ${retry} of ${max}${delayMs > 0 ? ` in ${durationAmount(delayMs)}` : ""}`;
     return {
       kind: "act",
@@ -55,6 +59,17 @@ export const retryRung: Rung = {
     };
   },
 };
+
+/** Longer than anybody waits for a retry, and than the step's own backoff waits anyway. */
+function asksForLonger(
+  { retry_after_ms: askedMs }: Failure,
+  backoff: Backoff | null,
+  retry: number,
+  seed: JitterSeed,
+): boolean {
+  if (askedMs === null || askedMs <= MAX_RETRY_AFTER_MS) return false;
+  return backoff === null || backoffDelayMs(backoff, retry, seed) < askedMs;
+}
 
 /** `--retry-max` overrides every step's own number. */
 export function retryMax(run: Run, step: StepDefinition): number {
