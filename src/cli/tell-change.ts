@@ -1,6 +1,7 @@
 import type { JobChange } from "../core/decide/take-command.js";
 import type { Client } from "../operations/client.js";
 import { nameOf } from "../report/lookup/job-name.js";
+import { goesOnWith } from "../report/lookup/run-program.js";
 import { commandLine } from "./declare/command-words.js";
 import type { GoOnFlags } from "./go-on-here.js";
 import { type TopRun, topRunOf } from "./remote/who-goes-on.js";
@@ -9,10 +10,8 @@ import { type Session, writeJson, writeLines } from "./terminal/channel.js";
 const MAX_CHANGES_TOLD = 20;
 const INDENT = "  ";
 
-interface Place {
+interface Place extends Pick<TopRun, "managed" | "program"> {
   readonly options: Session["options"];
-  /** Servers go on with the run by themselves. */
-  readonly managed: boolean;
 }
 
 /** What an operator's command did, or would do. */
@@ -40,8 +39,8 @@ export async function tellChange(
   const { out, options } = session;
   if (options.json) writeJson(out, jsonOf(change));
   else if (!options.quiet) {
-    const { managed } = await topRunOf(client, change.run_id);
-    writeLines(out, changeLines(change, sentence, { options, managed }));
+    const top = await topRunOf(client, change.run_id);
+    writeLines(out, changeLines(change, sentence, { ...top, options }));
   }
   return 0;
 }
@@ -66,10 +65,11 @@ export async function tellAndGoOn(
 async function canGoOn(
   client: Client,
   { dry_run, owner, status }: Change,
-  { managed, runId }: TopRun,
+  { managed, program, runId }: TopRun,
   { resume }: GoOnFlags,
 ): Promise<boolean> {
   if (resume === false || dry_run === true || managed || owner !== null || !GOES_ON.has(status)) return false;
+  if (program !== null) return false;
   // What a child run waits for is its parent's business, too.
   return GOES_ON.has((await client.call("get_run", { run_id: runId, jobs: "none" })).status);
 }
@@ -103,7 +103,7 @@ export function changeText({ step, scope, from, to }: JobChange): string {
 /** Who goes on with a run that can go on. */
 export function goingOn(
   { run_id, status, before, owner }: Pick<Change, "run_id" | "status" | "before" | "owner">,
-  { options, managed }: Place,
+  { options, managed, program }: Place,
 ): string[] {
   if (status === "running" && managed && options.server !== undefined) return ["the server continues it"];
   if (status === "running" && owner !== null)
@@ -113,6 +113,7 @@ export function goingOn(
         : "the process that runs it continues it",
     ];
   if (status === "running" && managed) return [`run ${run_id} is a server's: it waits until one is started`];
+  if (status === "running" && program !== null) return [`run ${run_id} ${goesOnWith(program)}`];
   if (status === "running" || status === "paused")
     return [`next: ${commandLine(options, `resume ${run_id}`)}`];
   if (status === "held") return [`next: ${commandLine(options, `holds ${run_id}`)}`];

@@ -24,6 +24,7 @@ import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
 import { newRunOf, plainData, withTakenOver } from "./new-run.js";
 import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
+import { requireActions, requireProgram } from "./require-program.js";
 import type { BegunRun, RunHandle } from "./run-handle.js";
 
 interface AssembledDaruma {
@@ -104,6 +105,7 @@ export class Daruma {
     const given = typeof source === "object" && "definition" in source ? source : this.load(source);
     const workflow = this.prepare(given);
     const asked = newRunOf(workflow, options, this.parts.env);
+    if (options.managed !== true) requireActions(asked.definition, this.parts.customActions);
     const { cause } = asked;
     const first = cause === undefined ? null : await findRunOf(this.store, cause);
     if (first !== null) return this.goOnWith(first, options);
@@ -125,6 +127,7 @@ export class Daruma {
   /** For the parts of Daruma itself: `resume` for those who want no report. */
   async takeUp(runId: number, said: Resumed = {}): Promise<BegunRun> {
     await requireOwnRuns(this.store, [{ run: runId }]);
+    await requireProgram(this.store, runId, this.parts.customActions);
     return begun(runId, (await this.engine.resume(runId, said)).ended);
   }
 

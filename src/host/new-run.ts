@@ -3,6 +3,7 @@ import { MAX_GROUP_CHARS, MAX_PRIORITY, type RunConcurrency } from "../core/grou
 import type { Definition } from "../core/model/definition.js";
 import type { RunOptions } from "../core/model/events.js";
 import { buildGraph } from "../core/model/graph.js";
+import { programActions } from "../core/model/program-actions.js";
 import type { Json } from "../core/text/json.js";
 import { LABEL_KEY_RULE, LABEL_VALUE_RULE, type Labels, labelsProblem } from "../core/text/labels.js";
 import { NotJson, toJson } from "../core/text/to-json.js";
@@ -52,7 +53,7 @@ export function newRunOf(
     folder,
     inputs,
     context,
-    options: runOptions(options),
+    options: { ...runOptions(options), ...programOf(definition, options) },
     ...(options.parent === undefined ? {} : { parent: options.parent }),
     ...(options.managed === undefined ? {} : { managed: options.managed }),
     ...(cause === undefined ? {} : { cause }),
@@ -185,6 +186,12 @@ function asked(
     ...(labels === undefined ? {} : { labels }),
     ...(options.priority === undefined ? {} : { priority: options.priority }),
   };
+}
+
+/** A server's run goes to whoever has what its steps ask for. */
+function programOf(definition: Definition, { managed }: StartOptions): Pick<RunOptions, "program"> {
+  if (managed === true || programActions(definition).length === 0) return {};
+  return { program: process.argv[1] ?? "" };
 }
 
 function runOptions(options: StartOptions): RunOptions {

@@ -30,8 +30,6 @@ const IN_DEFINITION: ReadonlySet<string> = new Set<ErrorCode>([
   "SCRIPT_ERROR",
   "REQUEST_INVALID",
 ]);
-/** Only a program that registers the action can run the step. */
-const IN_PROGRAM: ReadonlySet<string> = new Set<ErrorCode>(["UNKNOWN_ACTION"]);
 
 export function isInDefinition(job: Job): boolean {
   return IN_DEFINITION.has(codeOf(job));
@@ -54,7 +52,6 @@ export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding)
     ...lookAt(run, job, childRuns),
   ];
   if (run.parent !== null) return [...looks, parentAdvice(run.parent.run_id)];
-  if (IN_PROGRAM.has(code)) return looks;
   const again = failed.every(isInDefinition) || isUndone(run) ? [] : runAgain(run, failed);
   const forked = job.step.atEnd === null ? forkAdvice(run, job) : [];
   return [...looks, ...again, ...forked, ...(again.length + forked.length === 0 ? startAgain(run) : [])];

@@ -20,6 +20,7 @@ import {
 } from "./failure-advice.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { isImported } from "./lookup/own-runs.js";
+import { goesOnWith, programOf } from "./lookup/run-program.js";
 
 /** How a run stands beside what its log says. */
 export interface Standing {
@@ -158,6 +159,8 @@ function questions(run: Run): Advice[] {
 }
 
 function whoGoesOn(run: Run, { interrupted, owner }: Standing): Advice[] {
+  const program = programOf(run);
+  if (interrupted && program !== null) return [advice("wait", `The run ${goesOnWith(program)}.`)];
   if (interrupted) {
     const top = run.parent === null ? run.id : run.parent.run_id;
     const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;

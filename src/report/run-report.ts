@@ -12,6 +12,7 @@ import type { Store } from "../store/store.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
 import { isImported } from "./lookup/own-runs.js";
 import { interruptedRuns } from "./lookup/run-owner.js";
+import { programOf, type RunProgram } from "./lookup/run-program.js";
 import { requireRun } from "./lookup/run-reference.js";
 import { readUndone, type Undone } from "./undone.js";
 
@@ -29,6 +30,8 @@ export interface RunReport extends RunTimes {
   readonly imported: boolean;
   /** A handled failure makes the exit code 1, and reports tell it as a failure. */
   readonly strict: boolean;
+  /** The program whose functions are its steps, and which alone goes on with it; null: any process can, or servers do. */
+  readonly needs_program: RunProgram | null;
   /** The run from which it took jobs over; null: everything was its own. */
   readonly taken_over: { readonly run_id: number; readonly jobs: number } | null;
   readonly labels: Labels;
@@ -121,6 +124,7 @@ export function buildReport(
     interrupted,
     imported: isImported(run),
     strict: run.options.strict === true,
+    needs_program: programOf(run),
     taken_over: takenOverBy(run),
     labels: run.labels ?? {},
     concurrency: run.concurrency,

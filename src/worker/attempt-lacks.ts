@@ -31,10 +31,6 @@ export function lackOf(assignment: Assignment, equipment: Equipment): FailureFac
   return null;
 }
 
-export function unknownAction({ action }: Assignment): FailureFacts {
-  return { code: "UNKNOWN_ACTION", message: `no action of type ${action.type} is registered` };
-}
-
 function noWorker(what: string): FailureFacts {
   return { code: "NO_WORKER", message: `the step ${what}` };
 }

@@ -16,7 +16,7 @@ import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
-import { lackOf, unknownAction } from "./attempt-lacks.js";
+import { lackOf } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { AttemptLogs } from "./attempt-logs.js";
 import { outputOfFailure, resultOfOutput, tooDeep } from "./attempt-output.js";
@@ -102,7 +102,12 @@ export class LocalWorker implements Worker {
 
   /** Tags are looked at when the attempt begins: a lone worker that lacks one must say so, not wait for ever. */
   place(needs: Needs): Place | "full" | null {
-    return this.room.place(needs);
+    return this.hasAction(needs.actionType) ? this.room.place(needs) : null;
+  }
+
+  /** Without it an attempt stays ready until somebody has it. */
+  hasAction(type: string): boolean {
+    return this.actions.has(type);
   }
 
   hasWanted(wanted: string): boolean {
@@ -110,7 +115,7 @@ export class LocalWorker implements Worker {
   }
 
   keepRoomFor(needs: Needs | null): boolean {
-    return this.room.keepFor(needs);
+    return this.room.keepFor(needs !== null && this.hasAction(needs.actionType) ? needs : null);
   }
 
   release(place: Place): void {
@@ -348,8 +353,7 @@ export class LocalWorker implements Worker {
       extent: () => this.extent,
     });
     if (lack !== null) return { ok: false, failure: lack };
-    const action = this.actions.get(assignment.action.type);
-    if (action === undefined) return { ok: false, failure: unknownAction(assignment) };
+    const action = this.actions.get(assignment.action.type)!;
     let scratch: string;
     let cwd: string;
     let told: ReturnType<typeof tellAttempt>;

@@ -172,8 +172,8 @@ describe("Retry-After", () => {
   });
 
   it("is waited for where only --retry-max asks for a retry", { tags: ["W31"] }, async () => {
-    const script = { call: [asked(7000), "ok"] };
-    const run = await trial(`steps: { call: { exec: "true" } }`, script, { options: { retry_max: 1 } });
+    const options = { retry_max: 1 };
+    const run = await trial(`steps: { call: { exec: "true" } }`, { call: [asked(7000), "ok"] }, { options });
     expect(run.times).toEqual([0, 7000]);
   });
 

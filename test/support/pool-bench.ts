@@ -151,6 +151,7 @@ export function localPart(slots: number, extent?: Extent): LocalPart {
     slots,
     used: 0,
     tags: [],
+    hasAction: () => true,
     extent: room.extent,
     place: (needs) => room.place(needs),
     keepRoomFor: (needs) => room.keepFor(needs),

@@ -1,6 +1,7 @@
 import type { EventOf } from "../../core/model/events.js";
 import type { Client } from "../../operations/client.js";
 import type { EventItem } from "../../operations/runs/event-item.js";
+import { programOf, type RunProgram } from "../../report/lookup/run-program.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 
 /** A child of a child and so on: more are not started inside each other. */
@@ -11,6 +12,8 @@ export interface TopRun {
   readonly runId: number;
   /** Servers go on with it by themselves. */
   readonly managed: boolean;
+  /** Only this program does; null: any process can. */
+  readonly program: RunProgram | null;
 }
 
 export async function topRunOf(client: Client, runId: number): Promise<TopRun> {
@@ -20,10 +23,15 @@ export async function topRunOf(client: Client, runId: number): Promise<TopRun> {
     const created = items[0] as (EventItem & Partial<EventOf<"run.created">>) | undefined;
     const parent = created?.parent ?? null;
     if (created?.managed === true || parent === null)
-      return { runId: id, managed: created?.managed === true };
+      return { runId: id, managed: created?.managed === true, program: startedBy(created) };
     id = parent.run_id;
   }
-  return { runId: id, managed: false };
+  return { runId: id, managed: false, program: null };
+}
+
+function startedBy(created: Partial<EventOf<"run.created">> | undefined): RunProgram | null {
+  if (created?.options === undefined) return null;
+  return programOf({ options: created.options, cause: created.cause?.mark ?? null });
 }
 
 /** True where a server was asked and it goes on with the run by itself, once there is something to do. */

@@ -23,6 +23,7 @@ const REPORT: RunReport = {
   interrupted: false,
   imported: false,
   strict: false,
+  needs_program: null,
   taken_over: null,
   labels: {},
   concurrency: null,

@@ -1,6 +1,7 @@
 import type { JobStatus } from "../../core/model/rows.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
+import { goesOnWith } from "../../report/lookup/run-program.js";
 import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import type { UndoneJob } from "../../report/undone.js";
@@ -181,11 +182,12 @@ function logsCommand(id: number, { step, scope }: FailedStep, { commandLine }: S
 }
 
 function nextLines(
-  { run_id: id, status, interrupted, imported }: RunReport,
+  { run_id: id, status, interrupted, imported, needs_program: program }: RunReport,
   failed: FailedStep | undefined,
   look: SummaryLook,
 ): string[] {
   const { commandLine } = look;
+  if (interrupted && program !== null) return [`run ${id} ${goesOnWith(program)}`];
   if (interrupted || (status === "paused" && !imported)) return [`next: ${commandLine(`resume ${id}`)}`];
   // How to go on from a hold stands below the holds.
   const isUnderWay = status === "pending" || status === "running";

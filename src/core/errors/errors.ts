@@ -282,10 +282,6 @@ export const ERROR_CATALOGUE = {
     next: "Raise the limit first: `ulimit -n 1024`.",
     asked: "Ask the server's administrator to raise its limit on open files.",
   },
-  UNKNOWN_ACTION: inFile(
-    "No action of this type is registered.",
-    "Run it with the program that registers the action (docs/library.md), or correct `type`.",
-  ),
   // Decisions
   LOOP_BUDGET_EXCEEDED: thenRetryOrFork(
     "max_loops allows no further retry, repair, goto or transition back.",
@@ -513,6 +509,13 @@ export const ERROR_CATALOGUE = {
     means: "This process cannot run workflows.",
     next: "Use `daruma run`, or send it to a server (`daruma serve`).",
     asked: "Send it to a server; this process only reads a store.",
+  },
+  NEEDS_PROGRAM: {
+    means:
+      "Steps of the run are functions of a program, and this process does not have them. Nothing was recorded.",
+    next: "Start that program again: with the same key it goes on with the run, else it calls `resume`. Decisions about the run are taken here all the same.",
+    asked:
+      "The program with these functions goes on with the run. Decisions about it are taken here all the same.",
   },
   RETRIES_USED_UP: {
     means: "The job has used all attempts that max_retries allows.",

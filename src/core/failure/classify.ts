@@ -41,7 +41,6 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["FAIL_IF_ERROR", "deterministic_contract"],
   ["REQUEST_INVALID", "deterministic_contract"],
   ["VALIDATION_ERROR", "deterministic_contract"],
-  ["UNKNOWN_ACTION", "deterministic_contract"],
   ["INVALID_INPUT", "deterministic_contract"],
   ["MISSING_SECRET", "deterministic_policy"],
   ["PACKAGE_MISSING", "deterministic_policy"],

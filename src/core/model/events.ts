@@ -388,6 +388,8 @@ export const RUN_OPTIONS_FIELDS = {
   only: nullable(text),
   /** The run whose completed jobs it took over, and how many; null: it was to take over some, and there was no such run. */
   reused: optional(object({ from: nullable(id), jobs: count })),
+  /** The file of the program that started it, where functions of that program are steps: only it goes on with the run. */
+  program: optional(text),
   /** It was exported elsewhere and can only be read here: nothing of it is ever executed. */
   imported: optional(just(true)),
   /** A failure that something handled makes the exit code 1 and stands in reports as a failure. The status stays what it is. */

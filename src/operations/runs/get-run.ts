@@ -31,6 +31,7 @@ import {
   imported,
   interrupted,
   labels,
+  needsProgram,
   pastAt,
   recovery,
   runLoops,
@@ -76,6 +77,7 @@ const runDetails = z.object({
   interrupted,
   imported,
   strict: z.boolean().describe("A handled failure makes the exit code 1, and is a failure in reports."),
+  needs_program: needsProgram,
   taken_over: z
     .object({ run_id: z.number(), jobs: z.number() })
     .nullable()

@@ -3,6 +3,7 @@ import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
 import { isImported } from "../../report/lookup/own-runs.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
+import { programOf } from "../../report/lookup/run-program.js";
 import { OUTCOMES, outcomeOf, type RunOutcome } from "../../report/run-outcome.js";
 import { timesOf } from "../../report/run-report.js";
 import { type ToldRun, toldOf } from "../../report/run-tally.js";
@@ -13,7 +14,15 @@ import { operation } from "../operation.js";
 import { error } from "../record-schemas.js";
 import { flag, limit, listOf, runStatus } from "../schemas.js";
 import { searchFields, searchOf, textField } from "../search-fields.js";
-import { concurrency, imported, interrupted, labels, runPriority, waitsForPlace } from "./run-shapes.js";
+import {
+  concurrency,
+  imported,
+  interrupted,
+  labels,
+  needsProgram,
+  runPriority,
+  waitsForPlace,
+} from "./run-shapes.js";
 import { type WaitsForPlace, waitsOf } from "./run-waits.js";
 
 const runItemShape = z.object({
@@ -24,6 +33,7 @@ const runItemShape = z.object({
   status: runStatus,
   interrupted,
   imported,
+  needs_program: needsProgram,
   labels,
   concurrency,
   priority: runPriority,
@@ -182,6 +192,7 @@ function itemOf(
     status: run.status,
     interrupted,
     imported: isImported(run),
+    needs_program: programOf(run),
     labels: run.labels ?? {},
     concurrency: run.concurrency,
     priority: run.priority ?? DEFAULT_PRIORITY,

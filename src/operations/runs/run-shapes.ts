@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CONCURRENCY_POLICIES } from "../../core/groups/concurrency.js";
+import { RUN_PROGRAM } from "../../report/lookup/run-program.js";
 import { RECOVERY } from "../../report/recoveries.js";
 import { zodFields } from "../../worker/zod-of.js";
 
@@ -12,6 +13,13 @@ export const interrupted = z
 export const imported = z
   .boolean()
   .describe("The run was imported: it can only be read and nothing is executed.");
+
+export const needsProgram = z
+  .object(zodFields(RUN_PROGRAM, { others: "dropped" }))
+  .nullable()
+  .describe(
+    "The program whose functions are steps of the run, and the key that it gave the run: only this program goes on with it. Null: any process can, or servers do.",
+  );
 
 export const labels = z.record(z.string(), z.string()).describe("What people find the run by.");
 

@@ -16,6 +16,7 @@ export interface LocalPart extends Worker {
   readonly extent: Extent;
   /** A secret or a program by name. */
   hasWanted?(wanted: string): boolean;
+  hasAction(type: string): boolean;
 }
 
 /** Room here or there. */
@@ -219,7 +220,8 @@ function placeAtHome(
 
 /** One that wants more memory than there is gets in alone, but only where nobody else could have it. */
 export function isForHome(needs: Needs, local: LocalPart, workers: readonly PoolWorker[]): boolean {
-  const { tags, nodes, gpus, memoryBytes } = needs;
+  const { tags, nodes, gpus, memoryBytes, actionType } = needs;
+  if (!local.hasAction(actionType)) return false;
   if (local.slots === 0 || nodes > 1 || !hasTags(local.tags, tags)) return false;
   if (gpus > 0 && gpus > local.extent.gpus.length) return false;
   // Alone it tells what it lacks; beside others it leaves the step to them.

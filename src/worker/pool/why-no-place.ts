@@ -1,3 +1,4 @@
+import { isBuiltInAction } from "../../core/model/action-traits.js";
 import { counted, durationAmount, sizeText } from "../../core/text/amount-text.js";
 import { hasTags } from "../local-room.js";
 import type { Needs } from "../worker.js";
@@ -8,6 +9,11 @@ import { runtimeOf } from "./pool-worker.js";
 export interface NoPlace {
   readonly kind: "worker" | "slot";
   readonly text: string;
+}
+
+/** The clause for a step that is a function of a program. */
+export function waitsForProgram({ actionType }: Pick<Needs, "actionType">): string {
+  return `it waits for a program with ${actionType}`;
 }
 
 const lacking = (text: string): NoPlace => ({ kind: "worker", text });
@@ -28,7 +34,11 @@ export function whyNoPlace(needs: Needs, { local, workers, elapsed, standings }:
   const able = workers.filter((worker) => worker.couldRun(needs));
   const isForLocal = isForHome(needs, local, workers);
   if (able.length === 0 && !isForLocal)
-    return lacking(`no connected worker can run actions of type ${needs.actionType}`);
+    return lacking(
+      isBuiltInAction(needs.actionType)
+        ? `no connected worker can run actions of type ${needs.actionType}`
+        : waitsForProgram(needs),
+    );
   const lacked = needs.wants.filter((wanted) => able.every((worker) => worker.lacks(wanted)));
   if (!isForLocal && lacked.length > 0)
     return lacking(`no connected worker has the ${lacked.join(", the ")}`);

@@ -1,6 +1,8 @@
 import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { goesOnWith } from "../../../report/lookup/run-program.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
+import { type TopRun, topRunOf } from "../../remote/who-goes-on.js";
 import { tellChange } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
@@ -14,15 +16,18 @@ export const cancel: Present = async ({ input, flags }, session, client) => {
   const answer = await client.call("control_run", request);
   if (answer.dry_run) return tellChange(session, client, answer, "");
   if (options.json) writeJson(out, { run_id: answer.run_id, status: answer.status, reason: answer.reason });
-  else if (!options.quiet) writeLines(out, [sentence(answer, session)]);
+  else if (!options.quiet)
+    writeLines(out, [sentence(answer, session, await topRunOf(client, answer.run_id))]);
   return 0;
 };
 
-function sentence(answer: OutputOf<"control_run">, { options }: Session): string {
+function sentence(answer: OutputOf<"control_run">, { options }: Session, { program }: TopRun): string {
   const { run_id, status, phase, owner } = answer;
   if (status === "canceled") return `run ${run_id} is canceled`;
   if (phase !== null) {
     const doing = phase === "undo" ? "what it did is being undone" : "its finally steps are running";
+    if (owner === null && status === "running" && program !== null)
+      return `run ${run_id} is canceled; ${doing} once its program runs: it ${goesOnWith(program)}`;
     const next = owner === null && status !== "held" ? "resume" : "show";
     return `run ${run_id} is canceled; ${doing}: ${commandLine(options, `${next} ${run_id}`)}`;
   }

@@ -38,8 +38,8 @@ export const decide: Present = async ({ input }, session, client) => {
     const changes = run.changed.map(changeText).join(", ");
     lines.push(`  run ${run.run_id}: ${changes === "" ? run.status : changes}`);
     if (answer.dry_run) continue;
-    const { managed } = await topRunOf(client, run.run_id);
-    for (const line of goingOn(run, { options, managed })) lines.push(`    ${line}`);
+    const top = await topRunOf(client, run.run_id);
+    for (const line of goingOn(run, { ...top, options })) lines.push(`    ${line}`);
   }
   const more = answer.runs.length - MAX_RUNS_TOLD;
   if (more > 0) lines.push(`  … and ${more} more runs`);

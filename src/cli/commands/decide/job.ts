@@ -50,6 +50,6 @@ function chosenStatus(word: string): "ready" | "failed" {
 /** What becomes of the run now. */
 async function nextLines({ options }: Session, client: Client, runId: number): Promise<string[]> {
   const { status } = await client.call("get_run", { run_id: runId });
-  const { managed } = await topRunOf(client, runId);
-  return goingOn({ run_id: runId, status, before: "", owner: null }, { options, managed });
+  const top = await topRunOf(client, runId);
+  return goingOn({ run_id: runId, status, before: "", owner: null }, { ...top, options });
 }

@@ -3,6 +3,7 @@ import type { RunStatus } from "../../../core/model/rows.js";
 import { labelsText } from "../../../core/text/labels.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { goesOnWith } from "../../../report/lookup/run-program.js";
 import { durationText } from "../../../report/words/duration-text.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
@@ -82,10 +83,14 @@ function lastWords(run: ListedRun): string {
 
 /** Whoever goes on with a run goes on with its child runs. */
 function interruptedLines(runs: readonly ListedRun[], toType: CommandLine): string[] {
-  const interrupted = runs
-    .filter((run) => run.interrupted)
-    .map(({ run_id, parent }) => parent?.run_id ?? run_id);
-  return [...new Set(interrupted)].map(
-    (id) => `run ${id} was interrupted; to continue it: ${toType(`resume ${id}`)}`,
+  const interrupted = new Map(
+    runs
+      .filter((run) => run.interrupted)
+      .map(({ run_id, parent, needs_program }) => [parent?.run_id ?? run_id, needs_program]),
+  );
+  return [...interrupted].map(([id, program]) =>
+    program === null
+      ? `run ${id} was interrupted; to continue it: ${toType(`resume ${id}`)}`
+      : `run ${id} was interrupted; it ${goesOnWith(program)}`,
   );
 }

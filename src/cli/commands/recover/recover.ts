@@ -1,6 +1,7 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { ownerOf } from "../../../report/lookup/run-owner.js";
+import { goesOnWith, programName, type RunProgram } from "../../../report/lookup/run-program.js";
 import type { Present } from "../../declare/presenter.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
@@ -38,6 +39,11 @@ export const recover: Present = async ({ input, flags: given }, session, client)
     refuseRounds(flags, "another process has the run and continues it");
     return recoverAlone(session, client, input as InputOf<"recover_run">);
   }
+  const { needs_program: program } = await client.call("get_run", { run_id: reference, jobs: "none" });
+  if (program !== null) {
+    refuseRounds(flags, `only its program continues the run: ${programName(program)}`);
+    return recoverAlone(session, client, input as InputOf<"recover_run">, program);
+  }
   const { daruma, channels } = await openHere(session, reference, flags);
   return getUpHere(session, daruma, reference, { flags, channels, plan, first: "recover" });
 };
@@ -54,9 +60,11 @@ async function recoverAlone(
   session: Session,
   client: Client,
   input: InputOf<"recover_run">,
+  program: RunProgram | null = null,
 ): Promise<number> {
   const done = await client.call("recover_run", input);
-  tell(session, done, recoveryLines(done));
+  const after = program === null ? [] : [`run ${done.run_id} ${goesOnWith(program)}`];
+  tell(session, done, [...recoveryLines(done), ...after]);
   return EXIT.completed;
 }
 
