@@ -5,6 +5,7 @@ import { type ExpandedBatch, expandJobs } from "./batch/expand-jobs.js";
 import { type FileSchedulers, fileSchedulers } from "./batch/job-schedulers.js";
 import { KnownNames } from "./check/references/known-names.js";
 import { warnOfShells } from "./check/shell/shell-stops.js";
+import { validateFiles } from "./check/validate-files.js";
 import { validateGraph } from "./check/validate-graph.js";
 import { validateStarts } from "./check/validate-starts.js";
 import type { StepEntry } from "./fields/step-entries.js";
@@ -112,6 +113,7 @@ export function readDefinition(
       },
       findings,
     );
+    if (definition.workspace === null) validateFiles(entries, transitions, findings);
     warnOfShells(entries, definition.steps, findings);
     options.onRead?.({ root, definition, entries, transitions });
   }

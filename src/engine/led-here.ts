@@ -2,7 +2,6 @@ import type { RepairTold } from "../core/failure/retry-context.js";
 import { openFailureOf } from "../core/model/led-by.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Assignment, FailureSource, RetryMaterial } from "../worker/worker.js";
-import { earlierFilesOf } from "./earlier-files.js";
 import { endsOf, upstreamOf } from "./prompt-material.js";
 import { failedOutputOf, type ReadArtifact, repairsOf } from "./variables.js";
 
@@ -13,7 +12,7 @@ export function ledHere(
   readArtifact: ReadArtifact,
 ): Pick<Assignment, "failureSource" | "retry" | "hint" | "earlierFiles"> {
   const retry = retryOf(job, readArtifact);
-  const earlierFiles = earlierFilesOf(run, job);
+  const { earlierFiles } = job;
   return {
     failureSource: failureSourceOf(run, job, readArtifact),
     ...(retry === null ? {} : { retry }),

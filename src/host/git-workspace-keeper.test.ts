@@ -55,7 +55,7 @@ describe("the keeper of workspaces", () => {
     const opened = await open();
     const { path } = opened;
     const built = await keeper.rebuild(
-      { run: runAt(opened, path), rebuild: 1, replay: [], leftover: null },
+      { run: runAt(opened, path), rebuild: 1, replay: [], leftover: null, goesBack: false },
       live(),
     );
     const promoted = (built as { path: string }).path;
@@ -68,12 +68,15 @@ describe("the keeper of workspaces", () => {
   it("never clears away the tree that the log names, even if the pointer lags behind", async () => {
     const opened = await open();
     const built = await keeper.rebuild(
-      { run: runAt(opened, opened.path), rebuild: 1, replay: [], leftover: null },
+      { run: runAt(opened, opened.path), rebuild: 1, replay: [], leftover: null, goesBack: false },
       live(),
     );
     const promoted = (built as { path: string }).path;
     writeFileSync(join(promoted, "work.txt"), "of a step");
-    await keeper.rebuild({ run: runAt(opened, promoted), rebuild: 2, replay: [], leftover: null }, live());
+    await keeper.rebuild(
+      { run: runAt(opened, promoted), rebuild: 2, replay: [], leftover: null, goesBack: false },
+      live(),
+    );
     expect(readFileSync(join(promoted, "work.txt"), "utf8")).toBe("of a step");
   });
 
@@ -82,7 +85,7 @@ describe("the keeper of workspaces", () => {
     const { path } = opened;
     const controller = new AbortController();
     const built = keeper.rebuild(
-      { run: runAt(opened, path), rebuild: 1, replay: [], leftover: null },
+      { run: runAt(opened, path), rebuild: 1, replay: [], leftover: null, goesBack: false },
       controller.signal,
     );
     controller.abort("discarded");
@@ -182,11 +185,11 @@ describe("a patch", () => {
     expect(patches.kept.size).toBe(1);
     const run = runAt(opened, opened.path, [small, large]);
     rmSync(join(folder, "a/output/run-7", small.patch));
-    const built = await own.rebuild({ run, rebuild: 1, replay: [], leftover: null }, live());
+    const built = await own.rebuild({ run, rebuild: 1, replay: [], leftover: null, goesBack: false }, live());
     expect(built.ok).toBe(true);
     const wanted = {
       ...{ run: runAt(opened, opened.path, [small, large]), rebuild: 2 },
-      ...{ replay: [1, 2], leftover: null },
+      ...{ replay: [1, 2], leftover: null, goesBack: false },
     };
     expect(await own.rebuild(wanted, live())).toMatchObject({ ok: true });
     rmSync(join(folder, "a/output/run-7", large.patch));

@@ -67,20 +67,30 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
     }
   }
 
-  rebuild({ run, replay, leftover }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
+  rebuild(
+    { run, rebuild, replay, leftover, goesBack }: WantedWorkspace,
+    signal: AbortSignal,
+  ): Promise<BuiltWorkspace> {
     const { path, checkpoints } = run.workspace;
     const wanted = new Set(replay);
-    const from = replayOf(
-      run,
-      checkpoints.filter(({ ordinal }) => wanted.has(ordinal)),
-    );
+    const replayed = checkpoints.filter(({ ordinal }) => wanted.has(ordinal));
+    const from = replayOf(run, replayed);
+    const before = lastCommit(run);
     return this.inTurn(run.id, async () => {
       if (signal.aborted) return GIVEN_UP;
       // The pointer may lag behind the log; what it does not name would be cleared away.
       await this.follow(run.id, path);
       const partial = leftover === null ? null : await this.keep(run, leftover).catch(() => null);
       const candidate = await this.workspaces.rebuild(run.id, from);
-      if (!signal.aborted) return { ok: true, path: candidate.path, moved: candidate.moved ?? [], partial };
+      const { moved = [] } = candidate;
+      const last = replayed.at(-1);
+      const tip = moved.find(({ ordinal }) => ordinal === last?.ordinal)?.commit ?? last?.commit;
+      const previous = goesBack
+        ? await this.workspaces
+            .keepDifference(run.id, { rebuild, from: tip ?? candidate.base, to: before ?? candidate.base })
+            .catch(() => null)
+        : null;
+      if (!signal.aborted) return { ok: true, path: candidate.path, moved, partial, previous };
       await this.workspaces.discard(candidate);
       return GIVEN_UP;
     });

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import type { AttemptPrompt } from "../action/action.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import type { AttemptFiles } from "./attempt-environment.js";
+import { runFolder } from "./attempt-paths.js";
 import { writeFailureContext } from "./failure-context-files.js";
 import { hintTold, writePrompt, writeRetryContext } from "./prompt-files.js";
 import type { Assignment } from "./worker.js";
@@ -21,7 +23,7 @@ export function tellAttempt(base: string, assignment: Assignment, redactor: Reda
     failureContext: context?.file ?? null,
     retryContext: writeRetryContext(base, assignment, redactor),
     hint: hintTold(assignment, redactor)?.text ?? null,
-    previousPatch: earlierFiles?.patch ?? null,
+    previousPatch: earlierFiles?.patch ? join(runFolder(base, assignment.runId), earlierFiles.patch) : null,
   };
   return {
     files,

@@ -64,6 +64,12 @@ export function partialPatchFile({
   return join("patches", "partial", `j${job}_a${attempt}.patch`);
 }
 
+/** Of what a way back has taken from the workspace that was built for it. */
+export function previousPatchFile(rebuild: number): string {
+  assertCount("number of a fresh workspace", rebuild);
+  return join("patches", "previous", `rebuild-${rebuild}.patch`);
+}
+
 export function checkpointRef(ordinal: number): string {
   return `refs/daruma/checkpoints/${ordinalText(ordinal)}`;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { basename, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { DarumaError } from "../core/errors/errors.js";
 import type { WorkspaceNote } from "../core/model/events.js";
 import {
@@ -25,7 +25,13 @@ import { openSource, resolveCommit } from "./source-repository.js";
 import { readSubmodules } from "./submodules.js";
 import type { Workspace } from "./workspace.js";
 import { notesOf } from "./workspace-notes.js";
-import { partialPatchFile, treeFolder, type WorkspacePaths, workspacePaths } from "./workspace-paths.js";
+import {
+  partialPatchFile,
+  previousPatchFile,
+  treeFolder,
+  type WorkspacePaths,
+  workspacePaths,
+} from "./workspace-paths.js";
 
 const TREE_NAME = /^[1-9]\d*$/;
 const MS_PER_SECOND = 1_000;
@@ -67,6 +73,8 @@ export interface Workspaces {
   keepLeftovers(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
   /** The same, and then the files are as the last checkpoint has them, in place. Once more does no harm. */
   setAside(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
+  /** What lies between two commits, as a patch under the name of a fresh workspace; null where they are the same. */
+  keepDifference(runId: number, between: Between): Promise<string | null>;
   /** A candidate beside the workspace, which stays as it is. Other candidates of the run are removed first. */
   rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace>;
   /** The candidate becomes the workspace, then the old tree is removed. Once more does no harm. */
@@ -93,6 +101,12 @@ export interface OfAttempt {
   readonly since: string;
   readonly job: number;
   readonly attempt: number;
+}
+
+export interface Between {
+  readonly rebuild: number;
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface ResultBranch {
@@ -177,6 +191,15 @@ class GitWorkspaces implements Workspaces {
     const kept = await this.keepLeftovers(workspace, of);
     await takeFilesBack(this.git, this.paths(workspace.runId), workspace, of.since);
     return kept;
+  }
+
+  async keepDifference(runId: number, { rebuild, ...between }: Between): Promise<string | null> {
+    const paths = this.paths(runId);
+    const ends = { store: paths.store, ...between };
+    const patch = previousPatchFile(rebuild);
+    if ((await readDifference(this.git, ends)).hash === null) return null;
+    await writePatch(this.git, ends, join(paths.run, patch));
+    return patch;
   }
 
   async rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace> {

@@ -290,9 +290,9 @@ describe("a failed step lets go of the tree", () => {
     expect(run.events("rebuild.finished")[0]!.partial).toMatchObject({ ...left, files: 1 });
   });
 
-  it("when its edge leads to a step whose files are taken back", async () => {
+  it("but not when its edge leads to a step whose files are taken back: that one comes first", async () => {
     const steps = "  plan: { exec: edit, start: auto }\n  agent: { exec: edit }\n  other: { exec: edit }";
-    const edges = "transitions: [{ from: agent, to: plan, on: failure }]";
+    const edges = "transitions: [{ from: agent, to: plan, on: failure, files: restore }]";
     const script: Script = { plan: [ok("plan"), no, ok("plan")], agent: [no], other: [ok("other")] };
     expect((await traceOf(file(steps, edges), script)).slice(2)).toEqual([
       ...["start agent", "fail agent EXIT_1", "climb agent edge", "failed agent EXIT_1"],
@@ -302,8 +302,9 @@ describe("a failed step lets go of the tree", () => {
         "rebuilt 1 ok",
         "promoted 1",
       ],
-      ...["again plan", "start other", "ok other", "start plan", "fail plan EXIT_1", "climb plan fail"],
-      ...["failed plan EXIT_1", "settled handled [] unhandled [agent]", "run failed EXIT_1"],
+      ...["again plan", "start plan", "fail plan EXIT_1", "climb plan fail", "failed plan EXIT_1"],
+      ...["set aside plan 2 for other", "aside plan 2 ok", "start other", "ok other"],
+      ...["settled handled [] unhandled [agent]", "run failed EXIT_1"],
     ]);
   });
 

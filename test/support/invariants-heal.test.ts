@@ -10,7 +10,7 @@ self_heal: true
 queue: { max_attempts: 2 }
 steps:
   plan: { exec: plan }
-  edit: { exec: edit, depends_on: [plan], on_fail: { goto_js: "return visit < 2 && attempt > 3 ? 'plan' : null" } }`;
+  edit: { exec: edit, depends_on: [plan], on_fail: { retry: { max: 2 }, goto_js: "return visit < 2 && attempt > 3 ? 'plan' : null" } }`;
 const { definition } = workflow(TEXT);
 const same = { exit: 1, stderr: "no", diffHash: "d" };
 

@@ -1,5 +1,6 @@
 import type { Definition } from "../../src/core/model/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/model/events.js";
+import type { GraphStep } from "../../src/core/model/graph.js";
 import { JobBook } from "./job-book.js";
 
 type Log = readonly LoggedEvent[];
@@ -131,13 +132,44 @@ export function theQueueKeepsItsAttempts(log: Log, definition: Definition): stri
   return null;
 }
 
-/** Ordinals count up; nothing that a goto has taken back is replayed, and what it could not take back is. */
-export function onlyStandingCheckpointsAreReplayed(log: Log): string | null {
+function isRoutedTo({ definition, groups }: GraphStep): boolean {
+  return definition.start === "routed" || groups.flat().some(isRoutedTo);
+}
+
+interface WayBack {
+  readonly members: Set<number>;
+  readonly targets: Set<number>;
+  keeps: boolean;
+}
+
+/**
+ * Ordinals count up; what a way back keeps or could not take back is replayed with all the others, in order, and nothing
+ * that one has taken back is: what its members made, and after the target's first checkpoint what routed steps made.
+ */
+export function onlyStandingCheckpointsAreReplayed(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
   const jobs = new Map<number, number>();
   const standing = new Set<number>();
-  const behind = new Map<number, Set<number>>();
+  const behind = new Map<number, WayBack>();
   const restoring = new Map<number, number>();
   const unrestored = new Set<number>();
+  const cutBy = ({ members, targets, keeps }: WayBack): number[] => {
+    const firstOf = new Map<number, number>();
+    for (const ordinal of standing) {
+      const job = jobs.get(ordinal)!;
+      if (targets.has(job) && !firstOf.has(job)) firstOf.set(job, ordinal);
+    }
+    const goes = (ordinal: number): boolean => {
+      const job = book.of(jobs.get(ordinal)!);
+      if (members.has(job.id)) return true;
+      if (!isRoutedTo(job.step)) return false;
+      return [...firstOf].some(([target, first]) => {
+        const { scope } = book.of(target);
+        return ordinal > first && (job.scope === scope || job.scope.startsWith(`${scope}/`));
+      });
+    };
+    return keeps ? [] : [...standing].filter(goes);
+  };
   for (const { seq, event } of log) {
     if (event.type === "attempt.succeeded" && event.checkpoint !== null) {
       if (event.checkpoint.ordinal !== jobs.size + 1)
@@ -146,21 +178,33 @@ export function onlyStandingCheckpointsAreReplayed(log: Log): string | null {
       standing.add(event.checkpoint.ordinal);
     }
     if (event.type === "barrier.opened") {
-      const members = behind.get(event.barrier) ?? new Set<number>();
-      for (const id of event.merged) for (const member of behind.get(id) ?? []) members.add(member);
-      for (const id of event.members) members.add(id);
-      behind.set(event.barrier, members);
+      const way = behind.get(event.barrier) ?? { members: new Set(), targets: new Set(), keeps: true };
+      for (const id of event.merged) {
+        for (const member of behind.get(id)?.members ?? []) way.members.add(member);
+        for (const target of behind.get(id)?.targets ?? []) way.targets.add(target);
+        way.keeps &&= behind.get(id)?.keeps ?? true;
+      }
+      for (const id of event.members) way.members.add(id);
+      way.targets.add(event.target);
+      way.keeps &&= event.files === "keep";
+      behind.set(event.barrier, way);
     }
     if (event.type === "rebuild.started" && event.barrier !== null)
       restoring.set(event.rebuild, event.barrier);
     if (event.type === "rebuild.finished" && !event.ok) unrestored.add(restoring.get(event.rebuild) ?? 0);
     if (event.type === "barrier.opened") unrestored.delete(event.barrier);
-    if (event.type === "barrier.closed" && !unrestored.has(event.barrier))
-      for (const [ordinal, job] of jobs)
-        if (event.invalidated.includes(job) || event.retired.includes(job)) standing.delete(ordinal);
+    if (event.type === "barrier.closed") {
+      const wanted = unrestored.has(event.barrier) ? [] : cutBy(behind.get(event.barrier)!);
+      behind.delete(event.barrier);
+      if (JSON.stringify(wanted) !== JSON.stringify(event.cut ?? []))
+        return `at ${seq} the way back cuts off ${event.cut}, not ${wanted}`;
+      for (const ordinal of wanted) standing.delete(ordinal);
+    }
     if (event.type !== "rebuild.started") continue;
-    const members = event.barrier === null ? undefined : behind.get(event.barrier);
-    const wanted = [...standing].filter((ordinal) => members?.has(jobs.get(ordinal)!) !== true);
+    const way = event.barrier === null ? undefined : behind.get(event.barrier);
+    if (way?.keeps) return `at ${seq} rebuild ${event.rebuild} is for a way back that keeps the files`;
+    const gone = new Set(way === undefined ? [] : cutBy(way));
+    const wanted = [...standing].filter((ordinal) => !gone.has(ordinal));
     if (JSON.stringify(wanted) !== JSON.stringify(event.replay))
       return `at ${seq} rebuild ${event.rebuild} replays ${event.replay}, not ${wanted}`;
   }

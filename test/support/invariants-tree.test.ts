@@ -10,20 +10,24 @@ transitions: [{ from: agent, to: fallback, on: failure }]
 steps:
   agent: { exec: edit, on_fail: { retry: { max: 1 }, run: [fix] } }
   bad: { exec: edit }
-  other: { exec: edit }
+  plan: { exec: edit }
+  judge: { exec: edit, depends_on: [plan], on_fail: { goto: { step: plan, max: 1, files: keep } } }
+  other: { exec: edit, depends_on: [judge] }
   fix: { exec: edit, start: routed }
   fallback: { exec: edit, start: routed }`;
 const { definition } = workflow(TEXT);
 const no = { exit: 1, stderr: "no" };
 const gone = { facts: { lost: true, message: "gone" } };
 
-/** A retry, a repair, an edge, a lost attempt, and a failure that another step comes after. */
+/** A retry, a repair, an edge, a lost attempt, a way back, and a failure that another step comes after. */
 async function goodLog(): Promise<Event[]> {
   const run = await trial(TEXT, {
     agent: [no, no, no],
     fix: [checkpointed("fix")],
     fallback: [gone, checkpointed("fallback")],
     bad: [gone, no],
+    plan: [checkpointed("plan"), checkpointed("plan2")],
+    judge: [no, checkpointed("judge")],
     other: [checkpointed("other")],
   });
   return run.log.map(({ event }) => event);
@@ -51,6 +55,13 @@ const TAMPERINGS: { readonly [invariant: string]: readonly ((events: Event[]) =>
     (events) => intrude(events, place(events, "visit.entered") + 2),
     (events) => intrude(events, place(events, "restart.granted") + 2),
   ],
+  nobodyComesBetweenAWayBackAndItsTarget: [
+    (events) =>
+      intrude(
+        events,
+        events.findIndex((event) => event.type === "jobs.ready" && event.reason === "goto") + 1,
+      ),
+  ],
   nothingStartsAmongTheRemainsOfOthers: [
     (events) => events.filter(({ type }) => !type.startsWith("set_aside")),
     (events) => events.toSpliced(place(events, "set_aside.finished"), 1),
@@ -65,9 +76,15 @@ describe("the invariants of the tree", () => {
   it("hold for a run with all of it", async () => {
     const events = await goodLog();
     expect(findViolations(logged(events), definition)).toEqual([]);
-    for (const type of ["retry.scheduled", "visit.entered", "edge.taken", "restart.granted"] as const)
+    for (const type of [
+      "retry.scheduled",
+      "visit.entered",
+      "edge.taken",
+      "restart.granted",
+      "goto.taken",
+    ] as const)
       expect(place(events, type), type).toBeGreaterThan(0);
-    expect(events.filter(({ type }) => type === "set_aside.finished")).toHaveLength(2);
+    expect(events.filter(({ type }) => type === "set_aside.finished")).toHaveLength(3);
   });
 
   it.each(Object.keys(TAMPERINGS))("%s notices a log that breaks it", async (name) => {

@@ -32,6 +32,40 @@ export function theTreeBelongsToAFailureWhileItIsMended(log: Log, definition: De
   return null;
 }
 
+/** From the barrier that a failure opens until its target begins, no other step that mends nothing begins in the tree. */
+export function nobodyComesBetweenAWayBackAndItsTarget(log: Log, definition: Definition): string | null {
+  const book = new JobBook(log, definition);
+  const mending = new MendingBook();
+  const failed = new Set<number>();
+  const targets = new Set<number>();
+  const awaited = new Set<number>();
+  for (const { seq, event } of log) {
+    if (event.type === "barrier.opened" && event.from !== null) targets.add(event.target);
+    if (event.type === "attempt.started" && book.of(event.job).step.definition.usesWorkspace) {
+      const isMending = [...failed].some((job) => mending.whoMends(job) === event.job);
+      const isKeptBack = event.kept_back !== undefined && awaited.has(event.kept_back);
+      const isFree =
+        book.of(event.job).step.atEnd !== null || isKeptBack || isMending || awaited.has(event.job);
+      const [first] = awaited;
+      if (first !== undefined && !isFree)
+        return `at ${seq} ${book.name(event.job)} starts before ${book.name(first)}, to which a failure has led back`;
+    }
+    for (const job of awaited) if (letsGo(event, job)) awaited.delete(job);
+    if (event.type === "jobs.ready" && event.reason === "goto")
+      for (const job of event.jobs) if (targets.delete(job)) awaited.add(job);
+    if (isLeaving(event)) failed.add(event.job);
+    mending.note(event);
+  }
+  return null;
+}
+
+/** The job has begun, or something else has become of it. */
+function letsGo(event: Event, job: number): boolean {
+  if ("job" in event && event.job === job) return true;
+  if (event.type === "barrier.opened") return event.members.includes(job);
+  return "jobs" in event && Array.isArray(event.jobs) && (event.jobs as readonly unknown[]).includes(job);
+}
+
 /** A tree holds the checkpoints, and beyond them what the job itself left or those whose failure it mends. */
 export function nothingStartsAmongTheRemainsOfOthers(log: Log, definition: Definition): string | null {
   const book = new JobBook(log, definition);
@@ -56,6 +90,8 @@ const LEFT_BEHIND = -1;
 interface Left {
   readonly job: number;
   readonly lost: boolean;
+  /** The run has gone back over its step. */
+  readonly back?: true;
   /** What another job left is there as well. */
   readonly others: boolean;
 }
@@ -65,6 +101,8 @@ class Remains {
   private readonly left = new Map<number, Left>();
   private readonly kin = new Map<number, Set<number>>();
   private fresh: { readonly id: number; readonly job: number; built: boolean } | null = null;
+  /** By barrier: whose failure has opened it last. */
+  private readonly sources = new Map<number, number>();
   private runningIn = 0;
   private clearing = 0;
 
@@ -73,7 +111,7 @@ class Remains {
   /** The job whose remains are in this one's way. */
   wrongFor(job: number): number | null {
     const own = this.left.get(0);
-    if (own !== undefined && !this.kinOf(job).has(own.job)) return own.job;
+    if (own !== undefined && (own.back || !this.kinOf(job).has(own.job))) return own.job;
     const at = this.left.get(this.treeOf(job));
     return at?.lost && !at.others && this.definition.workspace?.onLost !== "keep" ? at.job : null;
   }
@@ -95,6 +133,8 @@ class Remains {
   note(event: Event): void {
     if (event.type === "visit.entered") this.relate(event.job, event.by);
     if (event.type === "edge.taken" && event.on === "failure") this.relate(event.job, event.target);
+    if (event.type === "barrier.opened" && event.from !== null) this.sources.set(event.barrier, event.from);
+    if (event.type === "barrier.closed") this.goBack(event);
     if (event.type === "rebuild.started") this.fresh = { id: event.rebuild, job: event.job, built: false };
     if (event.type === "rebuild.finished" && this.fresh !== null) this.fresh.built = event.ok;
     if (event.type === "workspace.promoted" || event.type === "workspace.discarded") {
@@ -103,6 +143,13 @@ class Remains {
     }
     if (event.type === "workspace.promoted") this.left.delete(0);
     if (event.type === "workspace.moved") this.leaveBehind();
+  }
+
+  private goBack({ barrier, invalidated, retired }: Extract<Event, { type: "barrier.closed" }>): void {
+    const left = this.left.get(0);
+    const isBehind =
+      left !== undefined && [...invalidated, ...retired, this.sources.get(barrier)].includes(left.job);
+    if (isBehind) this.left.set(0, { ...left, back: true });
   }
 
   /** The new one has the checkpoints and nothing else; what is only being built is built there. */

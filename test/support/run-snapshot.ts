@@ -1,6 +1,7 @@
+import type { Barrier } from "../../src/core/model/barrier.js";
 import type { Gate } from "../../src/core/model/gate.js";
 import type { LedBy, Repair } from "../../src/core/model/led-by.js";
-import type { Barrier, Job, Route, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
+import type { Job, Route, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
 import type { Leftover } from "../../src/core/model/workspace-state.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */
@@ -61,6 +62,7 @@ function snapshotBarrier(barrier: Barrier): unknown {
     targets: [...barrier.targets].map(([job, { ledBy, ...how }]) => [job.id, how, snapshotOrigin(ledBy)]),
     members: ids(barrier.members),
     endingAttempts: ids(barrier.endingAttempts),
+    files: barrier.files,
     rebuild: barrier.rebuild,
     restored: barrier.restored,
   };
@@ -74,7 +76,7 @@ function snapshotWorkspace({ workspace }: Run): unknown {
     running: running?.id ?? null,
     resetting: ids(resetting),
     leftover: snapshotLeftover(leftover),
-    mending: mending.map(({ job, visit }) => ({ job: job.id, visit })),
+    mending: mending.map(({ job, ...how }) => ({ ...how, job: job.id })),
     aside:
       aside === null ? null : { ...aside, leftover: snapshotLeftover(aside.leftover), for: aside.for.id },
     rebuild:

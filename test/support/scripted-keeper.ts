@@ -26,7 +26,10 @@ export class ScriptedKeeper implements WorkspaceKeeper {
     private readonly asides: readonly Rebuilt[] = ["ok"],
   ) {}
 
-  rebuild({ rebuild, replay, leftover }: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace> {
+  rebuild(
+    { rebuild, replay, leftover, goesBack }: WantedWorkspace,
+    signal: AbortSignal,
+  ): Promise<BuiltWorkspace> {
     const outcome = this.script[Math.min(this.asked.length, this.script.length - 1)] ?? "ok";
     this.asked.push({ rebuild, replay });
     const fails = outcome === "fail" || (typeof outcome === "object" && outcome.fails === true);
@@ -36,6 +39,7 @@ export class ScriptedKeeper implements WorkspaceKeeper {
           ok: true,
           path: `/workspace-${rebuild}`,
           partial: leftover && { ...leftover, ...keptAs(leftover) },
+          previous: goesBack ? `patches/previous/rebuild-${rebuild}.patch` : null,
         };
     if (typeof outcome === "string") return Promise.resolve(built);
     return new Promise((resolve) => {

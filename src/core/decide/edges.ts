@@ -122,6 +122,7 @@ export function takeEdge(
       forced: true,
       from: on === "failure" ? source.id : null,
       edge: choice.edge.definition.id,
+      files: choice.edge.definition.files ?? "keep",
     });
   else readyAfterIf(decision, target!, "edge");
   finishFailure(decision, source, on);

@@ -59,7 +59,7 @@ export function followUpGoto(decision: Decision, job: Job): void {
   if (!choice.ok) return followEdges(decision, job);
   const count = loopCount(run, job, "on_success.goto");
   if (isUsedUp(count)) return exceedLoops(decision, job, "on_success.goto", count);
-  takeGoto(decision, job, choice.target, "success", choice.note + choice.by);
+  takeGoto(decision, job, choice, "success");
 }
 
 /** The transitions on success, tried last: the first that matches is taken, then the dependents are released. */

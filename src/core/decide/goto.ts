@@ -1,6 +1,8 @@
+import type { Barrier } from "../model/barrier.js";
+import type { FilesPolicy } from "../model/files-policy.js";
 import { gateState, reducersWaiting, waitingFor } from "../model/gate.js";
-import { type Barrier, type Job, type Run, routedAttempt, type Scope } from "../model/run.js";
-import { awaitsRestore } from "../model/workspace-state.js";
+import { type Job, type Run, routedAttempt, type Scope } from "../model/run.js";
+import { awaitsRestore, checkpointsToCut } from "../model/workspace-state.js";
 import { endQuestions } from "./abandon.js";
 import { readyAfterIf } from "./ask.js";
 import type { Decision } from "./decision.js";
@@ -8,6 +10,7 @@ import { decideJoin } from "./fan-out.js";
 import { failJob } from "./ladder/fail.js";
 import { enterNextVisit, refuseCircularRequests } from "./run-lists.js";
 import { giveUpLost, startAll } from "./start.js";
+import type { GotoChoice } from "./targets.js";
 
 export type GotoTrigger = "failure" | "success";
 
@@ -24,13 +27,19 @@ export function usedUpBound(job: Job, trigger: GotoTrigger): string | null {
   return max === null || used < max ? null : `no gotos left (${used} used)`;
 }
 
+/** An agent goes on with its own work; any other step starts from what it found the first time. */
+function filesOfGoto(job: Job, target: Job, trigger: GotoTrigger, by: GotoChoice["by"]): FilesPolicy {
+  const { onFail, onSuccess } = job.step.definition;
+  const given = by === "goto" ? (trigger === "failure" ? onFail : onSuccess).gotoFiles : undefined;
+  return given ?? (target.step.definition.action.type === "agent" ? "keep" : "restore");
+}
+
 /** Jump back: a barrier over the target and all that depends on it, closed when nothing in it runs any more. */
 export function takeGoto(
   decision: Decision,
   job: Job,
-  target: Job,
+  { target, by, note }: GotoChoice,
   trigger: GotoTrigger,
-  reason: string,
 ): void {
   decision.emit({
     type: "goto.taken",
@@ -42,10 +51,11 @@ export function takeGoto(
     goto: job.gotos[trigger] + 1,
     max: gotoBound(job, trigger),
     loop: job.scope.loops + 1,
-    reason,
+    reason: note + by,
   });
   const from = trigger === "failure" ? job.id : null;
-  openBarrierOver(decision, target, { forced: false, from, edge: null });
+  const files = filesOfGoto(job, target, trigger, by);
+  openBarrierOver(decision, target, { forced: false, from, edge: null, files });
 }
 
 export interface BarrierCause {
@@ -54,10 +64,15 @@ export interface BarrierCause {
   /** The job whose failure an edge or a goto brings to the target. */
   readonly from: number | null;
   readonly edge: number | null;
+  readonly files: FilesPolicy;
 }
 
 /** Stop everything from the target on, and begin there anew when nothing of it runs any more. */
-export function openBarrierOver(decision: Decision, target: Job, cause: BarrierCause): void {
+export function openBarrierOver(
+  decision: Decision,
+  target: Job,
+  { files: wanted, ...cause }: BarrierCause,
+): void {
   const { run } = decision;
   const members = descendants(run, target);
   const touched = new Set<Barrier>();
@@ -66,11 +81,13 @@ export function openBarrierOver(decision: Decision, target: Job, cause: BarrierC
   const id = widened?.id ?? run.nextBarrier;
   const repairing = members.flatMap((member) => [...stepsAtWorkFor(member)]);
   const added = members.filter((member) => member.barrier === null || member.barrier !== widened);
+  const files = [...touched].some((barrier) => barrier.files === "restore") ? "restore" : wanted;
   decision.emit({
     type: "barrier.opened",
     barrier: id,
     target: target.id,
     ...cause,
+    ...(run.definition.workspace === null ? {} : { files }),
     members: added.map((member) => member.id),
     merged: merged.map((barrier) => barrier.id),
   });
@@ -147,11 +164,13 @@ function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
   if (barrier.endingAttempts.size > 0 || awaitsRestore(barrier)) return;
   const members = [...barrier.members];
   const [retired, invalidated] = partition(members, (job) => isInsideMember(job.scope, barrier));
+  const cut = barrier.restored?.ok === false ? [] : checkpointsToCut(decision.run, barrier);
   decision.emit({
     type: "barrier.closed",
     barrier: barrier.id,
     invalidated: invalidated.map((job) => job.id),
     retired: retired.map((job) => job.id),
+    ...(cut.length === 0 ? {} : { cut: cut.map(({ ordinal }) => ordinal) }),
   });
   // A reducer may find all of its branches still settled: its join is then decided anew, at once.
   for (const job of invalidated) decision.add(() => decideJoin(decision, job));

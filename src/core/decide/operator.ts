@@ -236,7 +236,7 @@ function resumeFrom(decision: Decision, target: Job, reason: string, key: string
     reason,
     key,
   });
-  openBarrierOver(decision, target, { forced: true, from: null, edge: null });
+  openBarrierOver(decision, target, { forced: true, from: null, edge: null, files: "restore" });
 }
 
 function resetFailed(decision: Decision, reason: string, key: string | null): void {

@@ -1,6 +1,7 @@
+import type { Barrier } from "../model/barrier.js";
 import type { Command } from "../model/commands.js";
 import type { AttemptName, KeptLeftover, MovedCheckpoint } from "../model/events.js";
-import { type Barrier, isOver, type Job, type Run } from "../model/run.js";
+import { isOver, type Job, type Run } from "../model/run.js";
 import {
   awaitsRestore,
   checkpointsToReplay,
@@ -87,8 +88,12 @@ export function finishRebuild(
 ): void {
   const { rebuild } = decision.run.workspace;
   if (rebuild === null || rebuild.id !== command.rebuild || rebuild.built) return;
-  const { ok, path, message, moved = [], partial = null, duration_ms } = command;
-  const made = { ...(moved.length === 0 ? {} : { moved }), ...(partial === null ? {} : { partial }) };
+  const { ok, path, message, moved = [], partial = null, previous = null, duration_ms } = command;
+  const made = {
+    ...(moved.length === 0 ? {} : { moved }),
+    ...(partial === null ? {} : { partial }),
+    ...(previous === null ? {} : { previous }),
+  };
   endRebuild(decision, rebuild, { ok: ok && path !== null, path, message, ...made, duration_ms });
 }
 
@@ -98,6 +103,7 @@ interface Ended {
   readonly message: string;
   readonly moved?: readonly MovedCheckpoint[];
   readonly partial?: KeptLeftover;
+  readonly previous?: string;
   readonly duration_ms: number;
 }
 

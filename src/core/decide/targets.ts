@@ -22,9 +22,12 @@ export function collectTargets(
   return { targets, notes };
 }
 
-export type GotoChoice =
-  | { readonly ok: true; readonly target: Job; readonly by: "goto" | "goto_js"; readonly note: string }
-  | { readonly ok: false; readonly reason: string };
+export interface GotoChoice {
+  readonly target: Job;
+  readonly by: "goto" | "goto_js";
+  /** What came of `goto_js` before. */
+  readonly note: string;
+}
 
 /** `goto_js` with a valid id wins; null or a refusal leaves the static goto in force. */
 export function chooseGoto(
@@ -32,7 +35,7 @@ export function chooseGoto(
   job: Job,
   fixed: string | null,
   answer: EvaluationResult | undefined,
-): GotoChoice {
+): ({ readonly ok: true } & GotoChoice) | { readonly ok: false; readonly reason: string } {
   let note = "";
   if (answer !== undefined) {
     if (!answer.ok) note = `goto_js refused: ${answer.reason}; `;

@@ -140,6 +140,10 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "A goto without a bound goes back at every failure, so a later rung is never reached (a warning).",
     next: "Bound it: `goto: { step: X, max: 1 }`.",
   },
+  RESTORES_AGENT: {
+    means: "A way back takes an agent's own changes from it (a warning).",
+    next: "Write `files: keep`, or remove `files`.",
+  },
   INVALID_INPUT: {
     means: "An input of a run, or a field of a request, is missing, unknown or of the wrong type.",
     next: "Give what the message names; an input of a run is --input name=value.",

@@ -16,8 +16,8 @@ export function checkpointRows(run: Run, event: Event): readonly CheckpointRow[]
       return checkpoints.filter(({ ordinal }) => ordinal === made).map((each) => checkpointRow(run, each));
     }
     case "barrier.closed": {
-      const taken = new Set([...event.invalidated, ...event.retired]);
-      return checkpoints.filter(({ job }) => taken.has(job.id)).map((each) => checkpointRow(run, each));
+      const cut = new Set(event.cut);
+      return checkpoints.filter(({ ordinal }) => cut.has(ordinal)).map((each) => checkpointRow(run, each));
     }
     // A replay gives those that stood on one that was taken back another commit.
     case "workspace.promoted":

@@ -1,3 +1,4 @@
+import type { Barrier } from "../model/barrier.js";
 import type { Event } from "../model/events.js";
 import {
   carryRouteOn,
@@ -10,17 +11,9 @@ import {
 } from "../model/jobs.js";
 import { type LedBy, ledBy } from "../model/led-by.js";
 import { newBarrier } from "../model/new-run.js";
-import {
-  type Barrier,
-  change,
-  isInRecovery,
-  isSettled,
-  type Job,
-  jobById,
-  type Run,
-  type Scope,
-} from "../model/run.js";
+import { change, isInRecovery, isSettled, type Job, jobById, type Run, type Scope } from "../model/run.js";
 import { addBranch } from "./evolve-scopes.js";
+import { goBackInTree, keepTreeFor, takeBackLeftover } from "./evolve-tree.js";
 
 /** Nothing in a barrier starts any more: what was ready, waiting or climbing lets go; what runs is being ended. */
 export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.opened" }>): void {
@@ -29,12 +22,14 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
   // What was restored for fewer members must be done again for all of them.
   barrier.rebuild = null;
   barrier.restored = null;
+  barrier.files = event.files ?? "keep";
   for (const id of event.merged) mergeBarrier(run, barrier, id);
   const target = jobById(run, event.target);
   const byOperator = event.forced && event.edge === null;
   barrier.targets.set(target, {
     forced: event.forced,
     ledBy: byOperator ? target.ledBy : failureOf(run, target, event),
+    byFailure: event.from !== null,
     byOperator,
     failedBefore: byOperator ? (target.error ?? target.failedBefore) : null,
   });
@@ -54,6 +49,9 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
     });
     keepRequest(barrier, job);
   }
+  if (run.definition.workspace === null) return;
+  takeBackLeftover(run, barrier);
+  keepTreeFor(run, barrier);
 }
 
 /** A visit that somebody outside asked for is put off until the barrier has closed. */
@@ -112,10 +110,9 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   const barrier = run.barriers.get(event.barrier)!;
   run.barriers.delete(event.barrier);
   for (const job of barrier.members) job.barrier = null;
-  // Where the tree could not be taken back, it still holds them.
-  if (barrier.restored?.ok !== false)
-    for (const checkpoint of run.workspace.checkpoints)
-      if (barrier.members.has(checkpoint.job)) checkpoint.superseded = true;
+  const cut = new Set(event.cut);
+  const cutOff = run.workspace.checkpoints.filter(({ ordinal }) => cut.has(ordinal));
+  for (const checkpoint of cutOff) checkpoint.superseded = true;
   for (const id of event.retired) retire(run, jobById(run, id));
   const invalidated = event.invalidated.map((id) => jobById(run, id));
   const byOperator = [...barrier.targets.values()].some((how) => how.byOperator);
@@ -131,6 +128,7 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
     job.ledBy = how.ledBy;
     job.failedBefore = how.failedBefore;
   }
+  if (run.definition.workspace !== null) goBackInTree(run, barrier, cutOff);
   for (const [job, how] of barrier.targets) if (how.byOperator) job.scope.abandoned = false;
   for (const job of invalidated) rebuild(job);
 }

@@ -95,7 +95,10 @@ function finishRebuild(run: Run, event: EventOf<"rebuild.finished">): void {
   const { rebuild } = workspace;
   if (rebuild === null) return;
   const barrier = rebuild.barrier === null ? undefined : run.barriers.get(rebuild.barrier);
-  if (barrier !== undefined) barrier.restored = { ok: event.ok, message: event.message };
+  if (barrier !== undefined) {
+    const { ok, message, previous } = event;
+    barrier.restored = { ok, message, ...(previous === undefined ? {} : { previous }) };
+  }
   rebuild.built = event.ok;
   rebuild.path = event.path;
   rebuild.moved = event.moved ?? [];

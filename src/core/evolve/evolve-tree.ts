@@ -1,8 +1,12 @@
 import { beginRound } from "../failure/rounds.js";
+import type { Barrier } from "../model/barrier.js";
 import type { EventOf } from "../model/events.js";
 import { type Job, jobById, type Run } from "../model/run.js";
-import type { Leftover, MendedVisit, WorkspaceState } from "../model/workspace-state.js";
+import type { Leftover, MendedVisit, RunCheckpoint, WorkspaceState } from "../model/workspace-state.js";
 import { treeKeeper } from "../model/workspace-turn.js";
+
+/** More than a prompt has room for. */
+const MAX_NAMED_FILES = 50;
 
 /** An attempt begins in the tree. A failure that it does not mend has let go of it. */
 export function enterTree(run: Run, job: Job): void {
@@ -22,8 +26,11 @@ export function noteRound(run: Run, job: Job, menders: readonly number[]): void 
 export function leaveInTree(run: Run, job: Job, lost: boolean): void {
   const { workspace } = run;
   if (workspace.running !== job) return;
-  const before = treeKeeper(run) === job ? othersIn(workspace, job) : [];
-  workspace.mending = [...before, { job, visit: job.visit }];
+  const others = othersIn(workspace, job);
+  const before = treeKeeper(run) === job ? others.filter(({ sentBack }) => !sentBack) : [];
+  // While it ran, the run may have gone back to other steps, which come after it.
+  const after = others.filter(({ sentBack }) => sentBack);
+  workspace.mending = [...before, { job, visit: job.visit }, ...after];
   const found = leftoverIn(workspace, workspace.runningIn);
   const amongOthers = found !== null && (found.job !== job || found.amongOthers);
   setLeftover(run, workspace.runningIn, { job, attempt: job.attempt, lost, amongOthers });
@@ -47,6 +54,43 @@ export function findAgain(run: Run, job: Job): void {
   const { workspace } = run;
   const isIts = workspace.leftover?.job === job || workspace.mending.some((failed) => failed.job === job);
   if (isIts && treeKeeper(run) === null) workspace.mending = [{ job, visit: job.visit }];
+}
+
+/** What those who run again left is of no use to them, nor what the failure left that has opened the barrier. */
+export function takeBackLeftover(run: Run, { members, targets }: Barrier): void {
+  const { leftover } = run.workspace;
+  if (leftover === null) return;
+  const keeper = treeKeeper(run);
+  if (members.has(leftover.job) || (keeper !== null && targets.has(keeper)))
+    run.workspace.leftover = { ...leftover, takenBack: true };
+}
+
+/** A failure sends the run back: until the target begins, nobody else comes between. */
+export function keepTreeFor({ workspace }: Run, barrier: Barrier): void {
+  for (const [job, { byFailure }] of barrier.targets)
+    if (byFailure)
+      workspace.mending = [...othersIn(workspace, job), { job, visit: job.visit, sentBack: true }];
+}
+
+/** The barrier has closed: its targets begin a visit, and find the files kept or taken back. */
+export function goBackInTree(run: Run, barrier: Barrier, cutOff: readonly RunCheckpoint[]): void {
+  const { workspace } = run;
+  keepTreeFor(run, barrier);
+  takeBackLeftover(run, barrier);
+  if (barrier.restored?.ok === false) return;
+  const kept = barrier.files === "keep";
+  for (const job of barrier.targets.keys()) {
+    if (!job.step.definition.usesWorkspace) continue;
+    const own = kept ? workspace.checkpoints.filter((each) => each.job === job && !each.superseded) : cutOff;
+    const patch = barrier.restored?.previous ?? null;
+    if (!kept && patch === null && own.length === 0) continue;
+    const state = kept ? "kept" : "taken_back";
+    job.earlierFiles = { state, files: namesIn(own), attempts: [], patch, aside: null };
+  }
+}
+
+function namesIn(checkpoints: readonly RunCheckpoint[]): string[] {
+  return [...new Set(checkpoints.flatMap(({ changed_files: names }) => names))].slice(0, MAX_NAMED_FILES);
 }
 
 function othersIn({ mending }: WorkspaceState, job: Job): MendedVisit[] {
@@ -80,7 +124,12 @@ export function finishSetAside(run: Run, event: EventOf<"set_aside.finished">, a
   if (!event.ok) return;
   setLeftover(run, rebuild, null);
   const { job, attempt, patch, files } = event;
-  if (patch !== null) workspace.partials.push({ job, attempt, patch, files, at });
+  if (patch === null) return;
+  workspace.partials.push({ job, attempt, patch, files, at });
+  const next = jobById(run, event.for);
+  const { id: step } = jobById(run, job).step.definition;
+  if (next.earlierFiles !== null)
+    next.earlierFiles = { ...next.earlierFiles, aside: { step, attempt, patch } };
 }
 
 /** In the run's own tree (null), or in the fresh workspace of this id. */

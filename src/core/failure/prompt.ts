@@ -1,3 +1,4 @@
+import type { EarlierFiles } from "../model/files-policy.js";
 import { type Truncated, truncateHeadTail } from "../text/head-tail.js";
 import {
   assembleContext,
@@ -15,7 +16,7 @@ import {
 import { buildFailureContext, type FailureContextInput, roundText } from "./failure-context.js";
 import { type HintTold, hintBlock } from "./hint-block.js";
 import { buildRetryContext, CONSTRAINT_LINES, type RetryContextInput } from "./retry-context.js";
-import { type EarlierFiles, whyAsked } from "./why-asked.js";
+import { whyAsked } from "./why-asked.js";
 
 /** An objective is a sentence or a page; what an output brings beyond that would crowd out the instructions. */
 const MAX_OBJECTIVE_CHARS = 4_000;

@@ -1,3 +1,4 @@
+import type { EarlierFiles } from "../model/files-policy.js";
 import type { EarlierRound } from "../model/led-by.js";
 import { headerValue } from "./context-envelope.js";
 import type { FailureContextInput } from "./failure-context.js";
@@ -7,17 +8,6 @@ const MAX_NAME_CHARS = 60;
 const MAX_FILES_NAMED = 5;
 const SHORT_HASH_CHARS = 8;
 
-/** Where the changes of earlier attempts are that the step may look for. */
-export interface EarlierFiles {
-  /** In the working folder, gone from it with a goto or a transition back, or not in one that a reset has made anew. */
-  readonly state: "kept" | "taken_back" | "fresh";
-  readonly files: readonly string[];
-  /** Of a fresh folder: the attempts whose changes are not in it. */
-  readonly attempts: readonly number[];
-  /** For $DARUMA_PREVIOUS_PATCH; null: there is none. */
-  readonly patch: string | null;
-}
-
 /** Why a step is asked to work, in plain words; empty where nothing has failed before. */
 export function whyAsked(
   failure: Pick<FailureContextInput, "route" | "round" | "sourceStep" | "earlier"> | null,
@@ -26,7 +16,7 @@ export function whyAsked(
   const again = failure !== null && isAskedAgain(failure);
   const why = [
     ...(failure === null ? [] : [reasonOf(failure, again)]),
-    ...(files === null ? [] : [filesSentence(files)]),
+    ...(files === null ? [] : [filesSentence(files), ...asideSentence(files)]),
   ];
   if (why.length === 0) return [];
   const heading = again || failure === null ? "why you are asked again" : "why you are asked";
@@ -61,12 +51,21 @@ function filesSentence({ state, files, attempts, patch }: EarlierFiles): string 
   const where = patch === null ? "" : "; they are in $DARUMA_PREVIOUS_PATCH";
   switch (state) {
     case "kept":
+      if (files.length === 0) return "You had changed no files in the working folder.";
       return `Your earlier changes are in the working folder${counted(files)}. Continue from them; do not begin anew.`;
     case "taken_back":
       return `Your earlier changes were taken back${where}${counted(files)}. The text below is about them.`;
     case "fresh":
       return `This is a fresh working folder. The changes of ${attemptsText(attempts)}${named(files)} are not in it${where}.`;
   }
+}
+
+function asideSentence({ aside }: EarlierFiles): readonly string[] {
+  if (aside === null) return [];
+  const step = headerValue(aside.step, MAX_NAME_CHARS);
+  return [
+    `What attempt ${aside.attempt} of \`${step}\` left is not there; it is in the artifact ${aside.patch}.`,
+  ];
 }
 
 function counted(files: readonly string[]): string {

@@ -88,6 +88,7 @@ export type Command =
       readonly message: string;
       readonly moved?: readonly MovedCheckpoint[];
       readonly partial?: KeptLeftover | null;
+      readonly previous?: string | null;
       readonly duration_ms: number;
     }
   /** What an attempt left lies in a patch and the tree is as the last checkpoint, or that could not be done. */

@@ -6,6 +6,7 @@ import type { Labels } from "../text/labels.js";
 import type { SchedulerRequest } from "./batch/scheduler-request.js";
 import type { UserData } from "./batch/user-data.js";
 import { classesWith, type FailureClass } from "./failure.js";
+import type { FilesPolicy } from "./files-policy.js";
 import type { Resource } from "./resources.js";
 import type { HoldExpiry, TimeLimits } from "./time-used.js";
 
@@ -276,6 +277,8 @@ export interface Transition {
   readonly on: "success" | "failure" | "any";
   readonly priority: number;
   readonly when: Condition | null;
+  /** Where it leads back; missing: `keep`. */
+  readonly files?: FilesPolicy;
 }
 
 /** A test of the run's state: structured, or an expression for the sandbox. */
@@ -324,6 +327,8 @@ export interface Routing {
   readonly gotoJs: string | null;
   /** Gotos that a job may take on this outcome, over all its visits; null (or missing, in old definitions): no bound. */
   readonly gotoMax: number | null;
+  /** Of `goto`; missing: `keep` where the target is an agent, else `restore`. That always holds for `gotoJs`. */
+  readonly gotoFiles?: FilesPolicy;
 }
 
 export interface FailureRouting extends Routing {

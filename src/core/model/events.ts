@@ -23,6 +23,7 @@ import {
   word,
 } from "../text/shape.js";
 import { FAILURE } from "./failure.js";
+import { FILES_POLICIES } from "./files-policy.js";
 import { RAISE, RAISE_FIELDS } from "./resources.js";
 import { SHELL_WORDS } from "./shell.js";
 import type { Placed } from "./worker-names.js";
@@ -262,6 +263,9 @@ export const FAILURE_ROUTE_FIELDS = {
 export const FAILURE_ROUTE = object(FAILURE_ROUTE_FIELDS);
 export type FailureRoute = Of<typeof FAILURE_ROUTE>;
 
+/** What becomes of the workspace on the way back. */
+export const FILES_POLICY = word(FILES_POLICIES);
+
 export const RUNG_CONSIDERED_FIELDS = {
   rung: RUNG_NAME,
   applied: flag,
@@ -455,6 +459,8 @@ const HEAL_EVENTS = {
     /** What replayed checkpoints are called in it; where none is named, as before. */
     moved: optional(list(MOVED_CHECKPOINT)),
     partial: optional(nullable(KEPT_LEFTOVER)),
+    /** What the checkpoints that a way back cuts off had changed, as one patch. */
+    previous: optional(text),
     duration_ms: number,
   },
   "set_aside.started": {
@@ -718,10 +724,18 @@ export const EVENTS = {
     forced: flag,
     from: nullable(jobId),
     edge: nullable(id),
+    /** Missing: the run has no workspace. */
+    files: optional(FILES_POLICY),
     members: list(jobId),
     merged: list(id),
   },
-  "barrier.closed": { barrier: id, invalidated: list(jobId), retired: list(jobId) },
+  "barrier.closed": {
+    barrier: id,
+    invalidated: list(jobId),
+    retired: list(jobId),
+    /** Ordinals of the checkpoints that count no more; missing: none. */
+    cut: optional(list(count)),
+  },
   "loop.exceeded": {
     job: jobId,
     scope: text,

@@ -58,6 +58,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     repaired: false,
     outcomeDueSince: null,
     visit: 1,
+    earlierFiles: null,
     entered: false,
     gate: OPEN_GATE,
     settledAs: null,
@@ -206,6 +207,7 @@ export function beginVisit(job: Job): void {
   if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   job.restartsInVisit = 0;
   job.remediationsInVisit = 0;
+  job.earlierFiles = null;
   job.error = null;
   job.failure = null;
   job.handled = null;

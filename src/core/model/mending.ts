@@ -1,6 +1,6 @@
+import { sentBackTo } from "./barrier.js";
 import { isPresent } from "./handled.js";
 import type { Job, Route } from "./run.js";
-import { awaitsRestore } from "./workspace-state.js";
 
 /**
  * Who is at work on a job's failure just now: the job itself, the repair step that it waits for, or the step that an
@@ -14,6 +14,7 @@ export function whoMends(job: Job): Job | null {
 
 /** `seen`: failures that edges took to and fro. */
 function follow(job: Job, seen: Set<string>): Job | null {
+  if (job.barrier !== null) return sentBackTo(job.barrier);
   if (job.list?.role === "remediation") return followList(job, seen);
   switch (job.status) {
     case "ready":
@@ -46,7 +47,7 @@ function followRoute(way: Route, seen: Set<string>): Job | null {
   const key = `${target.id} ${visit}`;
   if (seen.has(key)) return null;
   seen.add(key);
-  if (target.barrier !== null) return awaitsRestore(target.barrier) ? null : target;
+  if (target.barrier !== null) return sentBackTo(target.barrier);
   if (isPresent(way)) return follow(target, seen);
   const route = target.outcomes.get(visit)?.route ?? null;
   return route === null ? null : followRoute(route, seen);

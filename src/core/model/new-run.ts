@@ -1,11 +1,12 @@
 import { newBookState } from "../book/book-row.js";
 import { DEFAULT_PRIORITY } from "../groups/concurrency.js";
 import { newRecoveryCount } from "../tally/run-tally.js";
+import type { Barrier } from "./barrier.js";
 import { readyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { Event } from "./events.js";
 import { buildGraph } from "./graph.js";
-import type { Barrier, Job, Run, Scope } from "./run.js";
+import type { Job, Run, Scope } from "./run.js";
 import { NO_TIME_USED } from "./time-used.js";
 import { newWorkspaceState } from "./workspace-state.js";
 
@@ -37,6 +38,7 @@ export function newBarrier(id: number): Barrier {
     targets: new Map(),
     members: new Set(),
     endingAttempts: new Set(),
+    files: "keep",
     rebuild: null,
     restored: null,
   };

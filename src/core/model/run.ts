@@ -3,6 +3,7 @@ import type { RunConcurrency } from "../groups/concurrency.js";
 import type { RecoveryCount } from "../tally/run-tally.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
+import type { Barrier } from "./barrier.js";
 import type { ReadyJobs } from "./batch/ready-jobs.js";
 import type { Definition } from "./definition.js";
 import type { RunEnding } from "./ending/run-ending.js";
@@ -19,10 +20,11 @@ import type {
   VisitRole,
 } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
+import type { EarlierFiles } from "./files-policy.js";
 import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState, Round } from "./heal-state.js";
-import type { LedBy, WhatLedHere } from "./led-by.js";
+import type { WhatLedHere } from "./led-by.js";
 import type { RaisedResources } from "./resources.js";
 import type { JobStatus, RunStatus } from "./rows.js";
 import type { StepRequest } from "./step-request.js";
@@ -149,6 +151,8 @@ export interface Job extends WhatLedHere {
   /** Since this attempt no outcome is on record: lost and interrupted ones leave theirs to the next. */
   outcomeDueSince: number | null;
   visit: number;
+  /** What became of its changes in the workspace before its present visit, or before it began in a fresh workspace. */
+  earlierFiles: EarlierFiles | null;
   /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;
   gate: Gate;
@@ -267,27 +271,6 @@ export interface VisitOutcome {
   readonly completed: boolean;
   readonly handled: boolean;
   readonly route: Route | null;
-}
-
-/** A goto under way: nothing in it starts; when the last running attempt has ended, all of it is invalidated. */
-export interface Barrier {
-  readonly id: number;
-  readonly targets: Map<Job, BarrierTarget>;
-  readonly members: Set<Job>;
-  readonly endingAttempts: Set<Job>;
-  /** The workspace that is being built as it was before the targets, and what came of it. */
-  rebuild: number | null;
-  restored: { readonly ok: boolean; readonly message: string } | null;
-}
-
-/** Where a barrier starts again. */
-export interface BarrierTarget {
-  /** Whatever becomes of what it depends on. */
-  readonly forced: boolean;
-  readonly ledBy: LedBy | null;
-  /** An operator has asked for it, so that its new visit stands for the old one. */
-  readonly byOperator: boolean;
-  readonly failedBefore: Failure | null;
 }
 
 /** By what a job is known in a run that takes it over. */

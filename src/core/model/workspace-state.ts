@@ -1,5 +1,7 @@
+import type { Barrier } from "./barrier.js";
 import type { Checkpoint, KeptLeftover, MovedCheckpoint, WorkspaceHome, WorkspaceNote } from "./events.js";
-import type { Barrier, Job, Run } from "./run.js";
+import type { GraphStep } from "./graph.js";
+import type { Job, Run, Scope } from "./run.js";
 
 /** The run's git workspace as the log tells it. The folders themselves are the shell's. */
 export interface WorkspaceState {
@@ -41,6 +43,8 @@ export interface WorkspaceState {
 export interface MendedVisit {
   readonly job: Job;
   readonly visit: number;
+  /** A failure elsewhere has sent the run back to the job: nothing that lies in the tree is its own. */
+  readonly sentBack?: true;
 }
 
 /** What an attempt that did not complete has left in a tree since the last checkpoint. */
@@ -51,6 +55,8 @@ export interface Leftover {
   readonly lost: boolean;
   /** What another step left is there too: the attempt was to mend that step's failure. */
   readonly amongOthers: boolean;
+  /** The run has gone back over its step: nobody goes on in this, not even the step itself. */
+  readonly takenBack?: true;
 }
 
 export interface SettingAside {
@@ -138,15 +144,47 @@ export function isWorkspaceFree({ workspace }: Run): boolean {
 
 /** What the barrier takes back has left something in the workspace, and that is not undone yet. */
 export function awaitsRestore(barrier: Barrier): boolean {
-  if (barrier.restored !== null) return false;
+  if (barrier.restored !== null || barrier.files === "keep") return false;
   for (const { step, attempt } of barrier.members)
     if (step.definition.usesWorkspace && attempt > 0) return true;
   return false;
 }
 
-/** The checkpoints that make up the workspace once the barrier's members are taken back. */
+/** The checkpoints that make up the workspace, where there is a barrier those that it leaves standing. */
 export function checkpointsToReplay(run: Run, barrier: Barrier | null): number[] {
-  return run.workspace.checkpoints
-    .filter(({ superseded, job }) => !superseded && barrier?.members.has(job) !== true)
+  const cut = new Set(barrier === null ? [] : checkpointsToCut(run, barrier));
+  return checkpointsThatCount(run)
+    .filter((checkpoint) => !cut.has(checkpoint))
     .map(({ ordinal }) => ordinal);
+}
+
+/**
+ * What a barrier that takes files back cuts off: the checkpoints of its members and, from the target's first one on,
+ * those of steps that something else had routed to, which stand on it. What an independent step made stays: its job
+ * is still completed.
+ */
+export function checkpointsToCut(run: Run, barrier: Barrier): RunCheckpoint[] {
+  if (barrier.files === "keep") return [];
+  const counting = checkpointsThatCount(run);
+  const firstOf = new Map<Job, number>();
+  for (const { job, ordinal } of counting)
+    if (barrier.targets.has(job) && !firstOf.has(job)) firstOf.set(job, ordinal);
+  const standsOn = ({ job, ordinal }: RunCheckpoint): boolean =>
+    isRoutedTo(job.step) &&
+    [...firstOf].some(([target, first]) => ordinal > first && isWithin(job.scope, target.scope));
+  return counting.filter((checkpoint) => barrier.members.has(checkpoint.job) || standsOn(checkpoint));
+}
+
+function checkpointsThatCount({ workspace }: Run): RunCheckpoint[] {
+  return workspace.checkpoints.filter(({ superseded }) => !superseded);
+}
+
+/** It runs only where a run list or a transition leads, or after a step of that kind. */
+function isRoutedTo({ definition, groups }: GraphStep): boolean {
+  return definition.start === "routed" || groups.flat().some(isRoutedTo);
+}
+
+function isWithin(scope: Scope, outer: Scope): boolean {
+  for (let at: Scope | null = scope; at !== null; at = at.parent) if (at === outer) return true;
+  return false;
 }

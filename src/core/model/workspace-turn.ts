@@ -40,12 +40,19 @@ export function treeKeeper(run: Run): Job | null {
  * The failure that the tree belongs to, and who is at work on it. Where the first one is given up or begins anew, the tree
  * is still that of a step which was to mend it, failed too, and is being mended itself.
  */
-export function whoseTree({ workspace }: Run): { readonly failed: Job; readonly mender: Job } | null {
-  for (const { job, visit } of workspace.mending) {
+export function whoseTree({ workspace }: Run): WhoseTree | null {
+  for (const { job, visit, sentBack = false } of workspace.mending) {
     const mender = job.visit === visit ? whoMends(job) : null;
-    if (mender !== null) return { failed: job, mender };
+    if (mender !== null) return { failed: job, mender, sentBack };
   }
   return null;
+}
+
+export interface WhoseTree {
+  readonly failed: Job;
+  readonly mender: Job;
+  /** The failure was elsewhere, and its step has not begun here yet. */
+  readonly sentBack: boolean;
 }
 
 /** What must be set aside before the job's attempt can begin, and in which fresh workspace; null: in the run's own. */
@@ -60,7 +67,9 @@ export function leftoverInTheWay(run: Run, job: Job): InTheWay | null {
   if (job.step.atEnd !== null) return null;
   const { leftover, rebuild } = run.workspace;
   const fresh = rebuild?.built && rebuild.job === job ? rebuild : null;
-  const isOthers = leftover !== null && leftover.job !== job && treeKeeper(run) !== job;
+  const whose = whoseTree(run);
+  const mends = whose?.mender === job && !whose.sentBack;
+  const isOthers = leftover !== null && ((leftover.job !== job && !mends) || leftover.takenBack === true);
   if (isOthers || (fresh === null && isHalfDone(run, leftover)))
     return leftover === null ? null : { leftover, rebuild: null };
   if (fresh === null || fresh.leftover === null || !isHalfDone(run, fresh.leftover)) return null;

@@ -1,3 +1,4 @@
+import { FILES_POLICIES } from "../../core/model/files-policy.js";
 import type { Located } from "../read/schema.js";
 import { type Fields, listOf, located, locatedText, mapped, named, object, union } from "../read/schema.js";
 import { oneOf, type TextOptions, text } from "../read/schema-scalars.js";
@@ -26,6 +27,9 @@ const paths = union(
   mapped(one, (path): readonly Located<string>[] => [path]),
   listOf(one, { items: "paths" }),
 );
+
+/** Of a goto or a transition: what becomes of a workspace's files on the way back. */
+export const filesPolicy = located(oneOf(FILES_POLICIES));
 
 /** The files of a step. */
 export const stepFiles = named(

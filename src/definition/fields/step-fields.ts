@@ -1,6 +1,7 @@
 import { BUILT_IN_ACTIONS } from "../../core/model/action-traits.js";
 import type { Join } from "../../core/model/definition.js";
 import { DEFAULT_KILL_GRACE_MS, DEFAULT_RUN_MAX } from "../../core/model/definition.js";
+import type { FilesPolicy } from "../../core/model/files-policy.js";
 import { oursFor } from "../../core/text/foreign-words.js";
 import {
   type Fields,
@@ -20,7 +21,7 @@ import { boolean, duration, number, oneOf, scalarText, text } from "../read/sche
 import type { SourceNode } from "../read/source-tree.js";
 import { BREAKER_NAME, BREAKER_RULE } from "./breaker-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
-import { stepFiles } from "./file-fields.js";
+import { filesPolicy, stepFiles } from "./file-fields.js";
 import { hold } from "./hold-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
@@ -86,6 +87,7 @@ const plainNames = (items: string) =>
 export interface GotoDraft {
   readonly step: Located<string> | undefined;
   readonly max: number | undefined;
+  readonly files?: Located<FilesPolicy> | undefined;
 }
 
 const gotoMax = number({ min: 0, max: MAX_COUNT, whole: true });
@@ -94,6 +96,11 @@ const gotoTarget = union(
   object({
     step: { schema: located(stepName), doc: "An ancestor to jump back to.", required: true },
     max: { schema: gotoMax, doc: "The same as `goto_max`." },
+    files: {
+      schema: filesPolicy,
+      doc: "In a workspace: `keep` leaves its files as they are, `restore` takes back what the target and all after it changed.",
+      default: "`keep` where the target is an agent, else `restore`",
+    },
   }),
 );
 

@@ -1,4 +1,5 @@
 import type { Transition } from "../../core/model/definition.js";
+import type { FilesPolicy } from "../../core/model/files-policy.js";
 import type { Mending } from "../read/fix.js";
 import type { Path } from "../read/path.js";
 import {
@@ -14,6 +15,7 @@ import {
 import { number, oneOf, text } from "../read/schema-scalars.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
 import { type ReadCondition, when } from "./condition-fields.js";
+import { filesPolicy } from "./file-fields.js";
 import { readsError } from "./reads-error.js";
 import { MAX_COUNT } from "./retry-fields.js";
 
@@ -29,6 +31,7 @@ export interface TransitionDraft {
   readonly on: Transition["on"];
   readonly priority: Located<number> | undefined;
   readonly when: ReadCondition | undefined;
+  readonly files: Located<FilesPolicy> | undefined;
   readonly at: number;
   readonly path: Path | null;
 }
@@ -63,6 +66,11 @@ const transitionMap = object({
     doc: "A condition, or JavaScript; the transition is taken only if it is true.",
     aliases: ["condition"],
   },
+  files: {
+    schema: filesPolicy,
+    doc: "In a workspace, where `to` has run before: `keep` leaves its files as they are, `restore` takes back what `to` and all after it changed.",
+    default: "keep",
+  },
 });
 
 const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named("transition", {
@@ -81,6 +89,7 @@ const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named
       on,
       priority: given.priority,
       when: given.when,
+      files: given.files,
       at: node.at,
       path,
     };

@@ -174,7 +174,7 @@ export function endingTargets(
 }
 
 function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] {
-  return drafts.flatMap(({ from, to, on, priority, when }, place) => {
+  return drafts.flatMap(({ from, to, on, priority, when, files }, place) => {
     if (from === undefined || to === undefined) return [];
     const id = place + 1;
     return [
@@ -185,6 +185,7 @@ function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] 
         on,
         priority: priority?.value ?? id,
         when: when?.condition ?? null,
+        ...given("files", files?.value),
       },
     ];
   });
@@ -360,5 +361,6 @@ function routing(keys: RoutingKeys | undefined): Routing {
     goto: keys.goto?.step?.value ?? null,
     gotoJs: keys.goto_js ?? null,
     gotoMax: keys.goto_max ?? keys.goto?.max ?? null,
+    ...given("gotoFiles", keys.goto?.files?.value),
   };
 }

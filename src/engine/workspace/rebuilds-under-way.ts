@@ -24,13 +24,13 @@ export class RebuildsUnderWay {
   /** What comes of it is put to the run, which no longer wants it if it has been discarded meanwhile. */
   begin(
     run: Run,
-    { rebuild, replay, leftover = null }: RebuildStarted,
+    { rebuild, replay, leftover = null, barrier }: RebuildStarted,
     post: (command: Command) => void,
   ): void {
     const controller = new AbortController();
     const startedAt = this.clock.now();
     const done = this.keeper
-      .rebuild({ run, rebuild, replay, leftover }, controller.signal)
+      .rebuild({ run, rebuild, replay, leftover, goesBack: barrier !== null }, controller.signal)
       .catch(failed)
       .then((built) => {
         if (this.byRun.get(run.id)?.controller === controller) this.byRun.delete(run.id);

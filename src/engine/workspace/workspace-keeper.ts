@@ -40,6 +40,8 @@ export interface WantedWorkspace {
   readonly replay: readonly number[];
   /** Whose leftovers lie in the active one, which is about to go; they are kept as a patch where that is possible. */
   readonly leftover: AttemptName | null;
+  /** A way back asks for it: what goes with the checkpoints that it cuts off is kept as a patch where that is possible. */
+  readonly goesBack: boolean;
 }
 
 export type BuiltWorkspace =
@@ -48,6 +50,8 @@ export type BuiltWorkspace =
       readonly path: string;
       readonly moved?: readonly MovedCheckpoint[];
       readonly partial?: KeptLeftover | null;
+      /** What the checkpoints that are not replayed had changed, relative to the run's folder. */
+      readonly previous?: string | null;
     }
   | { readonly ok: false; readonly message: string };
 

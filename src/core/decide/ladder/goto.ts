@@ -29,7 +29,7 @@ export const gotoRung: Rung = {
     return {
       kind: "act",
       reason: `${choice.note}back to ${to}${choice.by === "goto_js" ? " (goto_js)" : ""}`,
-      act: () => takeGoto(decision, job, choice.target, "failure", choice.note + choice.by),
+      act: () => takeGoto(decision, job, choice, "failure"),
     };
   },
 };
