@@ -172,8 +172,15 @@ export class WorkflowMaker {
         to: random.pick(targets),
         on,
         ...(random.chance(0.4) ? { when: this.condition() } : {}),
+        ...this.files(),
       };
     });
+  }
+
+  /** What becomes of the workspace on the way back. */
+  private files(): Step {
+    const { random } = this;
+    return this.inWorkspace && random.chance(0.5) ? { files: random.pick(["keep", "restore"]) } : {};
   }
 
   private condition(): unknown {
@@ -347,8 +354,8 @@ export class WorkflowMaker {
     const max = random.between(0, 2);
     return random.pick<Step>([
       { goto: step },
-      { goto: { step } },
-      { goto: { step, max } },
+      { goto: { step, ...this.files() } },
+      { goto: { step, max, ...this.files() } },
       { goto: step, goto_max: max },
     ]);
   }

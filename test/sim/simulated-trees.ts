@@ -104,7 +104,12 @@ export class SimulatedTrees {
     const kin = new Kin();
     const lost = new Set<Mark>();
     const wrong: string[] = [];
+    const begun: Mark[] = [];
+    const before = new Set<Mark>();
     for (const { seq, event } of log) {
+      if (event.type === "attempt.started") begun.push(`${event.job}/${event.attempt}`);
+      if (event.type === "barrier.closed")
+        for (const mark of begun) if (event.invalidated.includes(Number(jobIn(mark)))) before.add(mark);
       if (event.type === "visit.entered") kin.relate(event.job, event.by);
       if (event.type === "edge.taken" && event.on === "failure") kin.relate(event.job, event.target);
       if (event.type === "attempt.failed" && event.error.class === "infrastructure")
@@ -117,6 +122,7 @@ export class SimulatedTrees {
       const { mark, found, lacking } = entry;
       if (lacking.length > 0) wrong.push(`at ${seq} ${mark} begins in a tree that lacks ${lacking}`);
       for (const other of found) {
+        if (before.has(other)) wrong.push(`at ${seq} ${mark} begins in what ${other} left before a way back`);
         if (!kin.isOne(mark, other)) wrong.push(`at ${seq} ${mark} begins in what ${other} left`);
         const amongOthers = entries.get(other)?.found.some((before) => jobIn(before) !== jobIn(other));
         if (lost.has(other) && !amongOthers && !keepsLost)
