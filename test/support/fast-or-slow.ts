@@ -17,6 +17,7 @@ const MOCKS = /^vi\.(?:mock|doMock)\(/m;
 
 /** Not needed for every change: `.ci/run --all` runs these, and `npm run test:all`. */
 export const LONG_TESTS: readonly string[] = [
+  "test/cluster/gridengine-interruptions.test.ts",
   "test/cluster/gridengine-real.test.ts",
   "test/cluster/gridengine-server.test.ts",
   "test/e2e/bench.test.ts",
