@@ -76,6 +76,27 @@ describe("a worker that fails what another completes", () => {
     expect((await bench.health("good")).quarantine).toBe(null);
   });
 
+  it("is not blamed for jobs that failed on another one too before they were completed", {
+    tags: ["H2"],
+  }, async () => {
+    const server = bench.serve();
+    bench.worker("bad", server, failsAtOnce, { slots: 3 });
+    const met = new Set<number>();
+    const second = ({ jobId }: { readonly jobId: number }) => {
+      const ok = met.has(jobId);
+      met.add(jobId);
+      return { ok, ms: 1 };
+    };
+    bench.worker("other", server, second, { slots: 2 });
+    const runId = await bench.start(server, chain(5, "max: 3"));
+    await bench.pass(2_000);
+    const attempts = await bench.attempts(runId);
+    const ended = (how: string): number => attempts.filter((each) => each.startsWith(how)).length;
+    expect([ended("bad ok"), ended("other failed"), ended("other ok")]).toEqual([0, 5, 5]);
+    expect(ended("bad failed")).toBeGreaterThanOrEqual(5);
+    for (const name of ["bad", "other"]) expect((await bench.health(name)).quarantine ?? null).toBe(null);
+  });
+
   it("is not blamed for an outage that is over when others complete what it failed", {
     tags: ["H2"],
   }, async () => {

@@ -65,6 +65,28 @@ describe("a worker is not found", () => {
     expect(found.found()).toHaveLength(1);
   });
 
+  it("for a job that failed on another worker too in that visit, be it the server's own, and neither is that one", () => {
+    const found = new Contrast();
+    for (const [job, other] of [
+      [1, "other"],
+      [2, null],
+      [3, "other"],
+      [4, "other"],
+    ] as const) {
+      found.failed("bad", failure(job));
+      found.failed(other, failure(job));
+      // The other one has forgotten its failure; the job has not.
+      found.succeeded("other", "other/1", { job: 100 + job, visit: 1 });
+      found.succeeded("good", "good/1", { job, visit: 1 });
+    }
+    contrast(found, 5, 6);
+    expect(found.found()).toEqual([]);
+    // In its next visit it is another matter.
+    found.failed("bad", failure(1, 2));
+    found.succeeded("good", "good/1", { job: 1, visit: 2 });
+    expect(found.found().map(({ worker }) => worker)).toEqual(["bad"]);
+  });
+
   it("for a job that nobody will complete", () => {
     const found = new Contrast();
     contrast(found, 1, 2);

@@ -18,6 +18,11 @@ interface Failed extends FailedAttempt {
   completedOn: string | null;
 }
 
+/** Where a job failed in its newest visit; null is the server's own worker. */
+interface Met extends FailedAttempt {
+  readonly on: ReadonlySet<string | null>;
+}
+
 interface Streak {
   /** By job: those that failed since anything last succeeded there, as long as somebody may complete them. */
   readonly failed: Map<number, Failed>;
@@ -30,12 +35,19 @@ interface Streak {
 /**
  * Finds workers that fail what others complete. Without that contrast the fault is the step's own. And while something
  * that all of them need is down, all of them fail; when it is back, each completes what another has failed. So it also
- * takes a failure after the first of these completions.
+ * takes a failure after the first of these completions. A job that failed on two workers in one visit blames neither.
  */
 export class Contrast {
   private readonly streaks = new Map<string, Streak>();
+  /** By job. */
+  private readonly met = new Map<number, Met>();
 
-  failed(worker: string, attempt: FailedAttempt): void {
+  /** `worker` is null for the server's own, which is never blamed. */
+  failed(worker: string | null, attempt: FailedAttempt): void {
+    const before = this.met.get(attempt.job);
+    const elsewhere = before?.visit === attempt.visit ? before.on : [];
+    this.met.set(attempt.job, { ...attempt, on: new Set([...elsewhere, worker]) });
+    if (worker === null) return;
     const streak = this.streaks.get(worker) ?? { failed: new Map(), jobs: 0, goesOn: false };
     this.streaks.set(worker, streak);
     if (completedOf(streak).length > 0) streak.goesOn = true;
@@ -52,8 +64,14 @@ export class Contrast {
     if (worker !== null) this.streaks.delete(worker);
     for (const { failed } of this.streaks.values()) {
       const before = failed.get(job);
-      if (before?.visit === visit) before.completedOn ??= label;
+      if (before?.visit === visit && this.metOn(job) < 2) before.completedOn ??= label;
     }
+    this.met.delete(job);
+  }
+
+  /** On how many workers the job has failed in this visit. */
+  private metOn(job: number): number {
+    return this.met.get(job)?.on.size ?? 0;
   }
 
   /** The job will not be completed in this visit, or nobody here will hear of it. Those that were completed count on. */
@@ -61,6 +79,7 @@ export class Contrast {
     for (const { failed } of this.streaks.values())
       for (const each of [...failed.values()])
         if (each.completedOn === null && isOver(each)) failed.delete(each.job);
+    for (const each of [...this.met.values()]) if (isOver(each)) this.met.delete(each.job);
   }
 
   /** Whatever it was, it begins anew. */

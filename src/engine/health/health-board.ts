@@ -144,10 +144,10 @@ export class HealthBoard implements Standings {
     const { worker, label } = attempt;
     if (attempt.isProbation && worker !== null) this.endProbation(worker, ending);
     if (ending.kind === "succeeded") return this.contrast.succeeded(worker, label, attempt);
-    if (ending.kind === "ended" || worker === null) return;
+    if (ending.kind === "ended") return;
     // In quarantine it tells nothing new.
-    if (!attempt.isProbation && this.healthOf(worker).quarantine === null)
-      this.contrast.failed(worker, { ...attempt, code: ending.code });
+    if (worker !== null && (attempt.isProbation || this.healthOf(worker).quarantine !== null)) return;
+    this.contrast.failed(worker, { ...attempt, code: ending.code });
   }
 
   private endProbation(worker: string, { kind }: Ending): void {
