@@ -4,6 +4,7 @@ import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import type { Store } from "../store/store.js";
 import { logFile } from "../worker/attempt-paths.js";
 import { listHolds, type WaitingJob } from "./holds.js";
+import { isReusable } from "./lookup/own-runs.js";
 import { requireRun } from "./lookup/run-reference.js";
 import type { JobReport, RunReport } from "./run-report.js";
 
@@ -17,6 +18,8 @@ export interface RunSummary {
   readonly holds: readonly WaitingJob[];
   /** What the queue has given up. */
   readonly deadLetters: readonly DeadLetter[];
+  /** Where `run FILE --reuse` runs what it lacks; null: a new run cannot take over from it. */
+  readonly reuse_file: string | null;
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
 }
@@ -78,6 +81,7 @@ export async function summariseRun(
     failures: orderFailures(unhandled, report).map((job) => failedStep(job, (stream) => log(job, stream))),
     holds: mayWait ? await listHolds(store, { runId: run.id }) : [],
     deadLetters: deadLettersAmong(failed),
+    reuse_file: isReusable(run) && report.needs_program === null ? run.file : null,
     endings: readEndings(endings, (job) => log(job, "stdout")),
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.js";
@@ -102,6 +102,61 @@ steps: { call: { exec: "test -e network || exit 7" } }`);
     cli.write("network", "");
     const { exitCode, stdout } = await cli.daruma("redrive", String(report.jobs[0]!.id));
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`next: daruma resume ${report.run_id} `)]);
+  });
+});
+
+describe("a file that was edited since its run started", () => {
+  it("is named by retry and resume, with the fork that takes it; the run keeps what it was", {
+    tags: ["R12"],
+  }, async () => {
+    const id = await fail("edited");
+    const file = join(cli.path, "flow.yaml");
+    const same = await cli.daruma("retry", id, "b");
+    expect([same.exitCode, same.stderr]).toEqual([0, expect.not.stringContaining("has changed")]);
+    const second = await fail("edited-too");
+    writeFileSync(file, failing("edited-too").replace("test -e", "echo mended; test -e"));
+    const { exitCode, stderr } = await cli.daruma("retry", second, "b", "--no-resume");
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    const resumed = await cli.daruma("resume", second);
+    expect(resumed.stderr).toContain(
+      `warning: ${file} has changed since run ${second} started, which goes on with what it was; to continue with the new one: daruma fork ${second} --from b --file ${file} --output-dir ${cli.outputDir}\n`,
+    );
+    expect(resumed.stdout).not.toContain("mended");
+    const third = await fail("edited-third");
+    writeFileSync(file, "steps: 7\n");
+    expect((await cli.daruma("retry", third, "b")).stderr).toContain(
+      `${file} has changed since run ${third}`,
+    );
+  });
+});
+
+describe("the natural next command after a failed sweep", () => {
+  it("does not run all of it again: 300 jobs of the batch form, 7 % of which fail", {
+    tags: ["R13"],
+    timeout: HANG_MS,
+  }, async () => {
+    const file = cli.write(
+      "sweep.yaml",
+      `name: sweep300
+jobs:
+  - name: work_{i:03d}
+    command: 'echo {i} >> sweep.trace; test $(( {i} % 14 )) -ne 0 || test -e sweep.ok'
+    parameters: { i: "1:300" }
+  - name: sum
+    command: 'echo sum >> sweep.trace'
+    depends_on_regexes: ["work_.*"]
+`,
+    );
+    const trace = join(cli.path, "sweep.trace");
+    const ran = (): number => readFileSync(trace, "utf8").trim().split("\n").length;
+    const first = await runCli(["run", file, "--output-dir", cli.outputDir], {}, cli.path);
+    expect([first.exitCode, ran()]).toEqual([3, 300]);
+    expect(first.stdout).toContain(`\n      daruma run sweep.yaml --reuse`);
+    cli.write("sweep.ok", "");
+    rmSync(trace);
+    const next = await runCli(["run", "sweep.yaml", "--reuse", "--output-dir", cli.outputDir], {}, cli.path);
+    expect([next.exitCode, ran()]).toEqual([0, 22]);
+    expect(next.stdout).toContain("301 completed (279 taken over)");
   });
 });
 

@@ -47,6 +47,7 @@ function lines(report: Partial<RunReport>, rest: Partial<RunSummary> = {}): stri
       failures: [],
       holds: [],
       deadLetters: [],
+      reuse_file: null,
       endings: [],
       ...rest,
     },
@@ -111,7 +112,7 @@ describe("the summary", () => {
   it("paints such an end in amber, and names the status first for a run that failed as well", () => {
     const paint = (colour: string, text: string): string => `<${colour} ${text}>`;
     const summary = { report: { ...REPORT, handled_failures }, counts: [], failures: [], holds: [] };
-    const [title] = headlines({ ...summary, deadLetters: [], endings: [] }, paint);
+    const [title] = headlines({ ...summary, deadLetters: [], reuse_file: null, endings: [] }, paint);
     expect(title).toBe(
       "<yellow ! run 3 of release <bold completed>>, <yellow 1 failure handled: test, by fallback>",
     );
@@ -120,7 +121,9 @@ describe("the summary", () => {
     );
   });
 
-  it("names the failing step, its last words without escapes, its log and the next commands", () => {
+  it("names the failing step, its last words without escapes, its log and the next commands", {
+    tags: ["R13"],
+  }, () => {
     const failure = {
       job_id: 30_000_001,
       step: "build",
@@ -141,7 +144,23 @@ describe("the summary", () => {
       "log: /x/a3.e",
       "next: daruma explain 3",
       "      daruma logs 3 build",
+      "      daruma retry 3 build",
     ]);
+    const next = (more: Partial<RunSummary>, report: Partial<RunReport> = { status: "failed" }): string[] => {
+      const told = lines(report, { failures: [failure], counts: ["1 failed"], ...more });
+      return told.slice(told.indexOf("next: daruma explain 3") + 2).map((line) => line.trim());
+    };
+    expect(next({ reuse_file: "/srv/my flows/ci.yaml" })).toEqual([
+      "daruma retry 3 build",
+      "daruma run '/srv/my flows/ci.yaml' --reuse",
+    ]);
+    expect(next({ failures: [failure, { ...failure, code: "OOM", step: "train" }] })).toEqual([
+      "daruma recover 3",
+      "daruma retry 3 build train",
+    ]);
+    expect(next({ failures: Array(4).fill(failure) })).toEqual(["daruma reset 3"]);
+    const undone = { done: [], left: [] };
+    expect(next({ reuse_file: null }, { status: "failed", undone })).toEqual([]);
   });
 
   describe("tells each failure once", () => {
@@ -150,7 +169,7 @@ describe("the summary", () => {
       ...{ stdout_tail: null, stderr_tail: null, stdout_file: `/x/${step}.o`, stderr_file: `/x/${step}.e` },
       ...more,
     });
-    const told = (...failures: FailedStep[]) => lines({ status: "failed" }, { failures }).slice(1, -2);
+    const told = (...failures: FailedStep[]) => lines({ status: "failed" }, { failures }).slice(1, -3);
 
     it("and leaves to its last lines what they say themselves", () => {
       const message = "exit code 1: expected 3 to be 4";
@@ -207,9 +226,10 @@ describe("the summary", () => {
       stdout_file: null,
       stderr_file: null,
     };
-    expect(lines({ status: "failed" }, { failures: [failure] }).at(-1)).toBe(
+    expect(lines({ status: "failed" }, { failures: [failure] }).slice(-2)).toEqual([
       "      daruma logs 3 v --scope 'root/l[1]'",
-    );
+      "      daruma retry 3 'v@l[1]'",
+    ]);
   });
 
   it("lists holds with their last words and how to resolve them", () => {
@@ -236,9 +256,14 @@ describe("the summary", () => {
     expect(lines({ status: "running" }, { holds: [owned] }).at(-1)).toBe(
       "then:             process 77 on build-1 goes on with it",
     );
-    expect(lines({ status: "held" }, { holds: [hold, { ...hold, step: "w" }] })).toContain(
-      'to run them again:  daruma resolve 3 --all --retry --reason "..."',
-    );
+    const two = [hold, { ...hold, step: "w", error: failureOf({ code: "WALLTIME" }) }];
+    const both = lines({ status: "held" }, { holds: two, reuse_file: "/srv/ci.yaml" });
+    expect(both).toContain('to run them again:  daruma resolve 3 --all --retry --reason "..."');
+    expect(both.slice(-3)).toEqual([
+      "next: daruma recover 3",
+      "      daruma inbox",
+      "      daruma run /srv/ci.yaml --reuse",
+    ]);
   });
 
   it("lists questions with each answer as it is typed, beside the holds of the same run", () => {

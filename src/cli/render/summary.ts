@@ -1,15 +1,14 @@
 import type { JobStatus } from "../../core/model/rows.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../../report/lookup/job-name.js";
-import { goesOnWith } from "../../report/lookup/run-program.js";
 import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import type { UndoneJob } from "../../report/undone.js";
 import { durationText } from "../../report/words/duration-text.js";
 import { handledText } from "../../report/words/handled-text.js";
-import { shellWord } from "../../report/words/shell-word.js";
 import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
+import { logsCommand, nextLines } from "./next-lines.js";
 import type { Colour, Paint } from "./paint.js";
 import { HANDLED_SIGN, importedMark, STATUS_SIGNS, statusWord } from "./run-status.js";
 import { tableLines } from "./table.js";
@@ -154,11 +153,11 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
       );
   } else {
     const log = (failed: FailedStep, stream: "stdout" | "stderr"): string | null =>
-      look.isElsewhere ? logsCommand(id, failed, look) : failed[`${stream}_file`];
+      look.isElsewhere ? look.commandLine(logsCommand(id, failed)) : failed[`${stream}_file`];
     lines.push(...failedStepLines(failures, { paint: look.paint, log }));
   }
   lines.push(...holdLines(summary.holds, look), ...deadLetterLines(summary, look));
-  return [...lines, ...nextLines(report, first, look)];
+  return [...lines, ...nextLines(summary, look)];
 }
 
 /** What the queue has given up, with what brings it back. How to go on from a hold stands below it. */
@@ -175,27 +174,4 @@ function deadLetterLines(
     );
   const more = dead.length - lines.length;
   return more > 0 ? [...lines, `… and ${more} more dead letters: ${commandLine("dead-letters")}`] : lines;
-}
-
-function logsCommand(id: number, { step, scope }: FailedStep, { commandLine }: SummaryLook): string {
-  return commandLine(`logs ${id} ${step}${scope === "root" ? "" : ` --scope ${shellWord(scope)}`}`);
-}
-
-function nextLines(
-  { run_id: id, status, interrupted, imported, needs_program: program }: RunReport,
-  failed: FailedStep | undefined,
-  look: SummaryLook,
-): string[] {
-  const { commandLine } = look;
-  if (interrupted && program !== null) return [`run ${id} ${goesOnWith(program)}`];
-  if (interrupted || (status === "paused" && !imported)) return [`next: ${commandLine(`resume ${id}`)}`];
-  // How to go on from a hold stands below the holds.
-  const isUnderWay = status === "pending" || status === "running";
-  if (status !== "failed")
-    return isUnderWay && look.serversRuns.has(id) ? ["the server goes on with it"] : [];
-  const lines = [`next: ${commandLine(`explain ${id}`)}`];
-  // Elsewhere the command stands in place of the log's path.
-  if (failed !== undefined && failed.attempt > 0 && !look.isElsewhere)
-    lines.push(`      ${logsCommand(id, failed, look)}`);
-  return lines;
 }

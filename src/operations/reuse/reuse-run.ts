@@ -1,7 +1,6 @@
-import type { RunRow } from "../../core/model/rows.js";
 import { loadRun } from "../../engine/load-run.js";
 import type { NewRun } from "../../engine/new-run.js";
-import { isImported, requireOwnRuns } from "../../report/lookup/own-runs.js";
+import { isReusable, requireOwnRuns } from "../../report/lookup/own-runs.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
 import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
@@ -49,15 +48,11 @@ async function lastEnded(store: Store, workflow: string): Promise<number | null>
       ...(beforeId === undefined ? {} : { beforeId }),
     });
     const interrupted = await interruptedRuns(store, page);
-    const found = page.find((run) => isSource(run) && (run.status !== "running" || interrupted.has(run.id)));
+    const found = page.find(
+      (run) => isReusable(run) && (run.status !== "running" || interrupted.has(run.id)),
+    );
     if (found !== undefined) return found.id;
     if (page.length < RUNS_PER_PAGE) return null;
     beforeId = page.at(-1)!.id;
   }
-}
-
-/** What was undone is not there any more. */
-function isSource(run: RunRow): boolean {
-  const isUndone = run.tally?.ending?.undone === true;
-  return !isImported(run) && run.parent === null && run.options.only === null && !isUndone;
 }

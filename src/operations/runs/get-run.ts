@@ -123,6 +123,10 @@ const runDetails = z.object({
       }),
     ),
     holds: z.array(waitingJob),
+    reuse_file: z
+      .string()
+      .nullable()
+      .describe("The file of which a new run could take over from this one; null: none could."),
     endings: z.array(z.object({ step: z.string(), text: z.string() })),
   }),
 });
@@ -185,7 +189,7 @@ async function describeRun(
       jobs.push({ ...each, waits_for: waits === null ? null : await waits.of(run, each) });
   const definition = await definitionOf(store, runId);
   const summary = await summariseRun(store, outputDir, report);
-  const { counts, failures, holds, endings } = summary;
+  const { counts, failures, holds, reuse_file, endings } = summary;
   return {
     ...report,
     version: (await store.readWorkflow(run.workflow_id))!.version,
@@ -198,7 +202,13 @@ async function describeRun(
     ...(await standingOf(store, runId)),
     diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),
     usage: await usageOfModels(store, runId, definition),
-    summary: { counts: [...counts], failures: [...failures], holds: [...holds], endings: [...endings] },
+    summary: {
+      counts: [...counts],
+      failures: [...failures],
+      holds: [...holds],
+      reuse_file,
+      endings: [...endings],
+    },
   };
 }
 

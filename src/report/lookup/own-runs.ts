@@ -13,6 +13,15 @@ export function isImported({ options }: Pick<RunRow, "options">): boolean {
   return options.imported === true;
 }
 
+/**
+ * A new run of the workflow may take over from it. A run of one step alone, or of another run's step, is no run of the
+ * workflow; what was undone is not there any more.
+ */
+export function isReusable(run: Pick<RunRow, "options" | "parent" | "tally">): boolean {
+  const isUndone = run.tally?.ending?.undone === true;
+  return !isImported(run) && run.parent === null && run.options.only === null && !isUndone;
+}
+
 /** Refuses runs that were imported. What is not there is left to whoever looks for it. */
 export async function requireOwnRuns(store: Store, acted: readonly Acted[]): Promise<void> {
   const ids = await Promise.all(

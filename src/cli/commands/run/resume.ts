@@ -9,6 +9,7 @@ import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
 import { openHere } from "../../open-here.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
+import { tellChangedFile } from "../../tell-changed-file.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
 
@@ -32,6 +33,7 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
   const { daruma, channels } = await openHere(session, reference, flags, store);
   return followRun(session, daruma, { ...flags, channels }, async () => {
     const runId = await resolveRun(daruma.store, reference);
+    await tellChangedFile(session, daruma, runId);
     const reason = await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON);
     return daruma.takeUp(runId, { reason, key: flags.key ?? null, by: nameOfPrincipal(COMMAND_LINE) });
   });

@@ -99,6 +99,7 @@ function runOf(details: RunDetails): RunDetails {
       counts,
       failures: [...fitting(outcomes, MAX_OUTCOMES_BYTES)],
       holds: [...fitting(holds, MAX_OUTCOMES_BYTES)],
+      reuse_file: null,
       endings: [],
     },
   };

@@ -1,0 +1,62 @@
+import { relative } from "node:path";
+import { nameOf } from "../../report/lookup/job-name.js";
+import { goesOnWith } from "../../report/lookup/run-program.js";
+import type { FailedStep, RunSummary } from "../../report/run-summary.js";
+import { shellWord } from "../../report/words/shell-word.js";
+import type { SummaryLook } from "./summary.js";
+
+/** What more of, or another machine, may help; `recover` is made for it. */
+const RECOVERABLE: ReadonlySet<string> = new Set(["OOM", "WALLTIME"]);
+/** More of them are retried together, as all that failed. */
+const MAX_RETRIED = 3;
+const HEAD = "next: ";
+
+/** The commands that fit the end of a run, the first to type first. How to go on from a hold stands below the holds. */
+export function nextLines(summary: RunSummary, look: SummaryLook): string[] {
+  const { run_id: id, status, interrupted, imported, needs_program: program } = summary.report;
+  const { commandLine } = look;
+  if (interrupted && program !== null) return [`run ${id} ${goesOnWith(program)}`];
+  if (interrupted || (status === "paused" && !imported)) return [`${HEAD}${commandLine(`resume ${id}`)}`];
+  if (status === "failed" || status === "held") return listed(endCommands(summary, look), look);
+  const isUnderWay = status === "pending" || status === "running";
+  return isUnderWay && look.serversRuns.has(id) ? ["the server goes on with it"] : [];
+}
+
+function listed(commands: readonly string[], { commandLine }: SummaryLook): string[] {
+  return commands.map(
+    (command, index) => (index === 0 ? HEAD : " ".repeat(HEAD.length)) + commandLine(command),
+  );
+}
+
+function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: SummaryLook): string[] {
+  const { run_id: id, status, imported, undone } = report;
+  const held = holds.filter(({ kind }) => kind === "hold");
+  const codes = [...failures.map(({ code }) => code), ...held.map(({ error }) => error?.code ?? "")];
+  const commands = status === "failed" ? [`explain ${id}`] : [];
+  const [first] = failures;
+  // Elsewhere the command stands in place of the log's path.
+  if (status === "failed" && first !== undefined && first.attempt > 0 && !look.isElsewhere)
+    commands.push(logsCommand(id, first));
+  if (imported || undone !== null) return commands;
+  if (codes.some((code) => RECOVERABLE.has(code))) commands.push(`recover ${id}`);
+  if (status === "failed" && failures.length > 0) commands.push(retryCommand(id, failures));
+  if (held.length > 1) commands.push("inbox");
+  if (reuse_file !== null && !look.isElsewhere)
+    commands.push(`run ${shellWord(shortest(reuse_file))} --reuse`);
+  return commands;
+}
+
+function retryCommand(id: number, failures: readonly FailedStep[]): string {
+  if (failures.length > MAX_RETRIED) return `reset ${id}`;
+  return `retry ${id} ${failures.map(({ step, scope }) => shellWord(nameOf(step, scope))).join(" ")}`;
+}
+
+/** As it would be typed here. */
+function shortest(file: string): string {
+  const here = relative(process.cwd(), file);
+  return here.length < file.length && !here.startsWith("..") ? here : file;
+}
+
+export function logsCommand(id: number, { step, scope }: FailedStep): string {
+  return `logs ${id} ${step}${scope === "root" ? "" : ` --scope ${shellWord(scope)}`}`;
+}

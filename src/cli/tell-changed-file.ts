@@ -1,0 +1,45 @@
+import { existsSync } from "node:fs";
+import type { RunRow } from "../core/model/rows.js";
+import { loadRun } from "../engine/load-run.js";
+import type { Daruma } from "../host/daruma.js";
+import { forkableStep } from "../report/lookup/fork-run.js";
+import { isReusable } from "../report/lookup/own-runs.js";
+import { shellWord } from "../report/words/shell-word.js";
+import { commandLine } from "./declare/command-words.js";
+import { type Session, writeLines } from "./terminal/channel.js";
+
+/** A run keeps the definition that it started with: whoever has edited the file since wants to know before it goes on. */
+export async function tellChangedFile(session: Session, daruma: Daruma, runId: number): Promise<void> {
+  if (session.options.quiet) return;
+  const row = await daruma.store.readRun(runId);
+  if (row === null || row.finished_at !== null || !hasChanged(row, daruma)) return;
+  const step = await stepToForkAt(daruma, row);
+  const fork =
+    step === null
+      ? ""
+      : `; to continue with the new one: ${commandLine(session.options, `fork ${runId} --from ${shellWord(step)} --file ${shellWord(row.file!)}`)}`;
+  const { err } = session;
+  writeLines(err, [
+    `${err.paint("yellow", "warning")}: ${row.file} has changed since run ${runId} started, which goes on with what it was${fork}`,
+  ]);
+}
+
+/** One that is not there any more has nothing to offer; one that is refused is not what was started. */
+function hasChanged({ file, folder, definition_hash }: RunRow, daruma: Daruma): boolean {
+  if (file === null || !existsSync(file)) return false;
+  try {
+    return daruma.load(file, folder).hash !== definition_hash;
+  } catch {
+    return true;
+  }
+}
+
+/** The first job that is not done. */
+async function stepToForkAt({ store }: Daruma, row: RunRow): Promise<string | null> {
+  if (!isReusable(row)) return null;
+  const { run } = await loadRun(store, row.id);
+  const next = run.jobs.find(({ status, step }) => step.atEnd === null && !DONE.has(status));
+  return next === undefined ? null : forkableStep(run, next.step.definition.id);
+}
+
+const DONE: ReadonlySet<string> = new Set(["completed", "skipped"]);
