@@ -9,6 +9,7 @@ import { validateFiles } from "./check/validate-files.js";
 import { validateGraph } from "./check/validate-graph.js";
 import { validateStarts } from "./check/validate-starts.js";
 import type { StepEntry } from "./fields/step-entries.js";
+import { transitionsInSteps } from "./fields/transition-fields.js";
 import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
 import type { LintFinding } from "./lint/lint-finding.js";
@@ -84,10 +85,11 @@ export function readDefinition(
     texts: [],
   };
   const root = isBatchForm(given) ? withoutNullKeys(given) : given;
-  const keys = workflow.read(root, ROOT, context);
-  if (keys === undefined) return null;
-  const read = readEntries(keys, root, context);
+  const fileKeys = workflow.read(root, ROOT, context);
+  if (fileKeys === undefined) return null;
+  const read = readEntries(fileKeys, root, context);
   const written = read && linkProducers(read.entries, context);
+  const keys = withTransitionsInSteps(fileKeys, written ?? []);
   const own =
     written &&
     withDefaults(written, keys.routing?.defaults?.on_fail, endingTargets(keys, written), root, context);
@@ -119,6 +121,11 @@ export function readDefinition(
   }
   if (entries === null || findings.errors.length > 0) return null;
   return { definition: deepFreeze(definition), entries };
+}
+
+function withTransitionsInSteps(keys: WorkflowKeys, entries: readonly StepEntry[]): WorkflowKeys {
+  const inSteps = transitionsInSteps(entries);
+  return inSteps.length === 0 ? keys : { ...keys, transitions: [...(keys.transitions ?? []), ...inSteps] };
 }
 
 function withSchedulers(definition: Definition, schedulers: FileSchedulers | null): Definition {

@@ -164,10 +164,10 @@ jobs:
     expect(nodes[0]!.label).toBe("setup\non fail: run_js");
   });
 
-  it("is described to editors as the on_fail of a step", () => {
+  it("is described to editors as the on_fail of a step without its edge", () => {
     const schema = workflowJsonSchema() as { properties: { routing: { properties: { defaults: object } } } };
     expect(schema.properties.routing.properties.defaults).toMatchObject({
-      properties: { on_fail: { $ref: "#/$defs/on_fail" } },
+      properties: { on_fail: { $ref: "#/$defs/on_fail_defaults" } },
     });
   });
 });

@@ -13,7 +13,9 @@ import { findEntry, Locator, type SourceNode } from "./read/source-tree.js";
 import { quote } from "./read/suggest.js";
 
 type OnFailKeys = NonNullable<StepKeys["on_fail"]>;
-type Key = keyof OnFailKeys;
+/** An edge is never a default. */
+type Key = Exclude<keyof OnFailKeys, "edge">;
+type Defaults = Pick<OnFailKeys, Key>;
 
 export const DEFAULTS_PATH: Path = childPath(childPath(childPath(ROOT, "routing"), "defaults"), "on_fail");
 
@@ -34,7 +36,7 @@ const NOBODY_TAKES_IT: { readonly [key in Key]: string } = {
  */
 export function withDefaults(
   entries: readonly StepEntry[],
-  defaults: OnFailKeys | undefined,
+  defaults: Defaults | undefined,
   atEnd: ReadonlySet<string>,
   root: SourceNode,
   context: ReadContext,
@@ -56,7 +58,7 @@ export function withDefaults(
 }
 
 /** Told once here, and not once for every step. */
-function withoutUnknown(defaults: OnFailKeys, { indexOf }: StepGraph, { findings }: ReadContext): OnFailKeys {
+function withoutUnknown(defaults: Defaults, { indexOf }: StepGraph, { findings }: ReadContext): Defaults {
   const isKnown = (key: "run" | "goto") => (name: Located<string>) => {
     if (indexOf.has(name.value)) return true;
     reportUnknownStep(name, `${renderPath(DEFAULTS_PATH)}.${key}`, indexOf.keys(), findings);
@@ -69,7 +71,7 @@ function withoutUnknown(defaults: OnFailKeys, { indexOf }: StepGraph, { findings
 }
 
 /** Whether a step could write the default itself, by the rules for run lists and gotos. */
-function legality({ run, goto }: OnFailKeys, graph: StepGraph): (step: number, key: Key) => boolean {
+function legality({ run, goto }: Defaults, graph: StepGraph): (step: number, key: Key) => boolean {
   const { order, groups, indexOf, entries } = graph;
   const fan = fanOutOf(graph).paths;
   const pathOf = (index: number) => fan.get(entries[index]!.id)!;
@@ -91,7 +93,7 @@ function legality({ run, goto }: OnFailKeys, graph: StepGraph): (step: number, k
 
 function mergeKeys(
   { on_fail: own, execution }: StepKeys,
-  defaults: OnFailKeys,
+  defaults: Defaults,
   mayTake: (key: Key) => boolean,
   taken: Set<Key>,
 ): OnFailKeys {
@@ -114,6 +116,7 @@ function mergeKeys(
     goto,
     goto_js,
     goto_max: goesBack ? merge("goto_max") : own?.goto_max,
+    edge: own?.edge,
   };
 }
 
@@ -153,7 +156,7 @@ function namesOf(bounded: GotoDraft | RunDraft): string {
 }
 
 function warnOfIdle(
-  defaults: OnFailKeys,
+  defaults: Defaults,
   taken: ReadonlySet<Key>,
   root: SourceNode,
   { findings }: ReadContext,

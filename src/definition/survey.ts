@@ -8,6 +8,7 @@ import { pathSegments } from "./read/path.js";
 import type { Located } from "./read/schema.js";
 import { lineStartsOf, SourceText } from "./read/source-text.js";
 import { nodeAt, type SourceNode } from "./read/source-tree.js";
+import { placeText } from "./read/transition-place.js";
 
 /** The lines of a text that something stands in, from 1; both belong to it. */
 export interface Lines {
@@ -23,7 +24,7 @@ export interface Survey {
 
 type PlacedEdge = DrawnEdge & {
   readonly lines: Lines | null;
-  /** Its number in the file's list of transitions, from 1, by which it is edited; null: it is no transition. */
+  /** Its number in the file's list of transitions, from 1, by which it is edited; null: it is not in that list. */
   readonly transition: number | null;
   /** Of a transition: its condition as data. */
   readonly when: Condition | null;
@@ -59,6 +60,8 @@ class Places {
   readonly #edges = new Map<string, Located<unknown>>();
   readonly #steps: ReadonlyMap<string, StepEntry>;
   readonly #taken: ReadonlyMap<number, string>;
+  /** By the id of its edge: its place among those that could be read. */
+  readonly #transitions: ReadonlyMap<string, number>;
 
   constructor(
     source: string,
@@ -66,6 +69,9 @@ class Places {
   ) {
     this.#text = new SourceText(source, lineStartsOf(source));
     this.#taken = takenWhen(read.definition);
+    this.#transitions = new Map(
+      read.definition.transitions.map((transition) => [placeText(transition), transition.id - 1]),
+    );
     this.#steps = new Map(read.entries.map((entry) => [entry.id, entry]));
     for (const { id, raw } of read.entries) {
       for (const [place, group] of dependencyGroups(raw?.keys.depends_on).entries())
@@ -92,7 +98,7 @@ class Places {
 
   ofEdge({ id, kind }: DrawnEdge): Pick<PlacedEdge, "lines" | "transition" | "when" | "taken"> {
     const none = { lines: null, transition: null, when: null, taken: null };
-    if (kind.startsWith("transition")) return this.#ofTransition(Number(/\d+/.exec(id)![0]));
+    if (kind.startsWith("transition")) return this.#ofTransition(this.#transitions.get(id)!);
     const found = this.#edges.get(id);
     if (found === undefined || found.at < 0) return none;
     return { ...none, lines: this.#linesOf(found.at, nodeAt(this.read.root, pathSegments(found.path))) };
@@ -104,7 +110,7 @@ class Places {
     const segments = pathSegments(draft.path);
     return {
       lines: this.#linesOf(draft.at, nodeAt(this.read.root, segments)),
-      transition: Number(segments.at(-1)) + 1,
+      transition: draft.inStep ? null : Number(segments.at(-1)) + 1,
       when: draft.when?.condition ?? null,
       taken: this.#taken.get(place + 1) ?? null,
     };

@@ -129,8 +129,7 @@ function buildWorkflow(shape: WorkflowShape): RandomWorkflow {
   const text = JSON.stringify({
     ...(shape.holds === false ? {} : { unhandled: "hold" }),
     ...(typeof shape.holds === "string"
-      ? // biome-ignore lint/suspicious/noThenProperty: a key of the file
-        { hold: { expires: 50, then: shape.holds === "complete" ? { complete: ["a", "b"] } : shape.holds } }
+      ? { hold: { expires: 50, then: shape.holds === "complete" ? { complete: ["a", "b"] } : shape.holds } }
       : {}),
     ...healing(shape),
     failure_handlers: HANDLERS,

@@ -77,7 +77,6 @@ export class WorkflowMaker {
     const { random } = this;
     return {
       expires: random.pick([1, 100, 1_000]),
-      // biome-ignore lint/suspicious/noThenProperty: a key of the file
       then: random.pick(["fail", "skip", "retry", "retry", { complete: ["a", "b"] }]),
     };
   }
@@ -273,7 +272,6 @@ export class WorkflowMaker {
 
   private patience(ms: number): Step {
     if (ms % 3 === 0) return { timeout_ms: ms };
-    // biome-ignore lint/suspicious/noThenProperty: a key of the file
     return { expires: ms, then: ms % 3 === 1 ? "fail" : { choose: ms % 2 === 0 ? "approve" : "reject" } };
   }
 

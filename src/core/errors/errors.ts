@@ -136,6 +136,11 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "Nothing can ever run the step (a warning).",
     next: "Name it in a run list, remove its depends_on, or set `start: auto`.",
   },
+  FALLBACK_SKIPS: {
+    means:
+      "A transition on failure does not say what becomes of the steps that depend on the failed one: they are skipped, and the run completes (a warning).",
+    next: "Add `then: continue`, `then: fail` or `then: skip` to the transition.",
+  },
   UNREACHABLE_RUNG: {
     means: "A goto without a bound goes back at every failure, so a later rung is never reached (a warning).",
     next: "Bound it: `goto: { step: X, max: 1 }`.",

@@ -269,8 +269,12 @@ export interface ScaleFactor {
 }
 
 /** An edge from the end of one step to the start of another. */
+/** What a route that began with a failure comes to, once it has completed. */
+export const ROUTE_ENDS = ["skip", "continue", "fail"] as const;
+export type RouteEnd = (typeof ROUTE_ENDS)[number];
+
 export interface Transition {
-  /** Its place in the file, from 1. */
+  /** Its place in the list, from 1; those that are written in steps come after, in the order of the steps. */
   readonly id: number;
   readonly from: string;
   readonly to: string;
@@ -279,6 +283,10 @@ export interface Transition {
   readonly when: Condition | null;
   /** Where it leads back; missing: `keep`. */
   readonly files?: FilesPolicy;
+  /** Of a transition on failure. Missing: the file does not say, which means `skip`. */
+  readonly then?: RouteEnd;
+  /** It is written in its step, as `on_fail.edge`, and not in the list. */
+  readonly inStep?: true;
 }
 
 /** A test of the run's state: structured, or an expression for the sandbox. */

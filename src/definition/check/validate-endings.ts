@@ -95,7 +95,7 @@ const PLACED_KEYS = [
   "undo",
   "hold",
 ];
-const ROUTING_KEYS = ["run", "run_js", "run_max", "goto", "goto_js", "goto_max"];
+const ROUTING_KEYS = ["run", "run_js", "run_max", "goto", "goto_js", "goto_max", "edge"];
 
 function checkKeys({ id, raw }: StepEntry, kind: Kind, findings: Findings): void {
   if (raw === null) return;

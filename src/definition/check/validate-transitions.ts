@@ -1,6 +1,7 @@
 import { isSamePath } from "../../core/model/fan-out.js";
 import type { TransitionDraft } from "../fields/transition-fields.js";
 import { type Mending, rename } from "../read/fix.js";
+import { childPath } from "../read/path.js";
 import type { Findings } from "../read/problem.js";
 import type { Located } from "../read/schema.js";
 import { didYouMean, quote } from "../read/suggest.js";
@@ -19,6 +20,7 @@ export interface TransitionCheck {
 export function validateTransitions(check: TransitionCheck, findings: Findings): void {
   for (const transition of check.transitions) {
     checkEnds(transition, check, findings);
+    checkThen(transition, check, findings);
   }
   checkPriorities(check.transitions, findings);
 }
@@ -50,6 +52,22 @@ function checkEnds(transition: TransitionDraft, check: TransitionCheck, findings
   if (isBroughtTo(source, paths[target]!, check)) return;
   const message = `the transition from ${quote(from!.value)} (in ${renderPath(paths[source]!)}) leaves its scope: ${quote(to!.value)} is in ${renderPath(paths[target]!)}`;
   findings.error({ code: "CROSS_SCOPE", message, at: to!.at, path: to!.path });
+}
+
+/** `continue_on_failure` has answered already: the dependents do not wait for the route. */
+function checkThen(transition: TransitionDraft, { graph }: TransitionCheck, findings: Findings): void {
+  const { from, then, at, path } = transition;
+  const source = from && graph.indexOf.get(from.value);
+  if (source === undefined || then === undefined) return;
+  if (graph.entries[source]!.raw?.keys.continue_on_failure !== true) return;
+  const message = `${quote(from!.value)} has \`continue_on_failure\`: the steps that depend on it run at once, so \`then: ${then}\` has no effect`;
+  findings.error({
+    code: "INVALID_VALUE",
+    message,
+    hint: "Remove one of the two.",
+    at,
+    path: childPath(path, "then"),
+  });
 }
 
 /** Whether the routed step `source` is also at work in the scopes of this path, because a transition leads there. */

@@ -6,6 +6,7 @@ import type {
   Transition,
 } from "../../core/model/definition.js";
 import type { JobStatus } from "../../core/model/rows.js";
+import { placeText } from "../read/transition-place.js";
 import { renderCondition } from "./render-condition.js";
 
 /** A condition is a hint in a picture; the file has the whole of it. */
@@ -116,9 +117,9 @@ function undoEdge({ id, undo }: StepDefinition, nameOf: ReadonlyMap<string, stri
 }
 
 function transitionEdge(transition: Transition, nameOf: ReadonlyMap<string, string>): DrawnEdge {
-  const { id, from, to, on, priority, when } = transition;
+  const { from, to, on, priority, when } = transition;
   return {
-    id: `transitions[${id - 1}]`,
+    id: placeText(transition),
     from: nameOf.get(from) ?? NOWHERE,
     to: nameOf.get(to) ?? NOWHERE,
     kind: `transition_${on}`,

@@ -97,7 +97,6 @@ const humanFields = {
     doc: "The choices that fail the step; `reject` if it is among the choices.",
   },
   expires: { schema: duration({ min: 1 }), doc: "How long the question waits for an answer." },
-  // biome-ignore lint/suspicious/noThenProperty: a key of the file
   then: {
     schema: union(
       oneOf(["fail"]),

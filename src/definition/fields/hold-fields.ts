@@ -27,7 +27,6 @@ export const hold = named(
           doc: "How long it waits for a decision.",
           required: true,
         },
-        // biome-ignore lint/suspicious/noThenProperty: a key of the file
         then: {
           schema: union(byWord, withOutput),
           doc: "What is done then: `fail`, `skip`, `retry` (once a job; held again, it fails), or `complete` with an output.",

@@ -26,6 +26,7 @@ import { hold } from "./hold-fields.js";
 import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
 import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js";
+import { ROUTE_END_DOC, routeEnd } from "./route-end.js";
 
 const MAX_NAME_CHARS = 200;
 export const MAX_DESCRIPTION_CHARS = 10_000;
@@ -160,7 +161,39 @@ const ROUTING_OPTIONS = {
   misplaced: (key: string) =>
     key === "transitions" || key === "goto_event" ? "write it as `transitions` at the top of the file" : null,
 };
-export const onFail = named("on_fail", withOneBound(object(failureFields, ROUTING_OPTIONS)));
+
+/** The step's transition on failure, as short as it can be. */
+const edge = object({
+  to: { schema: located(stepName), doc: "The step that runs then.", required: true },
+  then: { schema: routeEnd, doc: ROUTE_END_DOC },
+});
+
+export const onFail = named(
+  "on_fail",
+  withOneBound(
+    object(
+      {
+        ...failureFields,
+        edge: {
+          schema: located(edge),
+          doc: "A transition on failure from this step, tried after those of the list `transitions`.",
+        },
+      },
+      ROUTING_OPTIONS,
+    ),
+  ),
+);
+
+/** An edge belongs to one step: as a default it would lead every step to the same one. */
+export const onFailDefaults = named(
+  "on_fail_defaults",
+  withOneBound(
+    object(failureFields, {
+      misplaced: (key) =>
+        key === "edge" ? "an edge is no default: write it in the step" : ROUTING_OPTIONS.misplaced(key),
+    }),
+  ),
+);
 export const onSuccess = named("on_success", withOneBound(object(routingFields, ROUTING_OPTIONS)));
 
 const joinWord = mapped(oneOf(["all", "any"]), (kind): Join => ({ kind }));

@@ -1,7 +1,7 @@
-import type { Transition } from "../../core/model/definition.js";
+import type { RouteEnd, Transition } from "../../core/model/definition.js";
 import type { FilesPolicy } from "../../core/model/files-policy.js";
 import type { Mending } from "../read/fix.js";
-import type { Path } from "../read/path.js";
+import { childPath, type Path } from "../read/path.js";
 import {
   type Located,
   listOf,
@@ -18,6 +18,8 @@ import { type ReadCondition, when } from "./condition-fields.js";
 import { filesPolicy } from "./file-fields.js";
 import { readsError } from "./reads-error.js";
 import { MAX_COUNT } from "./retry-fields.js";
+import { ROUTE_END_DOC, routeEnd } from "./route-end.js";
+import type { StepEntry } from "./step-entries.js";
 
 const MAX_NAME_CHARS = 200;
 const OUTCOMES = ["success", "failure", "any"] as const satisfies readonly Transition["on"][];
@@ -32,6 +34,9 @@ export interface TransitionDraft {
   readonly priority: Located<number> | undefined;
   readonly when: ReadCondition | undefined;
   readonly files: Located<FilesPolicy> | undefined;
+  readonly then: RouteEnd | undefined;
+  /** It is written in its step. */
+  readonly inStep: boolean;
   readonly at: number;
   readonly path: Path | null;
 }
@@ -71,6 +76,7 @@ const transitionMap = object({
     doc: "In a workspace, where `to` has run before: `keep` leaves its files as they are, `restore` takes back what `to` and all after it changed.",
     default: "keep",
   },
+  then: { schema: routeEnd, doc: ROUTE_END_DOC },
 });
 
 const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named("transition", {
@@ -83,6 +89,7 @@ const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named
     const on = given.on ?? (usesNodeForm ? "any" : "success");
     if (!saysOn && on === "success" && given.when !== undefined && readsError(given.when, context.findNames))
       reportBlindCondition(node, path, context);
+    if (on === "success" && given.then !== undefined) reportIdleEnd(node, path, context);
     return {
       from: given.from,
       to: given.to,
@@ -90,6 +97,8 @@ const transition: Schema<TransitionDraft, Written<typeof transitionMap>> = named
       priority: given.priority,
       when: given.when,
       files: given.files,
+      then: given.then,
+      inStep: false,
       at: node.at,
       path,
     };
@@ -107,4 +116,42 @@ function reportBlindCondition(node: SourceMap, path: Path | null, context: ReadC
   context.findings.error({ code: "INVALID_VALUE", message, hint, at, path, mending: ADD_ON });
 }
 
+/** Only a failure leaves dependents behind about which something must be said. */
+function reportIdleEnd(node: SourceMap, path: Path | null, context: ReadContext): void {
+  const message = "`then` says what becomes of a failure, but the transition is tried only after a success";
+  const hint = "Add `on: failure` or `on: any`, or remove `then`.";
+  const at = findEntry(node, "then")?.keyAt ?? node.at;
+  context.findings.error({
+    code: "INVALID_VALUE",
+    message,
+    hint,
+    at,
+    path: childPath(path, "then"),
+    mending: ADD_ON,
+  });
+}
+
 export const transitions = listOf(transition, { items: "transitions" });
+
+/** The transitions that steps give themselves, in the order of the steps. */
+export function transitionsInSteps(entries: readonly StepEntry[]): TransitionDraft[] {
+  return entries.flatMap(({ id, at: stepAt, path: stepPath, raw }) => {
+    const edge = raw?.keys.on_fail?.edge;
+    if (edge === undefined) return [];
+    const { value, at, path } = edge;
+    return [
+      {
+        from: { value: id, at: stepAt, path: stepPath },
+        to: value.to,
+        on: "failure",
+        priority: undefined,
+        when: undefined,
+        files: undefined,
+        then: value.then,
+        inStep: true,
+        at,
+        path,
+      },
+    ];
+  });
+}

@@ -39,6 +39,57 @@ describe("transitions", () => {
     ]);
   });
 
+  it("say what becomes of the failure", () => {
+    expect(
+      transitionsOf(
+        "[{ from: a, to: b, on: failure, then: continue }, { from: a, to: c, on: any, then: fail }]",
+      ).map(({ then }) => then),
+    ).toEqual(["continue", "fail"]);
+  });
+
+  it("stand in the step as well, and come after those of the list", () => {
+    const steps = `steps:
+  a: { exec: x, on_fail: { edge: { to: b, then: continue } } }
+  b: { exec: x }
+  c: { exec: x, on_fail: { edge: { to: b } } }`;
+    const list = "transitions: [{ from: a, to: c, on: failure, priority: 9 }]";
+    expect(definitionOf(`${list}\n${steps}`).transitions).toEqual([
+      { id: 1, from: "a", to: "c", on: "failure", priority: 9, when: null },
+      { id: 2, from: "a", to: "b", on: "failure", priority: 2, when: null, then: "continue", inStep: true },
+      { id: 3, from: "c", to: "b", on: "failure", priority: 3, when: null, inStep: true },
+    ]);
+    expect(definitionOf(steps).steps.map(({ start }) => start)).toEqual(["auto", "routed", "auto"]);
+  });
+
+  it.each([
+    [
+      "transitions: [{ from: a, to: b, then: skip }]\nsteps: { a: { exec: x }, b: { exec: x } }",
+      "INVALID_VALUE 1:33 transitions[0].then",
+    ],
+    [
+      "transitions: [{ from: a, to: b, on: failure, then: stop }]\nsteps: { a: { exec: x }, b: { exec: x } }",
+      "INVALID_VALUE 1:52 transitions[0].then",
+    ],
+    [
+      "steps: { a: { exec: x, on_fail: { edge: { to: c } } }, b: { exec: x } }",
+      "UNKNOWN_STEP 1:47 steps.a.on_fail.edge.to",
+    ],
+    [
+      "steps: { a: { exec: x, on_fail: { edge: { then: fail } } }, b: { exec: x } }",
+      "MISSING_KEY 1:41 steps.a.on_fail.edge",
+    ],
+    [
+      "routing: { defaults: { on_fail: { edge: { to: b } } } }\nsteps: { a: { exec: x }, b: { exec: x } }",
+      "UNKNOWN_KEY 1:35 routing.defaults.on_fail.edge",
+    ],
+    [
+      "steps: { a: { exec: x, continue_on_failure: true, on_fail: { edge: { to: b, then: skip } } }, b: { exec: x } }",
+      "INVALID_VALUE 1:68 steps.a.on_fail.edge.then",
+    ],
+  ])("%s: %s", (source, summary) => {
+    expect(summaryOf(source)).toEqual([summary]);
+  });
+
   it("take the keys of the other forms", () => {
     expect(
       transitionsOf(

@@ -39,7 +39,7 @@ import { concurrency, priority } from "./start/concurrency-fields.js";
 import { schedules } from "./start/schedule-fields.js";
 import { triggers } from "./start/webhook-fields.js";
 import { steps } from "./step-entries.js";
-import { environment, MAX_DESCRIPTION_CHARS, onFail, stepNames } from "./step-fields.js";
+import { environment, MAX_DESCRIPTION_CHARS, onFailDefaults, stepNames } from "./step-fields.js";
 import { transitions } from "./transition-fields.js";
 import { actions } from "./trigger-fields.js";
 import { userData } from "./user-data-fields.js";
@@ -197,7 +197,7 @@ export const WORKFLOW_FIELDS = {
       defaults: {
         schema: object({
           on_fail: {
-            schema: onFail,
+            schema: onFailDefaults,
             doc: "Keys for the `on_fail` of every step that does not give them itself; `retry` is merged key by key.",
           },
         }),

@@ -1,5 +1,6 @@
 import type { Definition, Transition } from "../../core/model/definition.js";
 import { quote } from "../read/suggest.js";
+import { placeOfTransition } from "../read/transition-place.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 
 type Outcome = "success" | "failure";
@@ -19,7 +20,7 @@ export function lintTransitions({ transitions }: Definition): LintFinding[] {
     const reason = [...new Set(blockers)].join("; ");
     const message = `transition ${id} from ${quote(from)} can never be taken: ${reason}`;
     const hint = "Give it a lower priority number, give the other one a condition, or remove it.";
-    return [finding("NO_EFFECT", message, ["transitions", id - 1], hint)];
+    return [finding("NO_EFFECT", message, placeOfTransition(transition), hint)];
   });
 }
 

@@ -5,6 +5,7 @@ import { type Definition, repairsInVisit, type StepDefinition } from "../../core
 import { isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { quote } from "../read/suggest.js";
 import { lintConcurrency } from "./lint-concurrency.js";
+import { lintFallbacks } from "./lint-fallbacks.js";
 import { lintFiles } from "./lint-files.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 import { lintGotos } from "./lint-gotos.js";
@@ -32,6 +33,7 @@ export function lintDefinition(definition: Definition): LintFinding[] {
     ...lintSchedules(definition),
     ...lintSelfHeal(definition),
     ...lintTransitions(definition),
+    ...lintFallbacks(definition),
     ...lintGotos(definition),
     ...lintFiles(definition),
   ];

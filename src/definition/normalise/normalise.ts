@@ -174,7 +174,7 @@ export function endingTargets(
 }
 
 function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] {
-  return drafts.flatMap(({ from, to, on, priority, when, files }, place) => {
+  return drafts.flatMap(({ from, to, on, priority, when, files, then, inStep }, place) => {
     if (from === undefined || to === undefined) return [];
     const id = place + 1;
     return [
@@ -186,6 +186,8 @@ function normaliseTransitions(drafts: readonly TransitionDraft[]): Transition[] 
         priority: priority?.value ?? id,
         when: when?.condition ?? null,
         ...given("files", files?.value),
+        ...given("then", then),
+        ...(inStep ? { inStep } : {}),
       },
     ];
   });
