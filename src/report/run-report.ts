@@ -1,7 +1,13 @@
 import { DEFAULT_PRIORITY, type RunConcurrency } from "../core/groups/concurrency.js";
 import type { Output } from "../core/model/events.js";
 import type { ErrorRecord } from "../core/model/failure.js";
-import type { JobRow, RouteRow, RunRow, RunStatus } from "../core/model/rows.js";
+import {
+  HANDLING_FIELDS,
+  type JobRow,
+  type RouteRow,
+  type RunRow,
+  type RunStatus,
+} from "../core/model/rows.js";
 import type { Run } from "../core/model/run.js";
 import { seenLastError } from "../core/model/seen-error.js";
 import { iso } from "../core/text/iso-time.js";
@@ -41,6 +47,8 @@ export interface RunReport extends RunTimes {
   readonly jobs: readonly JobReport[];
   readonly routes: readonly RouteReport[];
   readonly handled_failures: readonly HandledFailure[];
+  /** Jobs that did not run because of a failure that is handled. */
+  readonly skipped_by_failure: readonly SkippedByFailure[];
   readonly error: ErrorRecord | null;
   /** What a run that is about to end is at; null: it is not, or is over. */
   readonly phase: "undo" | "finally" | null;
@@ -69,8 +77,17 @@ export const ROUTE_REPORT = {
   reason: text,
 } as const;
 export type RouteReport = OfFields<typeof ROUTE_REPORT>;
-export const HANDLED_FAILURE = { job_id: number, ...AT_STEP, code: text, message: text } as const;
+export const FAILED_JOB = { job_id: number, ...AT_STEP, code: text, message: text } as const;
+export const HANDLED_FAILURE = { ...FAILED_JOB, ...HANDLING_FIELDS } as const;
 export type HandledFailure = OfFields<typeof HANDLED_FAILURE>;
+/** `failure` is the step that failed, in `failure_job_id`. */
+export const SKIPPED_BY_FAILURE = {
+  job_id: number,
+  ...AT_STEP,
+  failure: text,
+  failure_job_id: number,
+} as const;
+export type SkippedByFailure = OfFields<typeof SKIPPED_BY_FAILURE>;
 
 /** A run of very many jobs has them read one page after the other. */
 const JOBS_PER_PAGE = 1_000;
@@ -96,9 +113,12 @@ export async function openReport(store: Store, runId: number): Promise<OpenRepor
     store.listJobs({ runId, status: ["failed"] }),
     store.readRoutes(runId),
   ]);
+  const skipped = failed.some(({ handled }) => handled)
+    ? await store.listJobs({ runId, status: ["skipped"] })
+    : [];
   const interrupted = (await interruptedRuns(store, [run])).has(runId);
   const undone = await readUndone(store, run);
-  const report = { ...buildReport(run, failed, routes, interrupted), jobs: [], undone };
+  const report = { ...buildReport(run, [...failed, ...skipped], routes, interrupted), jobs: [], undone };
   return { report, jobs: jobsOf(store, run) };
 }
 
@@ -148,12 +168,23 @@ export function buildReport(
         scope: job.scope,
         code: job.error?.code ?? "",
         message: job.error?.message ?? "",
+        ...(job.handling ?? { how: "edge", by: null, then: null }),
       })),
+    skipped_by_failure: skippedByFailure(jobs),
     error: run.error,
     phase: run.tally?.ending?.phase ?? null,
     undone: null,
     ...timesOf(run),
   };
+}
+
+function skippedByFailure(jobs: readonly JobRow[]): SkippedByFailure[] {
+  const stepOf = new Map(jobs.map(({ id, step }) => [id, step]));
+  return jobs.flatMap(({ id, step, scope, skipped_by: failure }) =>
+    failure === null
+      ? []
+      : [{ job_id: id, step, scope, failure: stepOf.get(failure) ?? "", failure_job_id: failure }],
+  );
 }
 
 function takenOverBy({ options: { reused } }: RunRow): RunReport["taken_over"] {

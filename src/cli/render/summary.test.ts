@@ -31,6 +31,7 @@ const REPORT: RunReport = {
   jobs: [],
   routes: [],
   handled_failures: [],
+  skipped_by_failure: [],
   error: null,
   phase: null,
   undone: null,
@@ -93,7 +94,8 @@ describe("the summary", () => {
     ]);
   });
 
-  const test = { job_id: 30_000_001, step: "test", scope: "root", by: "fallback" };
+  const handling = { how: "edge", by: "fallback", then: "skip" } as const;
+  const test = { job_id: 30_000_001, step: "test", scope: "root", ...handling };
   const handled_failures = [{ ...test, code: "EXIT_2", message: "exit code 2" }];
 
   it("ends no completed run with a tick in which a failure was handled", () => {

@@ -112,6 +112,7 @@ export function takeEdge(
     to: choice.edge.to.definition.id,
     on,
     status: choice.status,
+    ...(on === "failure" ? { then: choice.edge.definition.then ?? "skip" } : {}),
     counted: choice.counted,
     loop: choice.counted ? source.scope.loops + 1 : null,
     considered: choice.considered,

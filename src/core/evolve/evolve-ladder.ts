@@ -230,7 +230,7 @@ function takeEdge(run: Run, event: Payload<"edge.taken">): void {
     noteRound(run, source, [event.target]);
     const beginsAnew = event.counted || target.barrier !== null;
     const visit = beginsAnew && target.entered ? target.visit + 1 : target.visit;
-    source.route = { target, visit };
+    source.route = { target, visit, then: event.then ?? "skip" };
     if (begins) target.ledBy = ledBy(run, target, source, { route: "edge", edge: event.edge });
   }
   run.dirty.add(source);

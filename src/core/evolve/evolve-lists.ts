@@ -8,8 +8,30 @@ type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
 export function enterVisit(run: Run, event: Payload<"visit.entered">): void {
   const job = jobById(run, event.job);
   change(run, job, () => {
-    const { status, error, failure, handled, partOf, output, failedOutput, route, ledBy: led } = job;
-    job.beforeVisit = { status, error, failure, handled, partOf, output, failedOutput, route, ledBy: led };
+    const {
+      status,
+      error,
+      failure,
+      handled,
+      stoodInBy,
+      partOf,
+      output,
+      failedOutput,
+      route,
+      ledBy: led,
+    } = job;
+    job.beforeVisit = {
+      status,
+      error,
+      failure,
+      handled,
+      stoodInBy,
+      partOf,
+      output,
+      failedOutput,
+      route,
+      ledBy: led,
+    };
     const mends = event.role === "remediation";
     const failed = mends ? ledBy(run, job, jobById(run, event.by), { route: "remediate", edge: null }) : null;
     beginVisit(job);

@@ -4,7 +4,7 @@ import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
 import { traitsOf } from "../model/failure.js";
-import { settleGates } from "../model/gate.js";
+import { failureBehind, settleGates } from "../model/gate.js";
 import { hasFollowUps } from "../model/graph.js";
 import {
   addJob,
@@ -113,8 +113,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       for (const id of event.jobs) makeReady(run, jobById(run, id));
       return;
     case "jobs.skipped":
-      for (const id of event.jobs) settle(run, jobById(run, id), "skipped", "lost");
-      return;
+      return skipJobs(run, event);
     case "jobs.canceled":
       return cancelJobs(run, event.jobs, judgeEnding(event.code, event.reason), at);
     case "jobs.stopping":
@@ -273,6 +272,14 @@ function makeReady(run: Run, job: Job): void {
     job.dueAt = null;
     job.parked = null;
   });
+}
+
+function skipJobs(run: Run, { jobs, because }: Payload<"jobs.skipped">): void {
+  for (const id of jobs) {
+    const job = jobById(run, id);
+    if (because !== "if" && because !== "not_routed") job.skippedBy = failureBehind(job);
+    settle(run, job, "skipped", "lost");
+  }
 }
 
 function releaseJob(run: Run, job: Job): void {

@@ -1,7 +1,7 @@
 import { DEFAULT_PRIORITY } from "../groups/concurrency.js";
 import type { Definition, Scale } from "../model/definition.js";
 import type { Event } from "../model/events.js";
-import { isHandled } from "../model/handled.js";
+import { handlingOf } from "../model/handled.js";
 import { needsEngine } from "../model/resting.js";
 import type {
   AttemptRow,
@@ -65,7 +65,8 @@ function wordsOf(error: { readonly code: string; readonly message: string } | nu
 }
 
 export function jobRow(run: Run, job: Job): JobRow {
-  const handled = job.status === "failed" && isHandled(job);
+  const handling = job.status === "failed" ? handlingOf(job) : null;
+  const handled = handling !== null;
   return {
     id: job.id,
     run_id: run.id,
@@ -75,6 +76,9 @@ export function jobRow(run: Run, job: Job): JobRow {
     attempt_id: job.attempt,
     visit: job.visit,
     handled,
+    handling,
+    stood_in_by: job.stoodInBy?.step.definition.id ?? null,
+    skipped_by: job.status === "skipped" ? (job.skippedBy?.id ?? null) : null,
     dead_letter: isDeadLetter(job),
     due_at: job.dueAt,
     error: job.failure ?? job.error,

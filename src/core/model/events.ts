@@ -22,6 +22,7 @@ import {
   time,
   word,
 } from "../text/shape.js";
+import { ROUTE_ENDS } from "./definition.js";
 import { FAILURE } from "./failure.js";
 import { FILES_POLICIES } from "./files-policy.js";
 import { RAISE, RAISE_FIELDS } from "./resources.js";
@@ -682,6 +683,8 @@ export const EVENTS = {
     to: text,
     on: word(["success", "failure"]),
     status: word(["selected", "already_scheduled"]),
+    /** After a failure: what becomes of it when the route has completed. */
+    then: optional(word(ROUTE_ENDS)),
     counted: flag,
     /** Which loop of the scope it is, if it counts as one. */
     loop: nullable(count),

@@ -215,6 +215,32 @@ function joinGroupOf(gate: Gate, opener: Job | undefined): Group {
   return { open: lost ? 0 : 1, met: false, tainted };
 }
 
+/** The handled failure for which a job is skipped: that of a dependency, or the one for which a dependency was skipped. */
+export function failureBehind({ step, scope }: Job): Job | null {
+  for (const job of dependenciesOf(step, scope)) {
+    if (job.settledAs !== "lost") continue;
+    if (job.status === "failed") return job;
+    if (job.status === "skipped" && job.skippedBy !== null) return job.skippedBy;
+  }
+  return null;
+}
+
+/** The jobs whose end this step waits for in the scope; for a reducer those of all its branches. */
+function* dependenciesOf(step: GraphStep, scope: Scope): Generator<Job> {
+  const branches = step.closes === null ? [] : (scope.children.get(step.closes) ?? []);
+  for (const [index, members] of step.groups.entries()) {
+    const scopes = step.branchGroups[index] === true ? branches.filter(({ open }) => open) : [scope];
+    for (const member of members) {
+      for (const at of scopes) {
+        const job = resolve(member, at);
+        if (job !== null) yield job;
+      }
+    }
+  }
+  const opener = step.closes === null ? undefined : scope.jobs.get(step.closes);
+  if (opener !== undefined) yield opener;
+}
+
 /** The job that a name means in a scope: the step's instance in the nearest enclosing scope. */
 export function resolve(step: GraphStep, scope: Scope): Job | null {
   for (let at: Scope | null = scope; at !== null; at = at.parent) {

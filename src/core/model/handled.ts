@@ -1,4 +1,18 @@
-import type { Job, Route, VisitOutcome } from "./run.js";
+import type { RouteEnd } from "./definition.js";
+import type { Handling } from "./rows.js";
+import { isSettled, type Job, type Route, type VisitOutcome } from "./run.js";
+
+/** Where a failure's way has led so far, from edge to edge. */
+export interface WayOfFailure {
+  /** A visit on it may still come to something. */
+  readonly open: boolean;
+  /** The first job on it that has completed, or whose own failure counts for nothing; null: there is none. */
+  readonly end: Job | null;
+  /** That job has completed, and has put out something. */
+  readonly completed: boolean;
+  /** What the transitions on it say together. */
+  readonly then: RouteEnd;
+}
 
 /** The failure of a repair step counts with that of the step it was to repair. */
 export function isHandled(job: Job): boolean {
@@ -7,21 +21,50 @@ export function isHandled(job: Job): boolean {
   return job.partOf !== null && (job.partOf.status !== "failed" || isHandled(job.partOf));
 }
 
-/** The way that a transition took the failure ends in a visit that completed. */
+/** The way that a transition took the failure ends in a visit that completed, and no transition on it says that it failed. */
 export function isHandledByRoute(job: Job): boolean {
-  return job.route !== null && leadsToSuccess(job.route, new Set());
+  const way = wayOf(job);
+  return way !== null && way.end !== null && way.then !== "fail";
 }
 
-/** Follow a failure from edge to edge until a visit that completed, or one that did not. */
-function leadsToSuccess(route: Route, seen: Set<string>): boolean {
-  const { target, visit } = route;
-  const key = `${target.id} ${visit}`;
-  if (seen.has(key)) return false;
-  seen.add(key);
-  const outcome = isPresent(route) ? outcomeOf(target) : target.outcomes.get(visit);
-  if (outcome === undefined) return false;
-  if (outcome.completed || outcome.handled) return true;
-  return outcome.route !== null && leadsToSuccess(outcome.route, seen);
+/** By what the failure is handled; null: by nothing. */
+export function handlingOf(job: Job): Handling | null {
+  if (job.handled !== null) return { how: job.handled, by: null, then: null };
+  const way = wayOf(job);
+  if (way !== null)
+    return way.end === null || way.then === "fail"
+      ? null
+      : { how: "edge", by: way.end.step.definition.id, then: way.completed ? way.then : "skip" };
+  return isHandled(job) ? { how: "repair", by: null, then: null } : null;
+}
+
+/** Follow a failure until a visit that completed, or one that did not. Null: no transition took it. */
+export function wayOf({ route: first }: Job): WayOfFailure | null {
+  if (first === null) return null;
+  const seen = new Set<string>();
+  let then: RouteEnd = "continue";
+  for (let route: Route | null = first; route !== null; ) {
+    const { target, visit }: Route = route;
+    then = strongerOf(then, route.then);
+    const key = `${target.id} ${visit}`;
+    if (seen.has(key)) return { open: false, end: null, completed: false, then };
+    seen.add(key);
+    const present = isPresent(route);
+    const outcome: VisitOutcome | undefined = present ? outcomeOf(target) : target.outcomes.get(visit);
+    // The visit has not begun yet.
+    if (outcome === undefined) return { open: true, end: null, completed: false, then };
+    if (outcome.completed || outcome.handled)
+      return { open: present && target.followingUp, end: target, completed: outcome.completed, then };
+    if (present && !isSettled(target.status)) return { open: true, end: null, completed: false, then };
+    route = outcome.route;
+  }
+  return { open: false, end: null, completed: false, then };
+}
+
+/** A transition that an operator's new visit stands for says nothing. */
+function strongerOf(one: RouteEnd, other: RouteEnd | null): RouteEnd {
+  if (one === "fail" || other === "fail") return "fail";
+  return one === "skip" || other === "skip" ? "skip" : "continue";
 }
 
 /** The target is still what the visit made of it: no other has begun, and the visit was not given up. */

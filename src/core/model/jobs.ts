@@ -34,6 +34,7 @@ const NEVER_VISITED: BeforeVisit = Object.freeze({
   error: null,
   failure: null,
   handled: null,
+  stoodInBy: null,
   partOf: null,
   output: null,
   failedOutput: null,
@@ -91,6 +92,8 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     error: null,
     failure: null,
     handled: null,
+    stoodInBy: null,
+    skippedBy: null,
     partOf: null,
     output: null,
     failedOutput: null,
@@ -211,6 +214,8 @@ export function beginVisit(job: Job): void {
   job.error = null;
   job.failure = null;
   job.handled = null;
+  job.stoodInBy = null;
+  job.skippedBy = null;
   job.partOf = null;
   job.route = null;
   job.ledBy = null;
@@ -225,7 +230,7 @@ export function beginVisit(job: Job): void {
 export function carryRouteOn(job: Job, visit: number): void {
   const outcome = job.outcomes.get(visit);
   if (outcome === undefined || outcome.completed || outcome.handled || job.visit === visit) return;
-  rememberOutcome(job, visit, { ...outcome, route: { target: job, visit: job.visit } });
+  rememberOutcome(job, visit, { ...outcome, route: { target: job, visit: job.visit, then: null } });
 }
 
 /** Forget whatever the job was waiting for or in the middle of. */

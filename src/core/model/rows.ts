@@ -19,6 +19,7 @@ import {
   time,
   word,
 } from "../text/shape.js";
+import { ROUTE_ENDS } from "./definition.js";
 import { OUTPUT, RUN_OPTIONS, type RungName } from "./events.js";
 import { type ErrorRecord, FAILURE } from "./failure.js";
 
@@ -95,6 +96,17 @@ export const RUN_ROW = {
 } as const satisfies Fields;
 export type RunRow = OfFields<typeof RUN_ROW>;
 
+/** By what a failure is handled. */
+export const HANDLING_FIELDS = {
+  how: word(["edge", "continue_on_failure", "join", "repair"]),
+  /** The step in which its route completed. */
+  by: nullable(text),
+  /** What the transitions of its route say becomes of the steps behind it. */
+  then: nullable(word(ROUTE_ENDS)),
+} as const satisfies Fields;
+const HANDLING = object(HANDLING_FIELDS);
+export type Handling = Of<typeof HANDLING>;
+
 export const JOB_ROW = {
   id,
   run_id: id,
@@ -104,6 +116,12 @@ export const JOB_ROW = {
   attempt_id: id,
   visit: id,
   handled: flag,
+  /** Of a failure that is handled. */
+  handling: nullable(HANDLING),
+  /** The step whose output its dependents have had in place of its own. */
+  stood_in_by: nullable(text),
+  /** Of a skipped job: the one whose handled failure it was skipped for. */
+  skipped_by: nullable(id),
   due_at: nullable(time),
   error: nullable(FAILURE),
   output: nullable(OUTPUT),

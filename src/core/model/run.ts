@@ -5,7 +5,7 @@ import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { Barrier } from "./barrier.js";
 import type { ReadyJobs } from "./batch/ready-jobs.js";
-import type { Definition } from "./definition.js";
+import type { Definition, RouteEnd } from "./definition.js";
 import type { RunEnding } from "./ending/run-ending.js";
 import type {
   EvaluationPurpose,
@@ -204,6 +204,10 @@ export interface Job extends WhatLedHere {
   /** What the job has ended with, or is held for; `error` is of its last failed attempt in this visit. */
   failure: Failure | null;
   handled: "continue_on_failure" | "join" | null;
+  /** Its dependents have been told that it completed, with this job's output. */
+  stoodInBy: Job | null;
+  /** The failure because of which it was skipped, though that is handled. */
+  skippedBy: Job | null;
   /** The job whose remediation this failure belongs to. */
   partOf: Job | null;
   output: Output | null;
@@ -239,7 +243,16 @@ export interface Job extends WhatLedHere {
 
 export type BeforeVisit = Pick<
   Job,
-  "status" | "error" | "failure" | "handled" | "partOf" | "output" | "failedOutput" | "route" | "ledBy"
+  | "status"
+  | "error"
+  | "failure"
+  | "handled"
+  | "stoodInBy"
+  | "partOf"
+  | "output"
+  | "failedOutput"
+  | "route"
+  | "ledBy"
 >;
 
 export interface RunList {
@@ -265,6 +278,8 @@ export interface JoinCount {
 export interface Route {
   readonly target: Job;
   readonly visit: number;
+  /** What the transition says becomes of the failure; null: none does, an operator's new visit stands for that one. */
+  readonly then: RouteEnd | null;
 }
 
 export interface VisitOutcome {

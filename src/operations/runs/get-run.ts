@@ -10,12 +10,14 @@ import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { type AttemptUsage, usagesOf } from "../../report/model-usage.js";
 import { readRecoveries } from "../../report/recoveries.js";
 import {
+  FAILED_JOB,
   HANDLED_FAILURE,
   type JobReport,
   NOTHING_FAILED,
   ROUTE_REPORT,
   reportRun,
   reportState,
+  SKIPPED_BY_FAILURE,
 } from "../../report/run-report.js";
 import { summariseRun } from "../../report/run-summary.js";
 import type { Store } from "../../store/store.js";
@@ -46,7 +48,7 @@ const JOB_CHOICES = ["all", "failed", "none"] as const;
 type JobChoice = (typeof JOB_CHOICES)[number];
 
 const routeReport = z.object(zodFields(ROUTE_REPORT, { others: "dropped" }));
-const failureShape = z.object(zodFields(HANDLED_FAILURE, { others: "dropped" }));
+const failureShape = z.object(zodFields(FAILED_JOB, { others: "dropped" }));
 
 const undoneJob = z.object({
   job_id: z.number(),
@@ -90,7 +92,10 @@ const runDetails = z.object({
   jobs: z.array(job.extend({ output: json, waits_for: waitsFor })),
   routes: z.array(routeReport),
   recoveries: z.array(recovery),
-  handled_failures: z.array(failureShape),
+  handled_failures: z.array(z.object(zodFields(HANDLED_FAILURE, { others: "dropped" }))),
+  skipped_by_failure: z
+    .array(z.object(zodFields(SKIPPED_BY_FAILURE, { others: "dropped" })))
+    .describe("Jobs that did not run because of a failure that is handled."),
   undone: z
     .object({ done: z.array(undoneJob), left: z.array(undoneJob) })
     .nullable()
@@ -198,6 +203,7 @@ async function describeRun(
     routes: [...report.routes],
     recoveries: await readRecoveries(store, runId),
     handled_failures: [...report.handled_failures],
+    skipped_by_failure: [...report.skipped_by_failure],
     undone: report.undone === null ? null : { done: [...report.undone.done], left: [...report.undone.left] },
     ...(await standingOf(store, runId)),
     diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),

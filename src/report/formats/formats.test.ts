@@ -33,6 +33,7 @@ function reported(jobs: readonly ReportedJob[], changes: object = {}): ReportedR
     labels: { branch: "main" },
     routes: [],
     handled_failures: [],
+    skipped_by_failure: [],
     error: null,
     created_at: "2026-11-16T08:00:00.123Z",
     finished_at: "2026-11-16T08:00:02.623Z",
