@@ -1,7 +1,7 @@
 import type { EndedRun } from "../action/process/run-leftovers.js";
 import { actionTraits } from "../core/model/action-traits.js";
 import type { Command } from "../core/model/commands.js";
-import type { EvaluationPurpose, Event } from "../core/model/events.js";
+import type { EvaluationPurpose, EvaluationResult, Event } from "../core/model/events.js";
 import { findJob, type Job, jobById, type Run } from "../core/model/run.js";
 import type { FoundShell } from "../core/model/shell.js";
 import { HUMAN, isLocalWorker } from "../core/model/worker-names.js";
@@ -17,11 +17,12 @@ import {
 } from "./assignment.js";
 import { AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
-import { evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
+import { type CodePurpose, evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
 import { failIfOf, judgeSuccess } from "./fail-if.js";
 import type { FailureKeeper } from "./failure-keeper.js";
 import { heldAttempts } from "./occupancy.js";
 import type { RunHost } from "./run-host.js";
+import { checkStandIn, type StandInCheck } from "./stand-in-check.js";
 import type { ReadArtifact } from "./variables.js";
 import { RebuildsUnderWay } from "./workspace/rebuilds-under-way.js";
 import { SetAsidesUnderWay } from "./workspace/set-asides-under-way.js";
@@ -157,8 +158,10 @@ export class Effects {
       const isTimed = job.status === "waiting" || job.status === "held";
       if (isTimed && job.dueAt !== null) this.arm(host, job);
       const asked = job.evaluation;
-      if (asked !== null && unanswered.has(asked.id))
-        this.evaluate(host, job.id, asked.id, this.evaluationOf(host, job, asked.purpose));
+      if (asked === null || !unanswered.has(asked.id)) continue;
+      if (asked.purpose === "stand_in")
+        this.answer(host, job.id, asked.id, Promise.resolve(checkStandIn(this.standInOf(host, job))));
+      else this.evaluate(host, job.id, asked.id, this.evaluationOf(host, job, asked.purpose));
     }
   }
 
@@ -313,12 +316,18 @@ export class Effects {
   }
 
   private planEvaluation(host: RunHost, job: Job, id: number, purpose: EvaluationPurpose): void {
+    if (purpose === "stand_in") {
+      const check = this.standInOf(host, job);
+      return this.ports.afterCommit(host, () =>
+        this.answer(host, job.id, id, Promise.resolve(checkStandIn(check))),
+      );
+    }
     const evaluation = this.evaluationOf(host, job, purpose);
     this.ports.afterCommit(host, () => this.evaluate(host, job.id, id, evaluation));
   }
 
   /** Null where an output that the expression names cannot be read. */
-  private evaluationOf(host: RunHost, job: Job, purpose: EvaluationPurpose): PlannedEvaluation | null {
+  private evaluationOf(host: RunHost, job: Job, purpose: CodePurpose): PlannedEvaluation | null {
     try {
       return evaluationFor(host.run, job, purpose, this.ports.clock.now(), this.ports.readArtifact);
     } catch {
@@ -335,6 +344,15 @@ export class Effects {
     } as const;
     const answer =
       evaluation === null ? Promise.resolve(unreadable) : evaluate(this.ports.sandbox, evaluation);
+    this.answer(host, job, id, answer);
+  }
+
+  /** The output as it is now: the job that put it out may begin anew. */
+  private standInOf(host: RunHost, job: Job): StandInCheck {
+    return { run: host.run, job, output: job.output, readArtifact: this.ports.readArtifact };
+  }
+
+  private answer(host: RunHost, job: number, id: number, answer: Promise<EvaluationResult>): void {
     void answer.then((result) => this.ports.post(host, { type: "evaluation.finish", job, id, result }));
   }
 }

@@ -5,7 +5,10 @@ import { type Rendered, type Rendering, renderInPlace, withEnv } from "../sandbo
 import type { Evaluation, ExpectedResult, Sandbox } from "../sandbox/sandbox.js";
 import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
 
-const EXPECTS: { readonly [purpose in EvaluationPurpose]: ExpectedResult } = {
+/** Answered by code. Whether an output may stand in is answered by looking at it. */
+export type CodePurpose = Exclude<EvaluationPurpose, "stand_in">;
+
+const EXPECTS: { readonly [purpose in CodePurpose]: ExpectedResult } = {
   if: "boolean",
   "on_fail.run_js": "step_ids",
   "on_fail.goto_js": "step_id_or_null",
@@ -18,7 +21,7 @@ const EXPECTS: { readonly [purpose in EvaluationPurpose]: ExpectedResult } = {
 export function evaluationFor(
   run: Run,
   job: Job,
-  purpose: EvaluationPurpose,
+  purpose: CodePurpose,
   now: number,
   readArtifact: ReadArtifact,
 ): PlannedEvaluation {
@@ -53,7 +56,7 @@ export interface PlannedEvaluation {
   readonly pending: Rendering | null;
 }
 
-export function codeOf(job: Job, purpose: EvaluationPurpose): string {
+export function codeOf(job: Job, purpose: CodePurpose): string {
   const { definition } = job.step;
   switch (purpose) {
     case "if":

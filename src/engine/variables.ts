@@ -200,14 +200,19 @@ function branchOutputs(reducer: Job, step: GraphStep, read: ReadArtifact): Json 
 
 function branchesOf(reducer: Job): Json {
   return branchScopes(reducer).map((scope) => {
-    const failed = [...scope.jobs.values()].find(
-      (job) => job.status === "failed" || job.status === "canceled",
-    );
+    const jobs = [...scope.jobs.values()];
     const gate = scope.branchGates.get(reducer.step);
     const met = gate !== undefined && gate.unmet === 0 && !gate.forcedLost;
-    const status = met ? "completed" : failed === undefined ? "skipped" : "failed";
+    const failed = met
+      ? jobs.find((job) => job.stoodInBy !== null)
+      : jobs.find((job) => job.status === "failed" || job.status === "canceled");
+    const ends = met ? (["completed", "stood_in"] as const) : (["skipped", "failed"] as const);
     const error = failed?.failure ?? null;
-    return { key: scope.item!.key, status, error: met || error === null ? null : seenBriefly(error) };
+    return {
+      key: scope.item!.key,
+      status: ends[failed === undefined ? 0 : 1],
+      error: error === null ? null : seenBriefly(error),
+    };
   });
 }
 

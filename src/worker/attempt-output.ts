@@ -2,19 +2,18 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { itemsOf, tooManyItems } from "../core/decide/item-limit.js";
+import { misfitOf } from "../core/decide/output-fit.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { AttemptResult } from "../core/model/commands.js";
 import type { Output, ScopeItem } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
-import { checkJson } from "../core/text/json-schema-check.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 
 /** Above this an output is a file, and the log has its hash and first part. */
 export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;
 const PREVIEW_CHARS = 1_000;
-const MAX_NAMED_MISMATCHES = 5;
 /** Every item of a fan-out reads the same artifact; parsing it once an item would take quadratic time. */
 const MAX_PARSED_ARTIFACTS = 4;
 
@@ -43,11 +42,8 @@ export function tooDeep(value: Json): FailureFacts | null {
 
 /** A value that a step produced (redacted already) as the log keeps it; one that the step may not give is a failure. */
 export function resultOfOutput(value: Json, { schema, maxItems, artifact }: OutputRules): JudgedOutput {
-  const mismatches = schema === null ? [] : checkJson(schema, value);
-  if (mismatches.length > 0) {
-    const named = mismatches.slice(0, MAX_NAMED_MISMATCHES).map(({ path, message }) => `${path}: ${message}`);
-    return failed("OUTPUT_INVALID", `the output does not fit its schema: ${named.join("; ")}`);
-  }
+  const misfit = misfitOf(value, schema);
+  if (misfit !== null) return failed("OUTPUT_INVALID", misfit);
   if (maxItems === null || !Array.isArray(value))
     return { kind: "succeeded", output: storeOutput(value, artifact), items: null };
   const tooMany = tooManyItems(value.length, maxItems);

@@ -1,7 +1,10 @@
 import type { Barrier } from "../../src/core/model/barrier.js";
 import type { Gate } from "../../src/core/model/gate.js";
 import type { LedBy, Repair } from "../../src/core/model/led-by.js";
-import type { Job, Route, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
+
+import type { Route } from "../../src/core/model/route.js";
+import type { Job, Run, Scope, VisitRequest } from "../../src/core/model/run.js";
+
 import type { Leftover } from "../../src/core/model/workspace-state.js";
 
 /** A run as plain data, jobs by their ids, so that two runs can be compared. `dirty` is no part of the fold. */
@@ -104,7 +107,7 @@ function snapshotScope(scope: Scope): unknown {
 
 function snapshotJob(job: Job): unknown {
   const { step, scope, barrier, partOf, list, requests, visitFor, beforeVisit, ...rest } = job;
-  const { route, ledBy, repairs, outcomes, ...plain } = rest;
+  const { route, ledBy, repairs, routedHere, stoodInBy, skippedBy, outcomes, ...plain } = rest;
   return {
     ...plain,
     step: step.definition.id,
@@ -114,12 +117,16 @@ function snapshotJob(job: Job): unknown {
     beforeVisit: {
       ...beforeVisit,
       partOf: beforeVisit.partOf?.id ?? null,
+      stoodInBy: beforeVisit.stoodInBy?.id ?? null,
       route: snapshotRoute(beforeVisit.route),
       ledBy: snapshotOrigin(beforeVisit.ledBy),
     },
     route: snapshotRoute(route),
     ledBy: snapshotOrigin(ledBy),
     repairs: repairs.map(snapshotRepair),
+    routedHere: ids(routedHere),
+    stoodInBy: stoodInBy?.id ?? null,
+    skippedBy: skippedBy?.id ?? null,
     outcomes: [...outcomes].map(([visit, outcome]) => [
       visit,
       { ...outcome, route: snapshotRoute(outcome.route) },

@@ -93,6 +93,8 @@ function ladderLine(event: Event, name: Names): string | null {
         event.status === "already_scheduled" ? ", already scheduled" : event.counted ? ", again" : "";
       return `edge ${event.edge} ${name(event.job)} -> ${event.to} on ${event.on}${how}`;
     }
+    case "job.stood_in":
+      return `stood in ${name(event.job)} by ${name(event.by)}`;
     case "routes.settled":
       return `settled handled [${event.handled.map(name).join(" ")}] unhandled [${event.unhandled.map(name).join(" ")}]`;
     case "job.held":

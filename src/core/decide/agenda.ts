@@ -5,6 +5,7 @@ import { followUpListFinished } from "./follow-up.js";
 import { closeBarriersThatAreDone } from "./goto.js";
 import { failFast } from "./ladder/fail.js";
 import { remediationFinished } from "./ladder/remediate.js";
+import { endRoutesTo } from "./stand-in.js";
 
 /** Look at everything that follows from what has happened so far, until nothing is left. */
 export function drain(decision: Decision): void {
@@ -24,6 +25,8 @@ function lookAt(decision: Decision, item: Consequence): void {
   switch (item.kind) {
     case "settled":
       return cascade(decision, item.jobs);
+    case "visit_over":
+      return endRoutesTo(decision, item.job);
     case "fan_out":
       return openScopesOf(decision, item.job);
     case "list_over":

@@ -39,6 +39,7 @@ export function cascade(decision: Decision, settled: readonly Job[]): void {
   startMet(decision, affected);
   decision.add(() => decideJoins(decision, affected));
   for (const job of affected) {
+    if (job.routedHere.size > 0) decision.add({ kind: "visit_over", job });
     decision.add(() => listTargetSettled(decision, job));
     decision.add(() => enterNextVisit(decision, job));
   }

@@ -6,6 +6,8 @@ import type { Job, Run } from "../model/run.js";
 export type Consequence =
   /** These jobs are over for now: what waited for them starts, or is given up. */
   | { readonly kind: "settled"; readonly jobs: readonly Job[] }
+  /** A job to which transitions have brought failures is over for now. */
+  | { readonly kind: "visit_over"; readonly job: Job }
   /** A forEach job has its items. */
   | { readonly kind: "fan_out"; readonly job: Job }
   /** The last step of the job's run list has completed, or `failedStep` has not. */

@@ -6,6 +6,7 @@ import type { Decision } from "./decision.js";
 import { followEdges, followUp, followUpGoto } from "./follow-up.js";
 import { climb } from "./ladder/ladder.js";
 import { recordFailure } from "./record-failure.js";
+import { finishStandIn } from "./stand-in.js";
 
 /** Of a name that an expression made up, in a reason. */
 const MAX_SHOWN_ID_CHARS = 100;
@@ -34,6 +35,8 @@ export function finishEvaluation(
       return job.followingUp ? followEdges(decision, job) : climb(decision, job, asked.considered);
     case "on_success.goto_js":
       return followUpGoto(decision, job);
+    case "stand_in":
+      return finishStandIn(decision, job, result);
   }
 }
 

@@ -14,6 +14,7 @@ import {
   invalidate,
   leaveVisitEarly,
   rememberOutput,
+  rememberSource,
   renewRouting,
   settle,
 } from "../model/jobs.js";
@@ -35,6 +36,7 @@ export type LadderEvent = Payload<
   | "operator.goto"
   | "routes.settled"
   | "edge.taken"
+  | "job.stood_in"
   | "job.parked"
   | "jobs.unparked"
   | "job.let_through"
@@ -105,6 +107,8 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return;
     case "edge.taken":
       return takeEdge(run, event);
+    case "job.stood_in":
+      return standIn(run, event);
     case "human.asked":
       return change(run, jobById(run, event.job), (job) => {
         job.status = "waiting";
@@ -230,6 +234,7 @@ function takeEdge(run: Run, event: Payload<"edge.taken">): void {
     noteRound(run, source, [event.target]);
     const beginsAnew = event.counted || target.barrier !== null;
     const visit = beginsAnew && target.entered ? target.visit + 1 : target.visit;
+    rememberSource(target, source);
     source.route = { target, visit, then: event.then ?? "skip" };
     if (begins) target.ledBy = ledBy(run, target, source, { route: "edge", edge: event.edge });
   }
@@ -238,6 +243,17 @@ function takeEdge(run: Run, event: Payload<"edge.taken">): void {
     change(run, target, () => {
       target.entered = true;
     });
+}
+
+/** Its status and its failure stay; its dependents get the other job's output. */
+function standIn(run: Run, event: Payload<"job.stood_in">): void {
+  const job = jobById(run, event.job);
+  const by = jobById(run, event.by);
+  job.stoodInBy = by;
+  job.output ??= by.output;
+  job.items = event.items;
+  run.routed.delete(job);
+  settle(run, job, "failed", "met");
 }
 
 function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {

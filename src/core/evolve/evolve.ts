@@ -6,6 +6,7 @@ import type { Event } from "../model/events.js";
 import { traitsOf } from "../model/failure.js";
 import { failureBehind, settleGates } from "../model/gate.js";
 import { hasFollowUps } from "../model/graph.js";
+import { wayOf } from "../model/handled.js";
 import {
   addJob,
   addRequest,
@@ -130,6 +131,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "operator.goto":
     case "routes.settled":
     case "edge.taken":
+    case "job.stood_in":
     case "job.parked":
     case "jobs.unparked":
     case "job.let_through":
@@ -233,6 +235,8 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "evaluation.requested":
       run.nextEvaluation = event.id + 1;
       return change(run, jobById(run, event.job), (job) => {
+        // The other job may begin anew before this is known to be good.
+        if (event.purpose === "stand_in") job.output = wayOf(job)?.end?.output ?? null;
         job.evaluation = {
           id: event.id,
           purpose: event.purpose,
@@ -299,7 +303,12 @@ function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
   job.partOf = event.part_of === null ? null : jobById(run, event.part_of);
   job.output = null;
   job.items = null;
-  if (!event.routed) return settle(run, job, "failed", event.handled === null ? "lost" : "met");
+  if (!event.routed) {
+    // What a transition had led to does not stand in for it.
+    job.route = null;
+    run.routed.delete(job);
+    return settle(run, job, "failed", event.handled === null ? "lost" : "met");
+  }
   change(run, job, () => {
     job.status = "failed";
     job.stopping = null;

@@ -8,6 +8,7 @@ import type { UserData } from "./batch/user-data.js";
 import { classesWith, type FailureClass } from "./failure.js";
 import type { FilesPolicy } from "./files-policy.js";
 import type { Resource } from "./resources.js";
+import type { RouteEnd } from "./route.js";
 import type { HoldExpiry, TimeLimits } from "./time-used.js";
 
 /**
@@ -269,10 +270,6 @@ export interface ScaleFactor {
 }
 
 /** An edge from the end of one step to the start of another. */
-/** What a route that began with a failure comes to, once it has completed. */
-export const ROUTE_ENDS = ["skip", "continue", "fail"] as const;
-export type RouteEnd = (typeof ROUTE_ENDS)[number];
-
 export interface Transition {
   /** Its place in the list, from 1; those that are written in steps come after, in the order of the steps. */
   readonly id: number;

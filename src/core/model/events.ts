@@ -22,10 +22,10 @@ import {
   time,
   word,
 } from "../text/shape.js";
-import { ROUTE_ENDS } from "./definition.js";
 import { FAILURE } from "./failure.js";
 import { FILES_POLICIES } from "./files-policy.js";
 import { RAISE, RAISE_FIELDS } from "./resources.js";
+import { ROUTE_ENDS } from "./route.js";
 import { SHELL_WORDS } from "./shell.js";
 import type { Placed } from "./worker-names.js";
 
@@ -107,6 +107,8 @@ export const EVALUATION_PURPOSE = word([
   "on_success.run_js",
   "on_success.goto_js",
   "transition",
+  /** Whether the output of another job keeps what the failed one promises. */
+  "stand_in",
 ]);
 export type EvaluationPurpose = Of<typeof EVALUATION_PURPOSE>;
 
@@ -689,6 +691,13 @@ export const EVENTS = {
     /** Which loop of the scope it is, if it counts as one. */
     loop: nullable(count),
     considered: list(EDGE_CONSIDERED),
+  },
+  /** Its failure is handled: dependents see it as completed, with the output of `by`. */
+  "job.stood_in": {
+    job: jobId,
+    by: jobId,
+    /** Of a forEach job: what has become of that output. */
+    items: nullable(list(SCOPE_ITEM)),
   },
   "retry.scheduled": {
     ...ATTEMPT_NAME_FIELDS,

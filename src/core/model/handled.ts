@@ -1,6 +1,6 @@
-import type { RouteEnd } from "./definition.js";
+import type { Route, RouteEnd, VisitOutcome } from "./route.js";
 import type { Handling } from "./rows.js";
-import { isSettled, type Job, type Route, type VisitOutcome } from "./run.js";
+import { isSettled, type Job } from "./run.js";
 
 /** Where a failure's way has led so far, from edge to edge. */
 export interface WayOfFailure {
@@ -54,7 +54,12 @@ export function wayOf({ route: first }: Job): WayOfFailure | null {
     // The visit has not begun yet.
     if (outcome === undefined) return { open: true, end: null, completed: false, then };
     if (outcome.completed || outcome.handled)
-      return { open: present && target.followingUp, end: target, completed: outcome.completed, then };
+      return {
+        open: present && (target.followingUp || target.barrier !== null),
+        end: target,
+        completed: outcome.completed,
+        then,
+      };
     if (present && !isSettled(target.status)) return { open: true, end: null, completed: false, then };
     route = outcome.route;
   }
@@ -79,4 +84,12 @@ export function outcomeOf(job: Job): VisitOutcome {
     handled: job.handled !== null,
     route: job.status === "failed" ? job.route : null,
   };
+}
+
+/** The jobs whose failures have come to this one, directly or through others; perhaps long ago. */
+export function failuresLedTo(target: Job): Set<Job> {
+  const found = new Set<Job>(target.routedHere);
+  // A set is walked in order of insertion, what is added meanwhile included.
+  for (const source of found) for (const before of source.routedHere) found.add(before);
+  return found;
 }

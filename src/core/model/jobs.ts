@@ -4,6 +4,7 @@ import { buildGate, OPEN_GATE, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
 import { outcomeOf } from "./handled.js";
 import { NEW_HEAL_STATE, NEW_QUEUE_STATE } from "./heal-state.js";
+import type { VisitOutcome } from "./route.js";
 import type { JobStatus } from "./rows.js";
 import {
   type BeforeVisit,
@@ -12,7 +13,6 @@ import {
   nextJobId,
   type Run,
   type Scope,
-  type VisitOutcome,
   type VisitRequest,
 } from "./run.js";
 import { NOWHERE } from "./worker-names.js";
@@ -28,6 +28,7 @@ const NOTHING: ReadonlyMap<Json, readonly Output[]> = new Map(
 const NO_ANSWERS = Object.freeze({});
 const NO_VISITS: Job["requests"] = Object.freeze([]);
 const NO_REPAIRS: Job["repairs"] = Object.freeze([]);
+const NO_SOURCES: Job["routedHere"] = new Set();
 const NO_OUTCOMES: Job["outcomes"] = new Map();
 const NEVER_VISITED: BeforeVisit = Object.freeze({
   status: "blocked",
@@ -88,6 +89,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     failedBefore: null,
     repairs: NO_REPAIRS,
     hint: null,
+    routedHere: NO_SOURCES,
     outcomes: NO_OUTCOMES,
     error: null,
     failure: null,
@@ -148,9 +150,20 @@ function rememberOutcome(job: Job, visit: number, outcome: VisitOutcome): void {
   (job.outcomes as Map<number, VisitOutcome>).set(visit, outcome);
 }
 
-/** What the visit came to, for the failures that led to it. One that was given up stays so, whatever the job fell back to. */
+/**
+ * What the visit came to, for the failures that led to it. One that was given up stays so, whatever the job fell back to.
+ * What a transition says of a failure counts only in the visit that stays the last.
+ */
 function endVisit(job: Job): void {
-  if (job.step.isEdgeTarget && !job.outcomes.has(job.visit)) rememberOutcome(job, job.visit, outcomeOf(job));
+  if (!job.step.isEdgeTarget || job.outcomes.has(job.visit)) return;
+  const outcome = outcomeOf(job);
+  const route = outcome.route === null ? null : { ...outcome.route, then: null };
+  rememberOutcome(job, job.visit, { ...outcome, route });
+}
+
+export function rememberSource(target: Job, source: Job): void {
+  if (target.routedHere === NO_SOURCES) target.routedHere = new Set();
+  (target.routedHere as Set<Job>).add(source);
 }
 
 /** An attempt has failed anew, and not because it was lost: what was repaired before it is no news any more. */

@@ -1,6 +1,8 @@
 import { sentBackTo } from "./barrier.js";
 import { isPresent } from "./handled.js";
-import type { Job, Route } from "./run.js";
+
+import type { Route } from "./route.js";
+import type { Job } from "./run.js";
 
 /**
  * Who is at work on a job's failure just now: the job itself, the repair step that it waits for, or the step that an

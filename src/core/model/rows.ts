@@ -19,9 +19,9 @@ import {
   time,
   word,
 } from "../text/shape.js";
-import { ROUTE_ENDS } from "./definition.js";
 import { OUTPUT, RUN_OPTIONS, type RungName } from "./events.js";
 import { type ErrorRecord, FAILURE } from "./failure.js";
+import { ROUTE_ENDS } from "./route.js";
 
 export const JOB_STATUSES = [
   "blocked",

@@ -5,7 +5,7 @@ import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { Barrier } from "./barrier.js";
 import type { ReadyJobs } from "./batch/ready-jobs.js";
-import type { Definition, RouteEnd } from "./definition.js";
+import type { Definition } from "./definition.js";
 import type { RunEnding } from "./ending/run-ending.js";
 import type {
   EvaluationPurpose,
@@ -26,6 +26,7 @@ import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState, Round } from "./heal-state.js";
 import type { WhatLedHere } from "./led-by.js";
 import type { RaisedResources } from "./resources.js";
+import type { Route, VisitOutcome } from "./route.js";
 import type { JobStatus, RunStatus } from "./rows.js";
 import type { StepRequest } from "./step-request.js";
 import type { TimeUsed } from "./time-used.js";
@@ -198,6 +199,8 @@ export interface Job extends WhatLedHere {
   } | null;
   /** Where a transition took this job's failure, in its present visit. */
   route: Route | null;
+  /** Jobs from which a transition has brought a failure here, in whatever visit. */
+  routedHere: ReadonlySet<Job>;
   /** How the visits of an edge's target ended. */
   outcomes: ReadonlyMap<number, VisitOutcome>;
   error: Failure | null;
@@ -273,19 +276,6 @@ export interface JoinCount {
   lost: number;
   /** Of the lost ones, those in which something failed or was canceled. */
   failed: number;
-}
-
-export interface Route {
-  readonly target: Job;
-  readonly visit: number;
-  /** What the transition says becomes of the failure; null: none does, an operator's new visit stands for that one. */
-  readonly then: RouteEnd | null;
-}
-
-export interface VisitOutcome {
-  readonly completed: boolean;
-  readonly handled: boolean;
-  readonly route: Route | null;
 }
 
 /** By what a job is known in a run that takes it over. */

@@ -1,4 +1,4 @@
-import { ROUTE_ENDS } from "../../core/model/definition.js";
+import { ROUTE_ENDS } from "../../core/model/route.js";
 import { oneOf } from "../read/schema-scalars.js";
 
 /** What becomes of a failure whose route has completed: of a transition, wherever it is written. */

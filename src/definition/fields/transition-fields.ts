@@ -1,5 +1,7 @@
-import type { RouteEnd, Transition } from "../../core/model/definition.js";
+import type { Transition } from "../../core/model/definition.js";
 import type { FilesPolicy } from "../../core/model/files-policy.js";
+import type { RouteEnd } from "../../core/model/route.js";
+
 import type { Mending } from "../read/fix.js";
 import { childPath, type Path } from "../read/path.js";
 import {

@@ -93,6 +93,7 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
   "evaluation.finished": {
     story: (event) => told(event.job, fact(`Its ${evaluationText(event)}.`)),
     debug(event, run) {
+      if (event.purpose === "stand_in") return [`${nameIn(run, event.job)}: ${evaluationText(event)}`];
       const code = oneLine(codeOf(jobById(run, event.job), event.purpose));
       return [`${nameIn(run, event.job)}: ${evaluationText(event)}: ${valueText(code)}`];
     },
@@ -235,6 +236,10 @@ function edgeText({ edge, to, matched, why: reason }: EdgeConsidered): string {
 }
 
 function evaluationText({ purpose, result }: EventOf<"evaluation.finished">): string {
+  if (purpose === "stand_in")
+    return result.ok
+      ? "stand-in has put out what the step promises"
+      : `stand-in has not put out what the step promises: ${quote(result.reason)}`;
   const took = `${result.duration_ms.toFixed(1)} ms`;
   if (result.ok) return `${purpose} gave ${quote(JSON.stringify(result.value))} in ${took}`;
   return `${purpose} failed after ${took} (${result.code}): ${quote(result.reason)}`;

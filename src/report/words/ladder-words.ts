@@ -1,6 +1,7 @@
 import { describeUsedUp, isAfterSuccess, loopCount } from "../../core/decide/loop-budget.js";
 import { repairsInVisit } from "../../core/model/definition.js";
 import type { EventOf } from "../../core/model/events.js";
+import { wayOf } from "../../core/model/handled.js";
 import { amountText, raiseText } from "../../core/model/resources.js";
 import { type Job, jobById, type Run } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notify/expiry.js";
@@ -34,6 +35,7 @@ type LadderEvents =
   | "visit.left"
   | "loop.exceeded"
   | "edge.taken"
+  | "job.stood_in"
   | "routes.settled"
   | "job.held";
 
@@ -188,14 +190,19 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
   },
   "routes.settled": {
     note: settledNote,
-    story: ({ handled, unhandled }) => [
+    story: ({ handled, unhandled }, run) => [
       ...handled.flatMap((id) =>
         steered(id, fact("The failure is handled: the step it was routed to completed.")),
       ),
-      ...unhandled.flatMap((id) =>
-        steered(id, fact("The failure is not handled: the step it was routed to did not complete.")),
-      ),
+      ...unhandled.flatMap((id) => steered(id, fact(`The failure is not handled: ${notHandled(run, id)}.`))),
     ],
+    debug: true,
+  },
+  "job.stood_in": {
+    note: ({ job, by }, run) =>
+      note("recovered", `${nameIn(run, job)}: ${nameIn(run, by)} stands in for it, its dependents go on`),
+    story: ({ job, by }, run) =>
+      steered(job, fact(`${nameIn(run, by)} stands in for it: its dependents go on with that output.`)),
     debug: true,
   },
   "job.held": {
@@ -284,13 +291,16 @@ function edgeStory(event: EventOf<"edge.taken">, run: Run): Told[] {
 
 function settledNote({ handled, unhandled }: EventOf<"routes.settled">, run: Run): NewNote | null {
   if (unhandled.length > 0)
-    return note(
-      "failed",
-      `${jobNames(run, unhandled)}: not handled, the step it was routed to did not complete`,
-    );
+    return note("failed", `${jobNames(run, unhandled)}: not handled, ${notHandled(run, unhandled[0]!)}`);
   return handled.length === 0
     ? null
     : note("recovered", `${jobNames(run, handled)}: handled by the step it was routed to`);
+}
+
+function notHandled(run: Run, job: number): string {
+  return wayOf(jobById(run, job))?.then === "fail"
+    ? "its transition says `then: fail`"
+    : "the step it was routed to did not complete";
 }
 
 /** `repair 1 of 3 of this visit`. */

@@ -28,7 +28,7 @@ export function failFast(decision: Decision, job: Job): void {
 }
 
 /** A reducer's join may still handle the failure: whether the run fails fast is known when it is decided. */
-function mayBeTolerated(job: Job): boolean {
+export function mayBeTolerated(job: Job): boolean {
   if (job.handled !== null) return true;
   for (let scope: Scope | null = job.scope; scope !== null; scope = scope.parent) {
     for (const reducer of scope.branchGates.keys()) {

@@ -26,7 +26,8 @@ export function asDone(run: Run, command: OperatorCommand): OperatorCommand {
   if (command.type !== "step.retry" || command.force !== true) return command;
   const { job: id, reason, key } = command;
   const job = findJob(run, id);
-  if (job === null || RETRYABLE.has(job.status) || waitsForBreakers(run, job)) return command;
+  if (job === null || waitsForBreakers(run, job)) return command;
+  if (RETRYABLE.has(job.status) && job.stoodInBy === null) return command;
   return { type: "step.resume_from", job: id, reason, key, force: true };
 }
 
@@ -157,6 +158,12 @@ function refuseAgain(run: Run, job: Job): Refusal | null {
   const { status } = job;
   if (!mayRunAgainAtEnd(run, job)) return refuseAtEnd(job);
   if (status === "completed") return refuse("STEP_COMPLETED", `${step} is completed`, wayBackTo(run, job));
+  if (job.stoodInBy !== null)
+    return refuse(
+      "STEP_COMPLETED",
+      `${step} failed, ${job.stoodInBy.step.definition.id} stood in for it, and what depends on it has gone on`,
+      wayBackTo(run, job),
+    );
   if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(run, job));
   if (status === "running")
     return refuse(
@@ -249,6 +256,7 @@ function refuseResetOf(run: Run, job: Job, force: boolean): Refusal | null {
   if (job.reset !== null) return not("is being reset already", RUNS_BY_ITSELF);
   switch (job.status) {
     case "failed":
+      return job.stoodInBy === null ? null : refuseAgain(run, job);
     case "held":
     case "waiting":
       return null;
