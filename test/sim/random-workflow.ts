@@ -50,7 +50,7 @@ export class WorkflowMaker {
     if (random.chance(0.5)) this.fanOut("", 0);
     if (random.chance(0.5)) this.segment("", this.plainAt(""), random.between(1, 3));
     for (const id of ROUTED) this.steps[id] = this.routedStep();
-    return JSON.stringify({
+    const workflow = {
       name: "sim",
       routing: {
         max_loops: random.between(1, 8),
@@ -70,7 +70,25 @@ export class WorkflowMaker {
       ...(random.chance(0.1) ? { deadline: `${random.between(1, 2_000)}ms` } : {}),
       ...(random.chance(0.4) ? { hold: this.hold() } : {}),
       ...this.endings(),
-    });
+    };
+    this.sayThen(workflow.transitions);
+    return JSON.stringify(workflow);
+  }
+
+  /** What becomes of failures whose route completes, some of them by an edge of the step; and what outputs must be. */
+  private sayThen(transitions: readonly Step[]): void {
+    const { random } = this;
+    const then = () => random.pick(["continue", "continue", "fail", "skip"]);
+    const mayTell = (id: string) => this.steps[id]?.continue_on_failure !== true;
+    for (const edge of transitions)
+      if (edge.on !== "success" && mayTell(edge.from as string) && random.chance(0.6)) edge.then = then();
+    for (const { id, path } of this.placed) {
+      if (random.chance(0.1)) this.steps[id]!.outputs = { type: "array" };
+      if (!mayTell(id) || !random.chance(0.12)) continue;
+      const targets = [...this.at(path).map((step) => step.id), ...ROUTED].filter((to) => to !== id);
+      const edge = { to: random.pick(targets), ...(random.chance(0.8) ? { then: then() } : {}) };
+      this.steps[id]!.on_fail = { ...(this.steps[id]!.on_fail as Step | undefined), edge };
+    }
   }
 
   private hold(): Step {

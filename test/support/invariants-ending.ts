@@ -1,8 +1,6 @@
-import { replay } from "../../src/core/decide/decision.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import type { Event, LoggedEvent } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
-import type { Run } from "../../src/core/model/run.js";
+import { foldOf } from "./fold-of.js";
 import { JobBook } from "./job-book.js";
 
 type Log = readonly LoggedEvent[];
@@ -72,20 +70,10 @@ export function aHoldExpiresNoSooner(log: Log): string | null {
 export function everyJobIsSettledAtTheEnd(log: Log, definition: Definition): string | null {
   if (!TERMINAL.includes(log.at(-1)!.event.type)) return null;
   const book = new JobBook(log, definition);
-  const open = fold(log, definition).jobs.find(
+  const open = foldOf(log, definition).jobs.find(
     ({ status }) => !["completed", "failed", "skipped", "canceled"].includes(status),
   );
   return open === undefined ? null : `${book.name(open.id)} is ${open.status} at the end`;
-}
-
-function fold(log: Log, definition: Definition): Run {
-  const first = log[0]!;
-  if (first.event.type !== "run.created") throw new Error("the log does not begin with run.created");
-  const book = new JobBook(log, definition);
-  const someJob = book.jobs.keys().next().value ?? 0;
-  const run = newRun(Math.floor(someJob / 10_000_000), definition, first.event, first.at);
-  replay(run, log);
-  return run;
 }
 
 type LastFailure = Extract<Event, { type: "job.failed" }>;
@@ -187,7 +175,7 @@ function failuresAtTheEnd(
     tolerated.delete(event.job);
   }
   const isFailed = new Set(
-    fold(log, definition)
+    foldOf(log, definition)
       .jobs.filter(({ status }) => status === "failed")
       .map(({ id }) => id),
   );

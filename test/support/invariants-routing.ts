@@ -227,6 +227,7 @@ function noteWhatHolds(book: JobBook, event: Event, met: Set<number>, joined: Se
     case "job.failed":
       if (event.handled !== null) met.add(event.job);
       break;
+    case "job.stood_in":
     case "job.reused":
       met.add(event.job);
       break;

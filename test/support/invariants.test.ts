@@ -5,6 +5,7 @@ import { findViolations, INVARIANTS } from "./invariants.js";
 import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
 import * as park from "./invariants-park.js";
+import * as then from "./invariants-then.js";
 import * as tree from "./invariants-tree.js";
 import * as undo from "./invariants-undo.js";
 
@@ -152,6 +153,7 @@ describe("the invariants", () => {
       ...Object.keys(park),
       ...Object.keys(tree),
       ...Object.keys(undo),
+      ...Object.keys(then),
     ];
     const shown = [
       ...Object.keys(TAMPERINGS),

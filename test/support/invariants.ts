@@ -6,6 +6,7 @@ import * as heal from "./invariants-heal.js";
 import * as ladder from "./invariants-ladder.js";
 import * as park from "./invariants-park.js";
 import * as routing from "./invariants-routing.js";
+import * as then from "./invariants-then.js";
 import * as tree from "./invariants-tree.js";
 import * as undo from "./invariants-undo.js";
 
@@ -21,6 +22,7 @@ export const INVARIANTS: { readonly [name: string]: Invariant } = {
   ...tree,
   ...ending,
   ...undo,
+  ...then,
 };
 
 /** Every violation in a log, each with the name of its invariant. */

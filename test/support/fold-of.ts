@@ -1,0 +1,17 @@
+import { replay } from "../../src/core/decide/decision.js";
+import type { Definition } from "../../src/core/model/definition.js";
+import type { LoggedEvent } from "../../src/core/model/events.js";
+import { newRun } from "../../src/core/model/new-run.js";
+import type { Run } from "../../src/core/model/run.js";
+import { JobBook } from "./job-book.js";
+
+/** The run as its log left it. */
+export function foldOf(log: readonly LoggedEvent[], definition: Definition): Run {
+  const first = log[0]!;
+  if (first.event.type !== "run.created") throw new Error("the log does not begin with run.created");
+  const book = new JobBook(log, definition);
+  const someJob = book.jobs.keys().next().value ?? 0;
+  const run = newRun(Math.floor(someJob / 10_000_000), definition, first.event, first.at);
+  replay(run, log);
+  return run;
+}
