@@ -184,6 +184,7 @@ export function noFailureIsSettledTwice(log: Log, definition: Definition): strin
   const settled = new Set<number>();
   for (const { seq, event } of log) {
     if (event.type === "job.failed") settled.delete(event.job);
+    if (event.type === "jobs.retried") for (const id of event.rerouted ?? []) settled.delete(id);
     if (event.type !== "routes.settled") continue;
     for (const id of [...event.handled, ...event.unhandled]) {
       if (settled.has(id)) return `at ${seq} the failure of ${book.name(id)} is settled for the second time`;

@@ -286,7 +286,7 @@ function noteWhatEnded(book: JobBook, event: Event, ended: Set<number>): void {
       ended.delete(event.job);
       break;
     case "jobs.retried":
-      for (const id of [...event.jobs, ...event.reblocked]) ended.delete(id);
+      for (const id of [...event.jobs, ...event.reblocked, ...(event.rerouted ?? [])]) ended.delete(id);
       break;
     case "barrier.closed":
       for (const id of [...event.invalidated, ...event.retired]) ended.delete(id);

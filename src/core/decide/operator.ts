@@ -2,6 +2,7 @@ import type { HoldDecision, OperatorCommand } from "../model/commands.js";
 import { hasTurnAtEnd } from "../model/ending/run-ending.js";
 import type { JobRaise, RetriedBy } from "../model/events.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "../model/gate.js";
+import { failuresLedTo, wayOf } from "../model/handled.js";
 import { type Amounts, raisesTo } from "../model/resources.js";
 import { isOver, type Job, jobById, type Run } from "../model/run.js";
 import { abandonJob, abandonScope } from "./abandon.js";
@@ -135,7 +136,8 @@ function retryJobs(decision: Decision, retried: Retried): void {
   // A run that was reopened comes to its `finally` steps by itself.
   const jobs = retried.jobs.filter((job) => job.step.atEnd === null || hasTurnAtEnd(decision.run, job));
   if (jobs.length === 0) return;
-  const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, jobs)])];
+  const rerouted = failuresEndedAt(jobs);
+  const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, [...jobs, ...rerouted])])];
   // A transition had brought these here: nothing that they depend on will start them.
   const routed = jobs.filter(
     (job) => job.entered && (job.step.definition.start === "routed" || gateState(job.gate) !== "met"),
@@ -145,6 +147,7 @@ function retryJobs(decision: Decision, retried: Retried): void {
     jobs: jobs.map(({ id }) => id),
     reblocked: waiting.map(({ id }) => id),
     action,
+    ...(rerouted.length === 0 ? {} : { rerouted: rerouted.map(({ id }) => id) }),
     ...(raised.length === 0 ? {} : { raised }),
     ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
     reason,
@@ -160,6 +163,17 @@ function retryJobs(decision: Decision, retried: Retried): void {
   startAll(decision, fresh, "operator");
   drain(decision);
   giveUpLost(decision, fresh);
+}
+
+/** Failures whose way ended here without success, and whose dependents have been given up: the way goes on. */
+function failuresEndedAt(jobs: readonly Job[]): Job[] {
+  const begunAgain = new Set(jobs);
+  const sources = new Set(jobs.flatMap((job) => [...failuresLedTo(job)]));
+  return [...sources].filter((source) => {
+    if (source.status !== "failed" || source.settledAs !== "lost" || source.barrier !== null) return false;
+    const way = begunAgain.has(source) ? null : wayOf(source);
+    return way !== null && way.end === null && begunAgain.has(way.last);
+  });
 }
 
 /** A step that has ended gets a new visit; one that waits or climbs goes on in its visit; one that runs is ended first. */

@@ -212,7 +212,14 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     job.raised = withRaise(job.raised, raise);
   }
   for (const job of all) job.scope.abandoned = false;
-  for (const job of withDependentsStillWaiting(all)) rebuild(job);
+  const rerouted = (event.rerouted ?? []).map((id) => jobById(run, id));
+  for (const job of rerouted) {
+    change(run, job, () => {
+      job.settledAs = null;
+    });
+    run.routed.add(job);
+  }
+  for (const job of withDependentsStillWaiting([...all, ...rerouted])) rebuild(job);
 }
 
 /** The run has nothing else left: dependents of a routed failure learn what became of it. */

@@ -782,6 +782,8 @@ export const EVENTS = {
   "jobs.retried": {
     jobs: list(jobId),
     reblocked: list(jobId),
+    /** Failed jobs whose failure has led to one of these: what becomes of them is open again. */
+    rerouted: optional(list(jobId)),
     action: RETRIED_BY,
     /** What some of them have more of from now on. */
     raised: optional(list(JOB_RAISE)),

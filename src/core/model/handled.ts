@@ -6,6 +6,8 @@ import { isSettled, type Job } from "./run.js";
 export interface WayOfFailure {
   /** A visit on it may still come to something. */
   readonly open: boolean;
+  /** The job that it has come to. */
+  readonly last: Job;
   /** The first job on it that has completed, or whose own failure counts for nothing; null: there is none. */
   readonly end: Job | null;
   /** That job has completed, and has put out something. */
@@ -34,7 +36,7 @@ export function handlingOf(job: Job): Handling | null {
   if (way !== null)
     return way.end === null || way.then === "fail"
       ? null
-      : { how: "edge", by: way.end.step.definition.id, then: way.completed ? way.then : "skip" };
+      : { how: "edge", by: way.end.step.definition.id, then: job.stoodInBy === null ? "skip" : "continue" };
   return isHandled(job) ? { how: "repair", by: null, then: null } : null;
 }
 
@@ -42,28 +44,31 @@ export function handlingOf(job: Job): Handling | null {
 export function wayOf({ route: first }: Job): WayOfFailure | null {
   if (first === null) return null;
   const seen = new Set<string>();
+  let last = first.target;
   let then: RouteEnd = "continue";
   for (let route: Route | null = first; route !== null; ) {
     const { target, visit }: Route = route;
+    last = target;
     then = strongerOf(then, route.then);
     const key = `${target.id} ${visit}`;
-    if (seen.has(key)) return { open: false, end: null, completed: false, then };
+    if (seen.has(key)) return { open: false, last, end: null, completed: false, then };
     seen.add(key);
     const present = isPresent(route);
     const outcome: VisitOutcome | undefined = present ? outcomeOf(target) : target.outcomes.get(visit);
     // The visit has not begun yet.
-    if (outcome === undefined) return { open: true, end: null, completed: false, then };
+    if (outcome === undefined) return { open: true, last, end: null, completed: false, then };
     if (outcome.completed || outcome.handled)
       return {
+        last,
         open: present && (target.followingUp || target.barrier !== null),
         end: target,
         completed: outcome.completed,
         then,
       };
-    if (present && !isSettled(target.status)) return { open: true, end: null, completed: false, then };
+    if (present && !isSettled(target.status)) return { open: true, last, end: null, completed: false, then };
     route = outcome.route;
   }
-  return { open: false, end: null, completed: false, then };
+  return { open: false, last, end: null, completed: false, then };
 }
 
 /** A transition that an operator's new visit stands for says nothing. */
