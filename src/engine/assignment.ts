@@ -201,7 +201,9 @@ function assignedWorkspaceOf(run: Run, job: Job): Pick<Assignment, "workspace"> 
   const { index, definition } = job.step;
   const watchFiles = definition.progress === "files";
   const leavesNoCheckpoint = job.step.atEnd !== null ? ({ leavesNoCheckpoint: true } as const) : {};
-  return { workspace: { path, since, ordinal: nextOrdinal(run), index, watchFiles, ...leavesNoCheckpoint } };
+  const mayFailYet = definition.failIf === undefined ? {} : ({ mayFailYet: true } as const);
+  const how = { watchFiles, ...leavesNoCheckpoint, ...mayFailYet };
+  return { workspace: { path, since, ordinal: nextOrdinal(run), index, ...how } };
 }
 
 /** The recovery script of the rule that has just been reserved: a shell command in the workflow file's folder. */

@@ -54,7 +54,11 @@ export async function judgeSuccess(success: Success): Promise<AttemptResult> {
 }
 
 /** Whether the step makes progress is judged by what it has changed in the workspace. */
-function leftBehind({ checkpoint }: Succeeded): Pick<FailureFacts, "diffHash" | "changedFiles"> {
+function leftBehind({
+  checkpoint,
+  patch,
+}: Succeeded): Pick<FailureFacts, "diffHash" | "changedFiles" | "patch"> {
   if (checkpoint == null) return {};
-  return { diffHash: checkpoint.diff_hash, changedFiles: checkpoint.changed_files };
+  const left = { diffHash: checkpoint.diff_hash, changedFiles: checkpoint.changed_files };
+  return patch === undefined ? left : { ...left, patch };
 }

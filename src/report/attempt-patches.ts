@@ -6,6 +6,8 @@ export function patchByAttempt(log: readonly LoggedEvent[], jobId: number): Read
   for (const { event } of log) {
     if (event.type === "attempt.succeeded" && event.job === jobId && event.checkpoint !== null)
       found.set(event.attempt, event.checkpoint.patch);
+    if (event.type === "attempt.failed" && event.job === jobId && event.patch != null)
+      found.set(event.attempt, event.patch);
     if (event.type === "set_aside.finished" && event.job === jobId && event.patch !== null)
       found.set(event.attempt, event.patch);
     if (event.type === "rebuild.finished" && event.partial?.job === jobId)

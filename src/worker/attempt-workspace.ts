@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { DarumaError } from "../core/errors/errors.js";
+import { DEFAULT_MAX_LOG_BYTES } from "../core/model/definition.js";
 import type { CheckpointFacts } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { CheckpointInput } from "../workspace/checkpoint.js";
@@ -8,10 +9,13 @@ import { stepEnvironment } from "../workspace/tree-index.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import { FileProgress } from "./file-progress.js";
+import { filesNamedIn, lacksProgram, withUncommitted } from "./missing-program.js";
 import type { AssignedWorkspace, Assignment } from "./worker.js";
 
 /** How many names of changed files go with a failure; no retry context has room for more. */
 const MAX_FAILURE_FILES = 50;
+
+type Left = Pick<FailureFacts, "diffHash" | "changedFiles" | "patch">;
 
 type Environment = { readonly [name: string]: string };
 
@@ -57,14 +61,29 @@ export class AttemptWorkspace {
     return env;
   }
 
+  get mayFailYet(): boolean {
+    return this.assigned.mayFailYet === true;
+  }
+
   /** What a failed attempt leaves. A tree that git cannot read counts as one without changes: it is stuck, too. */
-  async changes(): Promise<Pick<FailureFacts, "diffHash" | "changedFiles">> {
+  async changes({ jobId: job, attempt, maxLogBytes }: Assignment): Promise<Left> {
+    const { since } = this.assigned;
     try {
-      const { diffHash, changedFiles } = await this.workspaces.changes(this.workspace, this.assigned.since);
-      return { diffHash, changedFiles: changedFiles.slice(0, MAX_FAILURE_FILES) };
+      const of = { since, job, attempt, maxBytes: maxLogBytes ?? DEFAULT_MAX_LOG_BYTES };
+      const { diffHash, changedFiles, patch } = await this.workspaces.keepFailed(this.workspace, of);
+      const left = { diffHash, changedFiles: changedFiles.slice(0, MAX_FAILURE_FILES) };
+      return patch === undefined ? left : { ...left, patch };
     } catch {
       return { diffHash: null };
     }
+  }
+
+  /** A file that the command wants may be one that the user has not committed. */
+  async explained(facts: FailureFacts, assignment: Assignment): Promise<FailureFacts> {
+    if (!lacksProgram(facts)) return facts;
+    const { commit } = this.workspace;
+    const files = await this.workspaces.uncommitted(this.workspace, filesNamedIn(assignment)).catch(() => []);
+    return withUncommitted(facts, files, commit);
   }
 
   /** Null: the attempt leaves none. */

@@ -220,7 +220,8 @@ export class LocalWorker implements Worker {
       const shown = (name: string): string => redactor.redact(name);
       const keep = () => workspace.checkpoint({ stepId, attempts, at, shown });
       const checkpoint = await this.shortages.untilItWorks(`the checkpoint of ${stepId}`, keep, signal);
-      return { ...checked, checkpoint } as AttemptResult;
+      const { patch } = workspace.mayFailYet ? await workspace.changes(assignment) : {};
+      return { ...checked, checkpoint, ...(patch === undefined ? {} : { patch }) } as AttemptResult;
     } catch (error) {
       return failed({ ...tails, ...workspaceFacts(error) });
     }
@@ -312,7 +313,8 @@ export class LocalWorker implements Worker {
     signal: AbortSignal,
   ): Promise<AttemptResult> {
     const redactor = this.redactorFor(assignment);
-    const facts = { ...observed, ...(await workspace?.changes()) };
+    const explained = (await workspace?.explained(observed, assignment)) ?? observed;
+    const facts = { ...explained, ...(await workspace?.changes(assignment)) };
     // Cut after redaction: half a secret would no longer be recognised.
     const shown = withShortTexts(redactor.redactJson(facts as never, "ownRecord") as unknown as FailureFacts);
     if (assignment.recovery) return { kind: "failed", facts: shown };

@@ -99,6 +99,8 @@ export interface AssignedWorkspace {
   readonly watchFiles: boolean;
   /** What the attempt changes belongs to no checkpoint. */
   readonly leavesNoCheckpoint?: true;
+  /** Its success is judged once more: what it left is kept as that of a failed attempt, too. */
+  readonly mayFailYet?: true;
 }
 
 export interface PromptMaterial {

@@ -38,7 +38,12 @@ export async function readDifference(git: GitProgram, ends: Ends): Promise<Diffe
 }
 
 /** One patch from end to end that `git apply` takes: binary files, modes, links, renames, empty files. */
-export async function writePatch(git: GitProgram, ends: Ends, file: string): Promise<void> {
+export async function writePatch(
+  git: GitProgram,
+  ends: Ends,
+  file: string,
+  maxBytes = MAX_PATCH_BYTES,
+): Promise<void> {
   const { store, from, to } = ends;
   const form = ["--binary", "--full-index", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color"];
   const prefixes = ["--src-prefix=a/", "--dst-prefix=b/"];
@@ -46,10 +51,10 @@ export async function writePatch(git: GitProgram, ends: Ends, file: string): Pro
   await writeDurably(file, async (handle) => {
     await git.run(args, { cwd: store, env: { GIT_DIR: store }, outputTo: handle.fd });
     const { size } = await handle.stat();
-    if (size > MAX_PATCH_BYTES)
+    if (size > maxBytes)
       throw new DarumaError(
         "WORKSPACE_PATCH_TOO_LARGE",
-        `the step changed so much that its patch has ${size} bytes; at most ${MAX_PATCH_BYTES} can be replayed`,
+        `the step changed so much that its patch has ${size} bytes; the limit is ${maxBytes}`,
       );
   });
 }

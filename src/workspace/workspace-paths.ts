@@ -51,17 +51,25 @@ export function stateFile(ordinal: number): string {
   return join("state", "steps", `step-${ordinalText(ordinal)}.json`);
 }
 
-/** Of what an attempt left behind and did not complete. */
-export function partialPatchFile({
-  job,
-  attempt,
-}: {
+interface AttemptName {
   readonly job: number;
   readonly attempt: number;
-}): string {
+}
+
+/** Of what an attempt left behind and did not complete, when another step was to start there. */
+export function partialPatchFile(of: AttemptName): string {
+  return join("patches", "partial", attemptName(of));
+}
+
+/** Of what was there when an attempt failed. */
+export function failedPatchFile(of: AttemptName): string {
+  return join("patches", "attempts", attemptName(of));
+}
+
+function attemptName({ job, attempt }: AttemptName): string {
   assertCount("id of a job", job);
   assertCount("number of an attempt", attempt);
-  return join("patches", "partial", `j${job}_a${attempt}.patch`);
+  return `j${job}_a${attempt}.patch`;
 }
 
 /** Of what a way back has taken from the workspace that was built for it. */

@@ -9,7 +9,7 @@ import {
   type MadeCheckpoint,
   makeCheckpoint,
 } from "./checkpoint.js";
-import { readDifference, writePatch } from "./difference.js";
+import { type Difference, readDifference, writePatch } from "./difference.js";
 import { unflatten } from "./flat-tree.js";
 import { GitProgram } from "./git-program.js";
 import { nextTree, removeOtherTrees, removeTree } from "./make-tree.js";
@@ -23,9 +23,11 @@ import { keepLeftovers, type Leftovers, takeFilesBack } from "./set-aside.js";
 import { withSnapshot } from "./snapshot.js";
 import { openSource, resolveCommit } from "./source-repository.js";
 import { readSubmodules } from "./submodules.js";
+import { uncommittedFiles } from "./uncommitted.js";
 import type { Workspace } from "./workspace.js";
 import { notesOf } from "./workspace-notes.js";
 import {
+  failedPatchFile,
   partialPatchFile,
   previousPatchFile,
   treeFolder,
@@ -42,6 +44,11 @@ export interface WorkspaceChanges {
   /** The first of them. */
   readonly changedFiles: readonly string[];
   readonly changedFileCount: number;
+}
+
+export interface FailedChanges extends WorkspaceChanges {
+  /** Relative to the run's folder; null: it is larger than it may be. Missing where there is nothing to keep. */
+  readonly patch?: string | null;
 }
 
 export interface ResultPatch {
@@ -68,6 +75,10 @@ export interface Workspaces {
   /** The tree that was at the path when it was made: a candidate from before a restart. null if it is not there. */
   find(runId: number, path: string): Promise<Workspace | null>;
   changes(workspace: Workspace, since: string): Promise<WorkspaceChanges>;
+  /** The same of an attempt that has failed, and what it left as a patch under its name. */
+  keepFailed(workspace: Workspace, of: OfFailed): Promise<FailedChanges>;
+  /** Of these paths, the files that the user has beside the workspace's commit. */
+  uncommitted(workspace: Workspace, names: readonly string[]): Promise<readonly string[]>;
   checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint>;
   /** What an attempt left since the last checkpoint, as a patch under its name. The tree stays as it is. */
   keepLeftovers(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
@@ -101,6 +112,10 @@ export interface OfAttempt {
   readonly since: string;
   readonly job: number;
   readonly attempt: number;
+}
+
+export interface OfFailed extends OfAttempt {
+  readonly maxBytes: number;
 }
 
 export interface Between {
@@ -161,11 +176,30 @@ class GitWorkspaces implements Workspaces {
   }
 
   async changes(workspace: Workspace, since: string): Promise<WorkspaceChanges> {
-    const { hash, changedFiles } = await this.withTree(workspace, since, (treeId, store) =>
-      readDifference(this.git, { store, from: since, to: treeId }),
+    return this.withTree(workspace, since, async (treeId, store) =>
+      changesIn(await readDifference(this.git, { store, from: since, to: treeId })),
     );
-    const listed = changedFiles.slice(0, MAX_LISTED_FILES);
-    return { diffHash: hash, changedFiles: listed, changedFileCount: changedFiles.length };
+  }
+
+  async keepFailed(workspace: Workspace, { since, maxBytes, ...of }: OfFailed): Promise<FailedChanges> {
+    const paths = this.paths(workspace.runId);
+    return this.withTree(workspace, since, async (treeId, store) => {
+      const ends = { store, from: since, to: treeId };
+      const changes = changesIn(await readDifference(this.git, ends));
+      if (changes.diffHash === null) return changes;
+      const patch = failedPatchFile(of);
+      try {
+        await writePatch(this.git, ends, join(paths.run, patch), maxBytes);
+      } catch (error) {
+        if (codeOf(error) === "WORKSPACE_PATCH_TOO_LARGE") return { ...changes, patch: null };
+        throw error;
+      }
+      return { ...changes, patch };
+    });
+  }
+
+  uncommitted(workspace: Workspace, names: readonly string[]): Promise<readonly string[]> {
+    return uncommittedFiles(this.git, this.paths(workspace.runId), workspace, names);
   }
 
   async checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint> {
@@ -220,18 +254,28 @@ class GitWorkspaces implements Workspaces {
   ): Promise<RebuiltWorkspace> {
     const { repo, commit } = from;
     const paths = this.paths(runId);
-    if (this.patches !== null)
-      await fetchPatches(this.patches, runId, paths, from.checkpoints, home === null);
+    await this.fetchPatches(runId, from, home === null);
     const current = await this.current(runId);
     await removeOtherTrees(paths, current?.tree ?? null);
     const base = await ensureStore(this.git, paths, () => openSource(this.git, repo), commit);
     if (from.base !== undefined && from.base !== base) throw submodulesChanged(repo);
     const tree = await nextTree(paths);
-    const { path, commits } = await rebuildTree(this.git, paths, tree, { ...from, base });
+    const replay = () => rebuildTree(this.git, paths, tree, { ...from, base });
+    const { path, commits } = await replay().catch(async (error: unknown) => {
+      // A file that is here may be damaged: once more with what the store has.
+      if (this.patches === null || home === null || !isPatchFault(error)) throw error;
+      await this.fetchPatches(runId, from, true);
+      return replay();
+    });
     const moved = commits.filter(({ commit: made }, place) => made !== from.checkpoints[place]!.commit);
     const place = { runId, tree, path, home: home ?? randomUUID() };
     const rebuilt = { ...place, repo: resolve(repo), commit, base };
     return moved.length === 0 ? rebuilt : { ...rebuilt, moved };
+  }
+
+  private async fetchPatches(runId: number, { checkpoints }: Replay, afresh: boolean): Promise<void> {
+    if (this.patches === null) return;
+    await fetchPatches(this.patches, runId, this.paths(runId), checkpoints, afresh);
   }
 
   async promote(candidate: Workspace): Promise<void> {
@@ -311,6 +355,19 @@ class GitWorkspaces implements Workspaces {
       use(treeId, paths.store),
     );
   }
+}
+
+function changesIn({ hash, changedFiles }: Difference): WorkspaceChanges {
+  const listed = changedFiles.slice(0, MAX_LISTED_FILES);
+  return { diffHash: hash, changedFiles: listed, changedFileCount: changedFiles.length };
+}
+
+function isPatchFault(error: unknown): boolean {
+  return ["WORKSPACE_PATCH_FAILED", "WORKSPACE_PATCH_ALTERED"].includes(codeOf(error) ?? "");
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof DarumaError ? error.code : null;
 }
 
 function submodulesChanged(repo: string): DarumaError {

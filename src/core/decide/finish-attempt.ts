@@ -124,6 +124,7 @@ function failAttempt(
     job: job.id,
     attempt: job.attempt,
     ...recordAttemptFailure(decision, job, facts, open),
+    ...(facts.patch === undefined ? {} : { patch: facts.patch }),
     ...(output === undefined ? {} : { output }),
     ...cost,
   });

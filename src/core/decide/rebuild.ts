@@ -51,10 +51,12 @@ function beginRebuild(decision: Decision, job: Job, barrier: Barrier | null): vo
   });
 }
 
-/** A fresh workspace of a goto takes the place of the old one, with all that lies there. */
+/** A fresh workspace takes the place of the old one, with all that lies there. Of an attempt that failed there is a patch. */
 function leftoverToKeep({ workspace }: Run, barrier: Barrier | null): { leftover?: AttemptName } {
   const { leftover } = workspace;
-  if (barrier === null || leftover === null) return {};
+  if (leftover === null) return {};
+  const hasFailed = !leftover.lost && leftover.job.error?.attempt === leftover.attempt;
+  if (barrier === null && hasFailed) return {};
   return { leftover: { job: leftover.job.id, attempt: leftover.attempt } };
 }
 

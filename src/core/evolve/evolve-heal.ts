@@ -2,7 +2,7 @@ import type { EventOf, HealEvent, MovedCheckpoint, WorkspaceHome } from "../mode
 import { NEW_HEAL_STATE } from "../model/heal-state.js";
 import { change, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";
-import { finishSetAside, startSetAside } from "./evolve-tree.js";
+import { beginAfresh, finishSetAside, startSetAside } from "./evolve-tree.js";
 
 export function evolveHeal(run: Run, event: HealEvent, at: number): void {
   const { workspace } = run;
@@ -106,6 +106,7 @@ function finishRebuild(run: Run, event: EventOf<"rebuild.finished">): void {
   if (rebuild.barrier !== null) return;
   change(run, rebuild.job, (job) => {
     job.reset = null;
+    if (event.ok) beginAfresh(job, event.partial ?? null);
   });
 }
 

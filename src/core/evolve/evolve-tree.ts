@@ -1,6 +1,8 @@
 import { beginRound } from "../failure/rounds.js";
 import type { Barrier } from "../model/barrier.js";
-import type { EventOf } from "../model/events.js";
+import type { EventOf, KeptLeftover } from "../model/events.js";
+import { traitsOf } from "../model/failure.js";
+import type { LeftBehind } from "../model/files-policy.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import type { Leftover, MendedVisit, RunCheckpoint, WorkspaceState } from "../model/workspace-state.js";
 import { treeKeeper } from "../model/workspace-turn.js";
@@ -87,6 +89,30 @@ export function goBackInTree(run: Run, barrier: Barrier, cutOff: readonly RunChe
     const state = kept ? "kept" : "taken_back";
     job.earlierFiles = { state, files: namesIn(own), attempts: [], patch, aside: null };
   }
+}
+
+/** What is in the tree once the attempt has failed; a lost one tells nothing of it. */
+export function leftBehindBy(
+  job: Job,
+  { attempt, error, patch }: EventOf<"attempt.failed">,
+): LeftBehind | null {
+  if (error.diff_hash === null) return traitsOf(error.class).lost ? job.leftBehind : null;
+  const attempts = [...(job.leftBehind?.attempts ?? []), attempt];
+  return { attempts, files: error.changed_files, patch: patch ?? null };
+}
+
+/** The job goes on in a fresh workspace: what it had left is not there. */
+export function beginAfresh(job: Job, partial: KeptLeftover | null): void {
+  const { attempts, files, patch } = job.leftBehind ?? { attempts: [], files: [], patch: null };
+  const own = partial?.job === job.id ? partial : null;
+  job.earlierFiles = {
+    state: "fresh",
+    files,
+    attempts: own === null || attempts.includes(own.attempt) ? attempts : [...attempts, own.attempt],
+    patch: own?.patch ?? patch,
+    aside: null,
+  };
+  job.leftBehind = null;
 }
 
 function namesIn(checkpoints: readonly RunCheckpoint[]): string[] {

@@ -44,7 +44,7 @@ import {
 } from "./evolve-run.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { noteRecovery } from "./evolve-tally.js";
-import { completeInTree, enterTree, leaveInTree, noteRound } from "./evolve-tree.js";
+import { completeInTree, enterTree, leaveInTree, leftBehindBy, noteRound } from "./evolve-tree.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
@@ -172,6 +172,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.status = "recovering";
         job.error = event.error;
         job.failedOutput = event.output ?? null;
+        job.leftBehind = leftBehindBy(job, event);
         if (!traitsOf(event.error.class).lost) {
           job.outcomeDueSince = null;
           forgetRepairs(job);

@@ -242,6 +242,8 @@ export type AttemptResult =
       readonly items: readonly ScopeItem[] | null;
       /** For a step of the workspace. */
       readonly checkpoint?: CheckpointFacts | null;
+      /** What it left, as that of a failed attempt: `fail_if` may make one of it. */
+      readonly patch?: string | null;
       /** Of a model call. */
       readonly usage?: TokenUsage;
       /** For a step that declares any. */

@@ -450,7 +450,7 @@ const HEAL_EVENTS = {
     try: count,
     /** Ordinals of the checkpoints to replay, in order. */
     replay: list(count),
-    /** What lies in the workspace that a goto is about to replace; it is kept as a patch where that is possible. */
+    /** What lies in the workspace that is about to be replaced; it is kept as a patch where that is possible. */
     leftover: optional(nullable(ATTEMPT_NAME)),
   },
   "rebuild.finished": {
@@ -629,6 +629,8 @@ export const EVENTS = {
     /** The JSON that it gave all the same. */
     output: optional(OUTPUT),
     no_progress: nullable(NO_PROGRESS),
+    /** What it left in the workspace, relative to the run's folder; null: too large to be kept. Missing: nothing. */
+    patch: optional(nullable(text)),
     /** These were open for failures of its class: it is no sign of missing progress. */
     breakers: optional(list(text)),
     ...ATTEMPT_COST_FIELDS,

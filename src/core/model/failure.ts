@@ -98,6 +98,8 @@ export interface FailureFacts extends OfFields<typeof FAILURE_FACTS> {
   readonly diffHash?: string | null;
   /** The first of the files that it has changed there. */
   readonly changedFiles?: readonly string[];
+  /** The same as a patch, relative to the run's folder; null: too large to be kept. Missing where it left nothing. */
+  readonly patch?: string | null;
 }
 
 const failureClass = word(FAILURE_CLASSES);

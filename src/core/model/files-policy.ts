@@ -15,3 +15,11 @@ export interface EarlierFiles {
   /** What the step that failed had left there, and what is not there any more. */
   readonly aside: { readonly step: string; readonly attempt: number; readonly patch: string } | null;
 }
+
+/** What failed attempts have left in a tree; of which they are, and the last one's patch. */
+export interface LeftBehind {
+  readonly attempts: readonly number[];
+  readonly files: readonly string[];
+  /** Null: it is too large to be kept. */
+  readonly patch: string | null;
+}

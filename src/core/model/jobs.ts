@@ -61,6 +61,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     outcomeDueSince: null,
     visit: 1,
     earlierFiles: null,
+    leftBehind: null,
     entered: false,
     gate: OPEN_GATE,
     settledAs: null,
@@ -224,6 +225,7 @@ export function beginVisit(job: Job): void {
   job.restartsInVisit = 0;
   job.remediationsInVisit = 0;
   job.earlierFiles = null;
+  job.leftBehind = null;
   job.error = null;
   job.failure = null;
   job.handled = null;

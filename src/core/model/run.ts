@@ -20,7 +20,7 @@ import type {
   VisitRole,
 } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
-import type { EarlierFiles } from "./files-policy.js";
+import type { EarlierFiles, LeftBehind } from "./files-policy.js";
 import type { Gate } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState, Round } from "./heal-state.js";
@@ -154,6 +154,8 @@ export interface Job extends WhatLedHere {
   visit: number;
   /** What became of its changes in the workspace before its present visit, or before it began in a fresh workspace. */
   earlierFiles: EarlierFiles | null;
+  /** What its failed attempts of this visit have left in the tree. */
+  leftBehind: LeftBehind | null;
   /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;
   gate: Gate;

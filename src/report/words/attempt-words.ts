@@ -60,6 +60,9 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
         event.job,
         ...attemptSentences(event, jobById(run, event.job).attemptPlace, before.lastErrorOf(event.job)),
         ...noProgressFacts(event),
+        ...(event.patch === null
+          ? [fact("What it left in the workspace is larger than max_log: no patch of it was kept.")]
+          : []),
       ),
   },
   "attempt.stopped": {

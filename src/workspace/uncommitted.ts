@@ -1,0 +1,23 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import type { GitProgram } from "./git-program.js";
+import type { Workspace } from "./workspace.js";
+import type { WorkspacePaths } from "./workspace-paths.js";
+
+/** Of these paths within the repository, the files that its working tree has and the workspace was made without. */
+export async function uncommittedFiles(
+  git: GitProgram,
+  { store }: WorkspacePaths,
+  { repo, base }: Pick<Workspace, "repo" | "base">,
+  names: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of names) {
+    const there = await lstat(join(repo, name)).catch(() => null);
+    if (!there?.isFile()) continue;
+    const call = { cwd: store, env: { GIT_DIR: store } };
+    const { status } = await git.attempt(["cat-file", "-e", `${base}:${name}`], call);
+    if (status !== 0) found.push(name);
+  }
+  return found;
+}
