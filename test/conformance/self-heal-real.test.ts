@@ -157,7 +157,10 @@ describe("with real git: hard reset", () => {
   }, async () => {
     const from = runs.source();
     const break_ = '"$DARUMA_OUTPUT_DIR/run-$DARUMA_RUN_ID/patches/steps/step-0001.patch"';
-    const stuck = counting(from, `echo junk > junk.txt; : > ${break_}; echo same >&2; exit 1`);
+    const stuck = counting(
+      from,
+      `echo junk > junk.txt; rm -rf ${break_}; mkdir -p ${break_}/in-the-way; echo same >&2; exit 1`,
+    );
     const run = await runs.run(
       healingFile(
         from,
