@@ -62,6 +62,10 @@ describe("fix, review, fix again, in a git workspace", () => {
     "a goto": () => ({
       steps: { fix: agent("fix"), review: { exec: REVIEW(), depends_on: ["fix"], on_fail: GOTO } },
     }),
+    "a goto beside self_heal": () => ({
+      self_heal: true,
+      steps: { fix: agent("fix"), review: { exec: REVIEW(), depends_on: ["fix"], on_fail: GOTO } },
+    }),
     "a goto whose prompt reads the failure": () => ({
       steps: {
         fix: agent("fix", "", "Work.{% if state._last_error %} {{ state._last_error.message }}{% endif %}"),
