@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EarlierFiles } from "../../src/core/model/files-policy.js";
 import { trial } from "../support/harness.js";
 import { type Outcome, checkpointed as ok } from "../support/scripted-worker.js";
+import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 
 const HEALED = `workspace: {}
@@ -72,6 +73,27 @@ describe("the patch of a failed attempt", () => {
     const nothing = await seenBy([{ exit: 1 }, { exit: 1 }, ok("edit")]);
     expect(nothing.run.events("attempt.failed")[0]).not.toHaveProperty("patch");
     expect(nothing.seen[2]).toMatchObject({ state: "fresh", attempts: [], files: [], patch: null });
+  });
+
+  it("is not there where another server goes on in a folder of its own", async () => {
+    const seen: (EarlierFiles | undefined)[] = [];
+    const outcomes = [left("patches/attempts/1"), ok("edit")];
+    const queue = `workspace: {}
+queue: { max_attempts: 2, classes: [application], backoff: { mode: fixed, delay_ms: 60000 } }
+steps:
+  edit: { exec: edit }
+`;
+    const stage = await Stage.begin(queue, {
+      edit: ({ earlierFiles }, nth) => {
+        seen.push(earlierFiles);
+        return outcomes[nth - 1]!;
+      },
+    });
+    stage.kill();
+    stage.workspaces.elsewhere = { path: "/b/trees/1", home: "home-b", host: "b", moved: [] };
+    await stage.resume();
+    expect((await stage.rest()).run.status).toBe("completed");
+    expect(seen[1]).toMatchObject({ state: "fresh", files: ["junk.txt"], attempts: [1], patch: null });
   });
 
   it("is made of a lost attempt before a reset replaces its tree", async () => {

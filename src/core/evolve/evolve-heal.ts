@@ -2,7 +2,7 @@ import type { EventOf, HealEvent, MovedCheckpoint, WorkspaceHome } from "../mode
 import { NEW_HEAL_STATE } from "../model/heal-state.js";
 import { change, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";
-import { beginAfresh, finishSetAside, startSetAside } from "./evolve-tree.js";
+import { beginAfresh, finishSetAside, leavePatchesBehind, startSetAside } from "./evolve-tree.js";
 
 export function evolveHeal(run: Run, event: HealEvent, at: number): void {
   const { workspace } = run;
@@ -123,7 +123,8 @@ function promote({ workspace }: Run, path: string): void {
  * What was tried out beside the old workspace is gone with it, and what attempts left stays behind: the new one holds the
  * checkpoints and nothing else. A failure that is being mended has the new one as it had the old one.
  */
-function move({ workspace }: Run, event: EventOf<"workspace.moved">): void {
+function move({ workspace, jobs }: Run, event: EventOf<"workspace.moved">): void {
+  for (const job of jobs) leavePatchesBehind(job);
   renameCheckpoints(workspace, event.moved ?? []);
   workspace.path = event.path;
   workspace.home = homeOf(event);

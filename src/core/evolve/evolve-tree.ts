@@ -115,6 +115,12 @@ export function beginAfresh(job: Job, partial: KeptLeftover | null): void {
   job.leftBehind = null;
 }
 
+/** What was kept of files that are not there any more lies in the other output folder. */
+export function leavePatchesBehind(job: Job): void {
+  if (job.earlierFiles !== null) job.earlierFiles = { ...job.earlierFiles, patch: null, aside: null };
+  if (job.leftBehind !== null) job.leftBehind = { ...job.leftBehind, patch: null };
+}
+
 function namesIn(checkpoints: readonly RunCheckpoint[]): string[] {
   return [...new Set(checkpoints.flatMap(({ changed_files: names }) => names))].slice(0, MAX_NAMED_FILES);
 }
