@@ -311,12 +311,38 @@ steps:
     ]);
   });
 
+  it("tells items of one step that failed in several ways as one block with its kinds, by their values", async () => {
+    const lines = await briefly(FAN.replace(", on_fail: { retry: { max: 1 } }", ""), {
+      list: [{ output: ["a.jpg", "b.jpg", "c.jpg", "d.jpg"] }],
+      work: (assignment) =>
+        [
+          { exit: 3, stderr: "no space" } as const,
+          { exit: 1, stderr: "corrupt frame 5" } as const,
+          { exit: 1, stderr: "corrupt frame 179" } as const,
+          "ok" as const,
+        ][indexOf(assignment)]!,
+    });
+    expect(lines).toEqual([
+      "Run 1 of fan failed after 0 ms: 2 of 5 steps completed, 3 failures.",
+      "",
+      "3 items of work failed, in 2 ways:",
+      "  2 items (b.jpg, c.jpg), for example work@list[1]:",
+      "    Attempt 1 failed after 0 ms: exit code 1 (EXIT_1).",
+      '    Its last line on stderr: "corrupt frame 5".',
+      "    The step failed.",
+      "  1 item (a.jpg), for example work@list[0]:",
+      "    Attempt 1 failed after 0 ms: exit code 3 (EXIT_3).",
+      '    Its last line on stderr: "no space".',
+      "    The step failed.",
+    ]);
+  });
+
   it("tells 25 jobs that failed alike as one, with an example, in a screenful", async () => {
     const lines = await briefly(FAN, { list: items(25), work: () => ({ exit: 3, stderr: "boom" }) });
     expect(lines).toEqual([
       "Run 1 of fan failed after 0 ms: 1 of 26 steps completed, 50 failures.",
       "",
-      "25 jobs failed alike: work@list[0], work@list[1], work@list[2], work@list[3], work@list[4], work@list[5] and 19 more. For example work@list[0]:",
+      "25 items of work failed alike: 0, 1, 2, 3, 4, 5 and 19 more. For example work@list[0]:",
       "  Attempt 1 failed after 0 ms: exit code 3 (EXIT_3).",
       '  Its last line on stderr: "boom".',
       "  - retry: yes, EXIT_3: retry 1 of 1.",
@@ -335,8 +361,7 @@ steps:
       },
     });
     expect(lines.filter((line) => /^\S.*:/.test(line)).slice(1)).toEqual([
-      "2 jobs failed alike: work@list[0], work@list[2]. For example work@list[0]:",
-      "work@list[1]: failed",
+      "3 items of work failed, in 2 ways:",
       "work@list[3]: completed",
     ]);
   });
@@ -347,9 +372,7 @@ steps:
       work: (assignment) => ({ exit: 10 + indexOf(assignment) }),
     });
     expect(lines.length).toBeLessThan(60);
-    expect(lines.at(-1)).toBe(
-      "… and 12 more: work@list[8], work@list[9], work@list[10], work@list[11], work@list[12], work@list[13] and 6 more",
-    );
+    expect(lines.at(-1)).toBe("  … and 12 more: 8, 9, 10, 11, 12, 13 and 6 more");
   });
 
   it("shortens the story of a job that went round many times", async () => {
@@ -368,7 +391,7 @@ steps:
     ["work@list[1]", "work@list[1]"],
     ["work@root/list[1]", "work@list[1]"],
     ["10000003", "work@list[1]"],
-    ["work", "3 jobs failed alike"],
+    ["work", "3 items of work failed alike"],
   ])("tells of the job that is named: %s", async (name, told) => {
     const lines = await briefly(FAN, { list: items(3), work: () => "fail" }, name);
     expect(lines.filter((line) => /^\S.*:/.test(line)).slice(1)).toEqual([expect.stringContaining(told)]);

@@ -2,6 +2,7 @@ import type { JobStatus } from "../core/model/rows.js";
 import { isSettled, type Job, type Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
 import { failingLines } from "../core/notify/notices-of.js";
+import { counted } from "../core/text/amount-text.js";
 import { iso } from "../core/text/iso-time.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
@@ -117,7 +118,7 @@ function standing(run: Run, interrupted: boolean): string {
 
 /** What happened, in a screenful: jobs to which the same happened are told once. */
 function outlines(run: Run, told: readonly JobStory[]): string[] {
-  const groups = [...groupBy(told, likeness).values()];
+  const groups = [...groupBy(told, (story) => fanOutOf(story) ?? likeness(story)).values()];
   const more = groups.slice(MAX_GROUPS).flat();
   return [
     ...groups.slice(0, MAX_GROUPS).flatMap((group) => outline(run, group)),
@@ -125,6 +126,12 @@ function outlines(run: Run, told: readonly JobStory[]): string[] {
       ? []
       : ["", `… and ${more.length} more: ${listNames(more, ({ job }) => jobName(job))}`]),
   ];
+}
+
+/** Equal for the items of one fan-out step that failed and ended the same way, whatever they failed of; null: it is of none. */
+function fanOutOf({ job, lastError }: JobStory): string | null {
+  const isItem = job.scope.parent !== null && lastError !== null;
+  return isItem ? JSON.stringify([job.step.definition.id, job.status]) : null;
 }
 
 /** Equal for jobs of which one is an example of all: by the signature of what they failed of, else by what is told of them. */
@@ -135,6 +142,26 @@ function likeness({ job, sentences, lastError }: JobStory): string {
 }
 
 function outline(run: Run, group: readonly JobStory[]): string[] {
+  const kinds = [...groupBy(group, likeness).values()].sort((a, b) => b.length - a.length);
+  if (kinds.length === 1) return ["", heading(group), ...factsOf(run, group).map((line) => INDENT + line)];
+  const more = kinds.slice(MAX_GROUPS).flat();
+  return [
+    "",
+    `${manyOf(group)}, in ${kinds.length} ways:`,
+    ...kinds
+      .slice(0, MAX_GROUPS)
+      .flatMap((kind) => [
+        `${INDENT}${counted(kind.length, "item")} (${listNames(kind, ({ job }) => itemName(job))}), for example ${jobName(kind[0]!.job)}:`,
+        ...factsOf(run, kind).map((line) => INDENT + INDENT + line),
+      ]),
+    ...(more.length === 0
+      ? []
+      : [`${INDENT}… and ${more.length} more: ${listNames(more, ({ job }) => itemName(job))}`]),
+  ];
+}
+
+/** What happened to the first of them. */
+function factsOf(run: Run, group: readonly JobStory[]): string[] {
   const { job, sentences } = group[0]!;
   const facts = sentences.filter(isFact).map(textOf);
   const left = facts.length - FIRST_SENTENCES - LAST_SENTENCES;
@@ -142,16 +169,34 @@ function outline(run: Run, group: readonly JobStory[]): string[] {
     left <= 1
       ? facts
       : [...facts.slice(0, FIRST_SENTENCES), `… ${left} more …`, ...facts.slice(-LAST_SENTENCES)];
-  const more = [...printedLines(group[0]!), ...waitingSentences(run, job)];
-  return ["", heading(group), ...[...lines, ...more].map((line) => INDENT + line)];
+  return [...lines, ...printedLines(group[0]!), ...waitingSentences(run, job)];
 }
 
 function heading(group: readonly JobStory[]): string {
   const { job } = group[0]!;
   if (group.length === 1) return title(job);
+  if (fanOutOf(group[0]!) !== null) {
+    const names = listNames(group, (each) => itemName(each.job));
+    return `${manyOf(group)} alike: ${names}. For example ${jobName(job)}:`;
+  }
   const names = listNames(group, ({ job: each }) => jobName(each));
-  const what = ALIKE[job.status] ?? `are ${job.status}`;
-  return `${group.length} jobs ${what} alike: ${names}. For example ${jobName(job)}:`;
+  return `${group.length} jobs ${endOf(job)} alike: ${names}. For example ${jobName(job)}:`;
+}
+
+function manyOf(group: readonly JobStory[]): string {
+  const { job } = group[0]!;
+  return `${group.length} items of ${job.step.definition.id} ${endOf(job)}`;
+}
+
+function endOf({ status }: Job): string {
+  return ALIKE[status] ?? `are ${status}`;
+}
+
+/** `img-0197.jpg`: what the item is. */
+function itemName({ scope }: Job): string {
+  const names: string[] = [];
+  for (let each = scope; each.parent !== null; each = each.parent) names.unshift(each.item?.name ?? each.id);
+  return names.join(" / ");
 }
 
 function title(job: Job): string {

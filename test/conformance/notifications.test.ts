@@ -87,6 +87,31 @@ describe("notifications", () => {
     expect(await town.tells()).toEqual(["ops: failed of run 12, first 1"]);
   });
 
+  it("tell once of the items of a fan-out step, whatever they failed of, and that it works again when none waits", async () => {
+    const town = new Town();
+    town.serve();
+    const fan = HOLD.replace("{ call: { type: noop } }", "").replace(
+      "steps:",
+      'steps:\n  list: { type: noop, forEach: true }\n  call: { exec: "x {{ foreach.index }}", depends_on: [list] }',
+    );
+    const list = [{ output: ["a", "b", "c"] }];
+    const runId = await town.run(fan, {
+      list,
+      call: ({ variables }) => ((variables.foreach as { index: number }).index === 1 ? other : refused),
+    });
+    expect(await town.tells()).toEqual([`ops: held of run ${runId}, first 1`]);
+    expect(await town.states()).toEqual(["held delivered", "held counted", "held counted"]);
+    // The step works in another run, and one item still waits.
+    await town.decide(runId, "skip");
+    await town.decide(runId, "skip");
+    await (await town.pass(MINUTE)).run(fan, { list, call: ["ok"] });
+    await town.pass(2 * MINUTE);
+    expect(await town.tells()).toEqual([]);
+    await town.decide(runId, "skip");
+    await town.pass(2 * MINUTE);
+    expect(await town.tells()).toEqual([expect.stringMatching(/^ops: recovered of run \d+, recovered 3$/)]);
+  });
+
   it("tell once of a failure that is held, decided and then fails its run", { tags: ["N3"] }, async () => {
     const town = new Town();
     town.serve();

@@ -185,6 +185,78 @@ describe("list_problems", () => {
   });
 });
 
+/** Two items fail alike but for a number and a name, one in another way, and one completes. */
+const FAN = (name: string, items: string) => `name: ${name}
+unhandled: hold
+steps:
+  list: { type: script, content: '${items}', forEach: true }
+  decode:
+    exec: |
+      case "{{ foreach.index }}" in
+        0) echo "corrupt JPEG data in frame 5 of img-0005.jpg" >&2; exit 1 ;;
+        1) echo "corrupt JPEG data in frame 179 of cat.jpg" >&2; exit 1 ;;
+        2) echo "no space left on device" >&2; exit 4 ;;
+      esac
+    depends_on: [list]
+`;
+
+describe("items of a fan-out step", () => {
+  const FILES = 'return ["img-0005.jpg", "cat.jpg", "dog.jpg", "ok.jpg"]';
+
+  test("are one problem with its kinds, and are called by their values", async () => {
+    await run(FAN("fan", FILES));
+    const [problem, ...others] = await problems("fan");
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ kind: "hold", step: "decode", runs: 1, jobs: 3, signature: null });
+    expect(problem!.kinds.map(({ code, title, jobs, runs }) => [code, title, jobs, runs])).toEqual([
+      [
+        "EXIT_1",
+        expect.stringMatching(/^corrupt JPEG data in frame (?:5 of img-0005|179 of cat)\.jpg$/),
+        2,
+        1,
+      ],
+      ["EXIT_4", "no space left on device", 1, 1],
+    ]);
+    const [alike, other] = problem!.kinds;
+    const called = problem!.items.map(({ item, scope, signature }) => [item, scope, signature]);
+    expect(called.sort((a, b) => (a[1]! < b[1]! ? -1 : 1))).toEqual([
+      ["img-0005.jpg", "root/list[0]", alike!.signature],
+      ["cat.jpg", "root/list[1]", alike!.signature],
+      ["dog.jpg", "root/list[2]", other!.signature],
+    ]);
+  });
+
+  test("of several runs are one problem where they have a kind in common, found by the id of each kind", async () => {
+    await run(FAN("fans", "return [1, 2]"));
+    const [before] = await problems("fans");
+    expect(before!.items.map(({ item }) => item).sort()).toEqual(["1", "2"]);
+    await run(FAN("fans", 'return [{ id: "a" }, { id: "b" }, { x: 1 }]'));
+    const [problem, ...others] = await problems("fans");
+    expect(others).toEqual([]);
+    expect([problem!.runs, problem!.jobs, problem!.kinds.length]).toEqual([2, 5, 2]);
+    expect(
+      problem!.items
+        .slice(0, 3)
+        .map(({ item }) => item)
+        .sort(),
+    ).toEqual(["a", "b", '{"x":1}']);
+    expect((await problems("fans", { problem: before!.id })).map(({ id }) => id)).toEqual([problem!.id]);
+    const jobs = problem!.items.filter(({ signature }) => signature === problem!.kinds[1]!.signature);
+    await bench.call("decide_problems", { jobs: jobs.map(({ job_id }) => job_id), action: "skip" });
+    expect(await problems("fans")).toMatchObject([{ jobs: 4, signature: problem!.kinds[0]!.signature }]);
+  });
+
+  test("and a step outside of a fan-out stay problems of their own where they fail in several ways", async () => {
+    const plain = (code: number) => `name: plain\nunhandled: hold\nsteps: { a: { exec: 'exit ${code}' } }`;
+    await run(plain(3));
+    await run(plain(4));
+    expect((await problems("plain")).map(({ kinds, jobs }) => [kinds.length, jobs])).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+});
+
 describe("decide_problems", () => {
   test("tells first what it will do, then does it for all, once however often it is sent", async () => {
     const runs = await hold("decided", 3);

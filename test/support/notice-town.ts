@@ -8,7 +8,7 @@ import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memo
 import { enginePorts, flush, workflow } from "./harness.js";
 import { ManualClock } from "./manual-clock.js";
 import { plainSandbox } from "./plain-sandbox.js";
-import { type Outcome, ScriptedWorker } from "./scripted-worker.js";
+import { type Outcome, type Script, ScriptedWorker } from "./scripted-worker.js";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -77,11 +77,11 @@ export class Town {
   }
 
   /** A run of a file to its end or until it rests; the answer is its number. */
-  async run(text: string, outcomes: readonly Outcome[], name = "call"): Promise<number> {
+  async run(text: string, outcomes: readonly Outcome[] | Script, name = "call"): Promise<number> {
     this.incarnation += 1;
     const engine = new Engine({
       ...enginePorts(this.store, this.clock, `engine-${this.incarnation}`),
-      worker: new ScriptedWorker(this.clock, { [name]: outcomes }),
+      worker: new ScriptedWorker(this.clock, isScript(outcomes) ? outcomes : { [name]: outcomes }),
       ...{ sandbox: plainSandbox, notify: this.rules },
     });
     const { runId, ended } = await engine.start(workflow(text));
@@ -114,4 +114,8 @@ export class Town {
     const notices = await this.store.listNotices({ limit: 1_000 });
     return notices.reverse().map(({ kind, state }) => `${kind} ${state}`);
   }
+}
+
+function isScript(outcomes: readonly Outcome[] | Script): outcomes is Script {
+  return !Array.isArray(outcomes);
 }

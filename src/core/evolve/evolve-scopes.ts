@@ -16,7 +16,12 @@ export function openScopes(run: Run, opener: Job, generation: number, items: rea
       scope = addScope(run, opener, index);
       scopes.push(scope);
     }
-    reopen(run, scope, generation, { key: item.key, index, total: items.length });
+    reopen(run, scope, generation, {
+      key: item.key,
+      name: item.name ?? item.key,
+      index,
+      total: items.length,
+    });
   });
   opener.scope.children = new Map(opener.scope.children).set(opener.step, scopes);
   for (const reducer of reducersWaiting(run, opener)) {

@@ -350,7 +350,11 @@ export const OUTPUT = naming(
 );
 export type Output = Of<typeof OUTPUT>;
 
-export const SCOPE_ITEM_FIELDS = { key: text } as const;
+export const SCOPE_ITEM_FIELDS = {
+  key: text,
+  /** What people call it, where its key is only its place. */
+  name: optional(text),
+} as const;
 export const SCOPE_ITEM = object(SCOPE_ITEM_FIELDS);
 export type ScopeItem = Of<typeof SCOPE_ITEM>;
 

@@ -116,7 +116,7 @@ export interface Scope {
   readonly depth: number;
   /** The forEach job whose output made this scope, and which item it is. */
   readonly opener: Job | null;
-  item: { key: string; index: number; total: number } | null;
+  item: { key: string; name: string; index: number; total: number } | null;
   /** False: a later visit of the opener has fewer items. */
   open: boolean;
   generation: number;

@@ -147,7 +147,9 @@ function ofJob(run: Run, kind: NoticeKind, job: Job): NoticeCause {
   const cause = ofRun(
     run,
     kind,
-    signature === null ? ["job", job.id] : stepThing(run.workflow, step, signature),
+    signature === null
+      ? ["job", job.id]
+      : stepThing(run.workflow, step, signatureOfFanOut(run, job) ?? signature),
     {
       ...placeOf(job),
       ...(failure === null ? {} : factsOf(failure)),
@@ -155,6 +157,16 @@ function ofJob(run: Run, kind: NoticeKind, job: Job): NoticeCause {
     },
   );
   return { ...cause, step, signature };
+}
+
+/**
+ * Items of one fan-out step of a run are one thing, whatever they failed of: that of the first which waits. Null: the job is
+ * of no item, or none of them waits.
+ */
+function signatureOfFanOut({ held }: Run, { step, scope }: Job): string | null {
+  if (scope.parent === null) return null;
+  for (const other of held) if (other.step === step) return (other.failure ?? other.error)?.signature ?? null;
+  return null;
 }
 
 /** What a failure is about, in whatever run it is met. */

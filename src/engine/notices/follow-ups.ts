@@ -63,7 +63,7 @@ async function forget({ store }: NoticePorts, found: readonly OpenEpisode[], at:
 }
 
 interface Waiting {
-  /** By step and signature. */
+  /** By step and signature; items of a fan-out, which are told once whatever they failed of, by step. */
   readonly failures: ReadonlySet<string>;
   readonly jobs: ReadonlySet<number>;
 }
@@ -72,23 +72,24 @@ interface Waiting {
 async function findWaiting({ store }: NoticePorts): Promise<Waiting> {
   const jobs = (await store.listUnanswered(MAX_UNANSWERED)).filter(({ status }) => status !== "failed");
   return {
-    failures: new Set(jobs.filter(({ status }) => status === "held").map(failureMark)),
+    failures: new Set(
+      jobs.filter(({ status }) => status === "held").map((job) => failureMark(job, job.scope)),
+    ),
     jobs: new Set(jobs.map(({ id }) => id)),
   };
 }
 
-function failureMark({
-  workflow,
-  step,
-  signature,
-}: Pick<UnansweredJob, "workflow" | "step" | "signature">): string {
-  return JSON.stringify([workflow, step, signature]);
+function failureMark(
+  { workflow, step, signature }: Pick<UnansweredJob, "workflow" | "step" | "signature">,
+  scope = "root",
+): string {
+  return JSON.stringify([workflow, step, scope === "root" ? signature : null]);
 }
 
 function waitsFor({ last }: Episode, { failures, jobs }: Waiting): boolean {
   const { workflow, step, signature, facts } = last;
   if (workflow !== null && step !== null && signature !== null)
-    return failures.has(failureMark({ workflow, step, signature }));
+    return failures.has(failureMark({ workflow, step, signature }, facts.scope));
   return facts.job_id !== undefined && jobs.has(facts.job_id);
 }
 

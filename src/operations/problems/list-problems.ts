@@ -15,6 +15,8 @@ const item = z.object({
   run_id: z.number(),
   step: z.string(),
   scope: z.string(),
+  item: z.string().nullable().describe("What the item of its fan-out is called; null: it is of none."),
+  signature: z.string().nullable(),
   attempts: z.number(),
   since: z.string(),
   run: z
@@ -32,7 +34,7 @@ const problem = z.object({
   kind: z.enum(PROBLEM_KINDS),
   workflow: z.string(),
   step: z.string(),
-  signature: z.string().nullable(),
+  signature: z.string().nullable().describe("Null: there are several, in `kinds`, or none."),
   status: jobStatus.describe("Of the newest job."),
   title: z.string().describe("What broke, or what is asked."),
   error_line: z.string().nullable(),
@@ -53,6 +55,18 @@ const problem = z.object({
   ladder: z
     .array(z.object({ rung: z.string(), mark: z.string(), times: z.number(), reason: z.string() }))
     .describe("What each rung did in the newest run."),
+  kinds: z
+    .array(
+      z.object({
+        signature: z.string().nullable(),
+        code: z.string().nullable(),
+        class: z.string().nullable(),
+        title: z.string(),
+        runs: z.number(),
+        jobs: z.number(),
+      }),
+    )
+    .describe("Of what its jobs failed, the most frequent first: items of one fan-out step are one problem."),
   ladder_differs: z
     .object({ runs: z.number(), of: z.number() })
     .nullable()
@@ -63,7 +77,11 @@ const problem = z.object({
 const input = z.strictObject({
   kind: listOf(z.enum(PROBLEM_KINDS)).optional().describe("Only these kinds, separated by commas."),
   workflow: name.optional().describe("Only of this workflow."),
-  problem: z.string().max(64).optional().describe("Only the one with this id, in full."),
+  problem: z
+    .string()
+    .max(64)
+    .optional()
+    .describe("Only the one with this id, in full; an id that was merged into another leads to that."),
   job: z.coerce
     .number()
     .int()
@@ -84,7 +102,7 @@ export const listProblems = operation({
   name: "list_problems",
   summary: "list what needs a person, once for all runs with the same cause",
   description:
-    "Lists problems of all runs: holds, dead letters, open questions, and failures that ended a run. Runs of a workflow that failed alike at a step are one problem; what blocks most comes first. Decide with decide_problems.",
+    "Lists problems of all runs: holds, dead letters, open questions, and failures that ended a run. Runs of a workflow that failed alike at a step are one problem, and so are all items of one fan-out step of a run, whatever they failed of; what blocks most comes first. Decide with decide_problems.",
   details:
     "`blocks` times `runs` is the order. A failed problem leaves the list when somebody sets it aside, or when a later run of the workflow passes the step. `counts` is of all problems, by kind, whatever is listed.",
   role: "viewer",
@@ -120,10 +138,10 @@ export const listProblems = operation({
 async function list({ store, now }: Context, request: z.output<typeof input>) {
   const all = await openProblems(store, now());
   const asked = all.filter(
-    ({ id, kind, workflow, jobs }) =>
+    ({ kind, workflow, jobs, causes }) =>
       (request.kind === undefined || request.kind.includes(kind)) &&
       (request.workflow === undefined || request.workflow === workflow) &&
-      (request.problem === undefined || request.problem === id) &&
+      (request.problem === undefined || causes.some(({ id }) => id === request.problem)) &&
       (request.job === undefined || jobs.some((job) => job.id === request.job)),
   );
   const weighed = await Promise.all(
@@ -162,11 +180,12 @@ function countsOf(groups: readonly ProblemGroup[]) {
   return counts;
 }
 
-function writable({ question, ladder, items, ...problem }: Problem) {
+function writable({ question, ladder, items, kinds, ...problem }: Problem) {
   return {
     ...problem,
     question: question === null ? null : { ...question, choices: [...question.choices] },
     ladder: [...ladder],
+    kinds: [...kinds],
     items: [...items],
   };
 }

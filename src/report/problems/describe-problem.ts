@@ -9,12 +9,15 @@ import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 import { jobRecord } from "../job-record.js";
 import { type Blocks, blocksOf } from "../lookup/blocked-steps.js";
+import { ItemNames } from "../lookup/item-names.js";
 import { errorLineOf, titleOf, triedText } from "../words/problem-words.js";
 import { marksOf, type RungMark } from "../words/rung-marks.js";
 import { type ProblemGroup, type ProblemKind, runsIn } from "./group-problems.js";
 
 /** How many runs are looked at to tell whether the ladder of the newest speaks for all. */
 const MAX_COMPARED = 50;
+/** More kinds of failure in one step are not told one by one. */
+const MAX_KINDS = 50;
 const RUNGS = LADDER.map(({ name }) => name);
 
 /** What somebody should look at, once for all runs with the same cause. Times are ISO 8601. */
@@ -40,9 +43,21 @@ export interface Problem {
   readonly attempts: number;
   readonly tried: string;
   readonly ladder: readonly RungMark[];
+  /** Of what the items of a fan-out step failed, the most frequent first; one where all failed alike. */
+  readonly kinds: readonly KindOfFailure[];
   /** Null: it was not looked at. */
   readonly ladder_differs: { readonly runs: number; readonly of: number } | null;
   readonly items: readonly ProblemItem[];
+}
+
+/** Jobs of a problem that failed alike. */
+export interface KindOfFailure {
+  readonly signature: string | null;
+  readonly code: string | null;
+  readonly class: string | null;
+  readonly title: string;
+  readonly runs: number;
+  readonly jobs: number;
 }
 
 export interface ProblemItem {
@@ -50,6 +65,9 @@ export interface ProblemItem {
   readonly run_id: number;
   readonly step: string;
   readonly scope: string;
+  /** What the item of its fan-out is called; null: it is of none. */
+  readonly item: string | null;
+  readonly signature: string | null;
   readonly attempts: number;
   readonly since: string;
   readonly run: RunOfItem | null;
@@ -78,12 +96,18 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
   const ladder = marksOf(RUNGS, climbs.considered);
   const times = jobs.map(({ at }) => at);
   const failed = error === null ? "Held" : titleOf(error, step);
-  const title = question === null ? failed : oneLine(question.prompt);
+  const kinds = await kindsOf(store, group);
+  const [most] = kinds;
+  const isMixed = kinds.length > 1;
+  const single = question === null ? failed : oneLine(question.prompt);
+  const title = isMixed ? `${jobs.length} items failed in ${group.causes.length} ways` : single;
+  const line = error === null ? null : errorLineOf(error, single);
   const told = extent.items === 0 ? [] : jobs.slice(0, extent.items);
+  const names = new ItemNames(store);
   return {
     ...{ id, kind, workflow, step, signature, status: newest.status },
     title,
-    error_line: error === null ? null : errorLineOf(error, title),
+    error_line: isMixed ? most!.title : line,
     error,
     question,
     expiry: await firstExpiry(store, group),
@@ -99,13 +123,35 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
         : triedText(climbs.attempts, climbs.considered.at(-1) ?? []),
     ladder,
     ladder_differs: extent.whole && kind !== "question" ? await differences(store, group, ladder) : null,
-    items: await Promise.all(told.map((each) => describeItem(store, each, extent.whole))),
+    kinds,
+    items: await Promise.all(
+      told.map(async (each) => ({
+        ...(await describeItem(store, each, extent.whole)),
+        item: await names.nameOf(each.run_id, each.scope),
+      })),
+    ),
   };
 }
 
-async function describeItem(store: Store, job: UnansweredJob, withRun: boolean): Promise<ProblemItem> {
-  const { id: job_id, run_id, step, scope, attempt_id: attempts, at } = job;
-  const item = { job_id, run_id, step, scope, attempts, since: iso(at), run: null };
+async function kindsOf(store: Store, { kind, step, causes }: ProblemGroup): Promise<KindOfFailure[]> {
+  if (kind === "question") return [];
+  return Promise.all(
+    causes.slice(0, MAX_KINDS).map(async ({ signature, jobs }) => {
+      const error = (await store.readJob(jobs[0]!.id))?.error ?? null;
+      const { code = null, class: failureClass = null } = error ?? {};
+      const title = error === null ? "Held" : titleOf(error, step);
+      return { signature, code, class: failureClass, title, runs: runsIn({ jobs }), jobs: jobs.length };
+    }),
+  );
+}
+
+async function describeItem(
+  store: Store,
+  job: UnansweredJob,
+  withRun: boolean,
+): Promise<Omit<ProblemItem, "item">> {
+  const { id: job_id, run_id, step, scope, signature, attempt_id: attempts, at } = job;
+  const item = { job_id, run_id, step, scope, signature, attempts, since: iso(at), run: null };
   const run = withRun ? await store.readRun(run_id) : null;
   if (run === null) return item;
   const { status, started_at, created_at, tally } = run;

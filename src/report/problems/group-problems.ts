@@ -4,22 +4,33 @@ import type { UnansweredJob } from "../../store/unanswered.js";
 export const PROBLEM_KINDS = ["hold", "dead_letter", "question", "failed"] as const;
 export type ProblemKind = (typeof PROBLEM_KINDS)[number];
 
-/** One cause, in however many runs. */
-export interface ProblemGroup {
-  /** Stays the same as long as the problem does. */
+/** Jobs of one workflow and step that failed alike, in however many runs. */
+export interface Cause {
   readonly id: string;
-  readonly kind: ProblemKind;
-  readonly workflow: string;
-  readonly step: string;
   readonly signature: string | null;
   /** Newest first. */
   readonly jobs: readonly UnansweredJob[];
 }
 
+/** What somebody decides at once: one cause, or all causes of which the items of one fan-out step of a run have failed. */
+export interface ProblemGroup {
+  /** That of one of its causes; all of theirs lead to it. */
+  readonly id: string;
+  readonly kind: ProblemKind;
+  readonly workflow: string;
+  readonly step: string;
+  /** Null: there are several, or none. */
+  readonly signature: string | null;
+  /** Newest first. */
+  readonly jobs: readonly UnansweredJob[];
+  /** The one with most jobs first. */
+  readonly causes: readonly Cause[];
+}
+
 const ID_CHARS = 12;
 
 /** Jobs, newest first, by what they wait for: of one workflow and step, failed alike. Each question is one of its own. */
-export function groupProblems(jobs: readonly UnansweredJob[]): ProblemGroup[] {
+export function groupByCause(jobs: readonly UnansweredJob[]): ProblemGroup[] {
   const groups = new Map<string, { readonly kind: ProblemKind; readonly jobs: UnansweredJob[] }>();
   for (const job of jobs) {
     const kind = kindOf(job);
@@ -31,8 +42,48 @@ export function groupProblems(jobs: readonly UnansweredJob[]): ProblemGroup[] {
   }
   return Array.from(groups, ([key, { kind, jobs: alike }]) => {
     const { workflow, step, signature } = alike[0]!;
-    return { id: idOf(key), kind, workflow, step, signature, jobs: alike };
+    const cause = { id: idOf(key), signature, jobs: alike };
+    return { ...cause, kind, workflow, step, causes: [cause] };
   });
+}
+
+/** Those that have items of one fan-out step of a run in common are one problem with its causes. */
+export function mergeFanOuts(groups: readonly ProblemGroup[]): ProblemGroup[] {
+  const joined = new Map<ProblemGroup, ProblemGroup>();
+  const headOf = (group: ProblemGroup): ProblemGroup => {
+    let head = group;
+    for (let next = joined.get(head); next !== undefined; next = joined.get(head)) head = next;
+    return head;
+  };
+  const firstIn = new Map<string, ProblemGroup>();
+  for (const group of groups) {
+    for (const fanOut of fanOutsOf(group)) {
+      const head = headOf(firstIn.get(fanOut) ?? group);
+      firstIn.set(fanOut, head);
+      if (headOf(group) !== head) joined.set(headOf(group), head);
+    }
+  }
+  const members = new Map<ProblemGroup, ProblemGroup[]>();
+  for (const group of groups) members.set(headOf(group), [...(members.get(headOf(group)) ?? []), group]);
+  return [...members.values()].map(mergedOf);
+}
+
+/** A question in an item is one of its own, as any. */
+function fanOutsOf({ kind, workflow, step, jobs }: ProblemGroup): Set<string> {
+  if (kind === "question") return new Set();
+  const runs = jobs.filter(({ scope }) => scope !== "root").map(({ run_id }) => run_id);
+  return new Set([...new Set(runs)].map((run) => JSON.stringify([kind, workflow, step, run])));
+}
+
+function mergedOf(members: readonly ProblemGroup[]): ProblemGroup {
+  const [first] = members as [ProblemGroup];
+  if (members.length === 1) return first;
+  const jobs = members.flatMap((each) => each.jobs).sort((a, b) => b.at - a.at || b.id - a.id);
+  const causes = members
+    .flatMap((each) => each.causes)
+    .sort((a, b) => b.jobs.length - a.jobs.length || (a.id < b.id ? -1 : 1));
+  const id = causes.map((cause) => cause.id).sort()[0]!;
+  return { ...first, id, signature: null, jobs, causes };
 }
 
 export function kindOf({ status, dead_letter }: Pick<UnansweredJob, "status" | "dead_letter">): ProblemKind {

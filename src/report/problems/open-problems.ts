@@ -3,7 +3,7 @@ import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 import { isImported } from "../lookup/own-runs.js";
-import { groupProblems, type ProblemGroup } from "./group-problems.js";
+import { groupByCause, mergeFanOuts, type ProblemGroup } from "./group-problems.js";
 
 /** More than a person can look through. */
 export const MAX_OPEN_JOBS = 50_000;
@@ -15,19 +15,21 @@ const KEYS_AT_ONCE = 500;
  */
 export async function openProblems(store: Store, now: number): Promise<ProblemGroup[]> {
   const jobs = await withSignatures(store, await store.listUnanswered(MAX_OPEN_JOBS));
-  const groups = groupProblems(jobs);
+  const groups = groupByCause(jobs);
   const failed = groups.filter(({ kind }) => kind === "failed");
   const triaged = await readTriage(store, failed);
   const passed = await readPassed(store, failed);
-  return groups.flatMap((group) => {
+  const open = groups.flatMap((group) => {
     if (group.kind !== "failed") return [group];
     const entry =
       group.signature === null ? undefined : triaged.get(bookKey({ ...group, signature: group.signature }));
     if (entry !== undefined && isMuted(entry, now)) return [];
     const first = passed.get(placeOf(group)) ?? 0;
     const left = group.jobs.filter((job) => job.run_id >= first && !isSetAside(job, entry));
-    return left.length === 0 ? [] : [{ ...group, jobs: left }];
+    const causes = group.causes.map((cause) => ({ ...cause, jobs: left }));
+    return left.length === 0 ? [] : [{ ...group, jobs: left, causes }];
   });
+  return mergeFanOuts(open);
 }
 
 /** A step whose `if` failed has no attempt that says it. */

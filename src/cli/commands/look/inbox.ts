@@ -1,4 +1,5 @@
 import { shortSignature } from "../../../core/failure/short-signature.js";
+import { counted } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { thenText } from "../../../report/words/expiry-text.js";
@@ -17,9 +18,12 @@ const KIND_WORDS: { readonly [kind in Problem["kind"]]: string } = {
   question: "question",
   failed: "failed",
 };
+/** Of one problem; the others are in `--json` and on the page. */
+const MAX_KINDS = 5;
+const MAX_NAMED_ITEMS = 3;
 const HEADER = ["kind", "runs", "blocks", "step", "last seen (UTC)", "signature", "what"];
 
-/** What needs a person, one line for all runs with the same cause. */
+/** What needs a person, one line for all runs with the same cause, and for all items of a fan-out step of a run. */
 export const inbox: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("list_problems", input as InputOf<"list_problems">);
   if (options.json) {
@@ -28,7 +32,7 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
   }
   const { items, total } = answer;
   if (items.length === 0) writeLines(out, ["nothing needs a person"]);
-  else writeLines(out, tableLines(HEADER, items.map(rowOf), out.width()));
+  else writeLines(out, tableLines(HEADER, items.flatMap(rowsOf), out.width()));
   if (total > items.length) writeLines(out, [`${total - items.length} more: use a larger --limit`]);
   const [first] = items;
   if (first !== undefined && first.items.length > 0)
@@ -36,8 +40,42 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
   return 0;
 };
 
+/** One row, and one more below it for each kind where there are several. */
+function rowsOf(problem: Problem): string[][] {
+  const { kinds } = problem;
+  if (kinds.length < 2) return [rowOf(problem)];
+  return [
+    rowOf(problem),
+    ...kinds
+      .slice(0, MAX_KINDS)
+      .map(({ signature, code, title, jobs }) => [
+        ...["", "", "", "", ""],
+        signature === null ? "" : shortSignature(signature),
+        oneLine(`  ${counted(jobs, "item")}: ${code === null ? title : `${code}: ${title}`}`),
+      ]),
+    ...(kinds.length > MAX_KINDS
+      ? [["", "", "", "", "", "", `  and ${kinds.length - MAX_KINDS} more kinds`]]
+      : []),
+  ];
+}
+
+/** "12 items failed in 3 ways (cat.jpg, dog.jpg and 10 more)": where items of a fan-out are one problem. */
+function whatOf({ kinds, jobs, items, title, error }: Problem): string {
+  const names = items.flatMap(({ item }) => item ?? []);
+  const named = names.length === 0 ? "" : ` (${listNames(names, jobs)})`;
+  if (kinds.length > 1) return `${title}${named}`;
+  const what = error === null ? title : `${error.code}: ${title}`;
+  return jobs > 1 && names.length > 0 ? `${counted(jobs, "item")}${named}: ${what}` : what;
+}
+
+function listNames(names: readonly string[], jobs: number): string {
+  const shown = names.slice(0, MAX_NAMED_ITEMS);
+  const more = jobs - shown.length;
+  return oneLine(more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", "));
+}
+
 function rowOf(problem: Problem): string[] {
-  const { kind, runs, blocks, workflow, step, last_at, signature, title, error, expiry } = problem;
+  const { kind, runs, blocks, workflow, step, last_at, signature, expiry } = problem;
   const until = expiry === null ? "" : ` (${thenText(expiry)} at ${clockTime(expiry.at)})`;
   return [
     KIND_WORDS[kind],
@@ -46,24 +84,30 @@ function rowOf(problem: Problem): string[] {
     oneLine(`${workflow}/${step}`),
     clockTime(last_at),
     signature === null ? "" : shortSignature(signature),
-    oneLine(`${error === null ? title : `${error.code}: ${title}`}${until}`),
+    oneLine(`${whatOf(problem)}${until}`),
   ];
 }
 
 /** More than this nobody types: a campaign takes all that failed alike. */
 const MAX_TYPED_JOBS = 10;
 
+/** All that failed so, or all of the step where it failed in several ways. */
+function whichOf({ signature, workflow, step }: Problem): string {
+  const alike = signature === null ? "" : `--signature ${shortSignature(signature)} `;
+  return `${alike}--workflow ${shellWord(workflow)} --step ${shellWord(step)}`;
+}
+
 /** One way on for the first of them, with all its jobs. */
 function nextLine(problem: Problem, type: (command: string) => string): string {
-  const { kind, items, jobs, signature, workflow } = problem;
+  const { kind, items, jobs, signature } = problem;
   const { run_id, step, scope, job_id } = items[0]!;
   const job = scope === "root" ? step : job_id;
   if (kind === "hold" && jobs > 1) {
-    const isTyped = signature === null || jobs <= Math.min(items.length, MAX_TYPED_JOBS);
+    const isTyped = jobs <= Math.min(items.length, MAX_TYPED_JOBS);
     const ids = items.map((item) => item.job_id).join(" ");
     return isTyped
       ? `decide them:  ${type(`decide ${ids} --action retry --reason "..."`)}`
-      : `decide them:  ${type(`resolve --signature ${shortSignature(signature)} --workflow ${shellWord(workflow)} --step ${shellWord(step)} --retry --reason "..."`)}`;
+      : `decide them:  ${type(`resolve ${whichOf(problem)} --retry --reason "..."`)}`;
   }
   switch (kind) {
     case "question":
@@ -73,8 +117,8 @@ function nextLine(problem: Problem, type: (command: string) => string): string {
     case "dead_letter":
       return `again:      ${type(`redrive ${run_id} ${job} --reason "..."`)}`;
     case "failed":
-      return signature === null
-        ? `again:      ${type(`retry ${run_id} ${job} --reason "..."`)}`
-        : `set aside:  ${type(`failures resolve ${shortSignature(signature)}`)}`;
+      if (signature === null)
+        return `again:      ${type(`retry ${jobs > 1 ? whichOf(problem) : `${run_id} ${job}`} --reason "..."`)}`;
+      return `set aside:  ${type(`failures resolve ${shortSignature(signature)}`)}`;
   }
 }

@@ -69,6 +69,9 @@ export function Detail({ problem: listed, mayAct, result, onDecided }: DetailPro
       )}
       {whole.question === null && <WhatWasTried problem={whole} />}
       {whole.blocks.steps > 0 && <WhatItBlocks problem={whole} />}
+      {whole.kinds.length > 1 && (
+        <KindsOf problem={whole} mayAct={mayAct} leftOut={leftOut} onChange={setLeftOut} />
+      )}
       <RunsOf problem={whole} mayAct={mayAct} leftOut={leftOut} onChange={setLeftOut} />
     </>
   );
@@ -166,17 +169,51 @@ function WhatItBlocks({ problem }: { readonly problem: Problem }): ReactNode {
   );
 }
 
-function RunsOf({
-  problem,
-  mayAct,
-  leftOut,
-  onChange,
-}: {
+interface Choice {
   readonly problem: Problem;
   readonly mayAct: boolean;
   readonly leftOut: ReadonlySet<number>;
   readonly onChange: (leftOut: ReadonlySet<number>) => void;
-}): ReactNode {
+}
+
+/** What the items of one fan-out step failed of; a kind that is not ticked is left out of the decision. */
+function KindsOf({ problem, mayAct, leftOut, onChange }: Choice): ReactNode {
+  const { kinds, items } = problem;
+  return (
+    <section>
+      <h3>
+        In {kinds.length} ways <span className="dim small">most frequent first</span>
+      </h3>
+      <ul className="panel runs-of-problem">
+        {kinds.map(({ signature, code, title, jobs }) => {
+          const ids = items.filter((item) => item.signature === signature).map(({ job_id }) => job_id);
+          const isIn = ids.some((id) => !leftOut.has(id));
+          const without = [...leftOut].filter((id) => !ids.includes(id));
+          return (
+            <li key={signature}>
+              {mayAct && (
+                <input
+                  type="checkbox"
+                  className="pick"
+                  aria-label={`Kind ${title}`}
+                  checked={isIn}
+                  onChange={() => onChange(new Set(isIn ? [...leftOut, ...ids] : without))}
+                />
+              )}
+              <b className="num nowrap">{count(jobs, "item")}</b>
+              {code !== null && <span className="chip mono line">{code}</span>}
+              <span className="cut" title={title}>
+                {title}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function RunsOf({ problem, mayAct, leftOut, onChange }: Choice): ReactNode {
   const now = useMinute();
   const { items, jobs } = problem;
   const left = items.filter(({ job_id }) => !leftOut.has(job_id)).length;
@@ -193,7 +230,7 @@ function RunsOf({
       {jobs > items.length && (
         <p className="banner small">
           The newest {items.length} of {jobs}. For all of them, a few at a time:{" "}
-          <code className="mono-s">daruma redrive --signature {problem.signature} --retry</code>
+          <code className="mono-s">{campaignOf(problem)}</code>
         </p>
       )}
       <ul className="panel runs-of-problem">
@@ -212,7 +249,11 @@ function RunsOf({
             <a className="link num" href={addressOf(["runs", item.run_id])}>
               #{item.run_id}
             </a>
-            {item.scope !== "root" && <span className="mono-s cut">{nameOf(item.step, item.scope)}</span>}
+            {item.scope !== "root" && (
+              <span className="mono-s cut" title={nameOf(item.step, item.scope)}>
+                {item.item ?? nameOf(item.step, item.scope)}
+              </span>
+            )}
             {item.run !== null && (
               <span className="small dim num hide-s" title={exactTime(item.run.started_at)}>
                 started {since(item.run.started_at, now)}
@@ -234,6 +275,11 @@ function RunsOf({
       </ul>
     </section>
   );
+}
+
+function campaignOf({ signature, workflow, step }: Problem): string {
+  const which = signature === null ? `--workflow ${workflow} --step ${step}` : `--signature ${signature}`;
+  return `daruma redrive ${which} --retry`;
 }
 
 const STOPPED = { hold: "held", dead_letter: "held", question: "asked", failed: "failed" } as const;

@@ -8,8 +8,10 @@ import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
 import { brokeOf, sentence, withoutCode } from "../../words/moment.js";
 import { endWords, recoveryWords } from "../../words/recoveries.js";
+import { count } from "../../words/status.js";
 import { withMarks } from "../../words/unseen.js";
 import { RUNGS } from "../step/rungs.js";
+import { fanOutBlocks } from "./fan-out-blocks.js";
 import type { Drawing, RunStory, RunSummary, TimelineRow, Told } from "./run-data.js";
 import { runStanding } from "./run-standing.js";
 import { neverBegun, stepsText, storyLines } from "./story-lines.js";
@@ -55,26 +57,46 @@ export function Story({ run, story, rows, drawing, chosen, choose, children }: S
           />
         ),
       )}
-      {holds.map((hold) => (
+      {fanOutBlocks(
+        holds.filter(({ kind }) => kind === "hold"),
+        ({ error }) => error?.signature ?? "",
+      ).map(({ items, kinds }) => (
         <Outcome
-          key={hold.id}
+          key={items[0]!.id}
           runId={run.run_id}
-          step={nameOf(hold.step, hold.scope)}
+          step={items.length > 1 ? items[0]!.step : nameOf(items[0]!.step, items[0]!.scope)}
           tone="person"
-          words={hold.kind === "question" ? "asks a question" : "waits for a person"}
-          message={hold.question === null ? hold.error?.message : withMarks(hold.question.prompt)}
-          isError={hold.question === null}
-          {...(hold.expiry === null ? {} : { more: sentence(expiryText(hold.expiry, now)) })}
+          words={
+            items.length > 1
+              ? `has ${count(items.length, "item")} that wait for a person`
+              : "waits for a person"
+          }
+          messages={kinds.map((kind) => [kind.length, kind[0]!.error?.message])}
+          {...untilOf(items, now)}
         />
       ))}
-      {failures.map((failure) => (
+      {holds
+        .filter(({ kind }) => kind === "question")
+        .map((hold) => (
+          <Outcome
+            key={hold.id}
+            runId={run.run_id}
+            step={nameOf(hold.step, hold.scope)}
+            tone="person"
+            words="asks a question"
+            messages={[[1, withMarks(hold.question?.prompt ?? "")]]}
+            isError={false}
+            {...untilOf([hold], now)}
+          />
+        ))}
+      {fanOutBlocks(failures, ({ code, message }) => `${code} ${message}`).map(({ items, kinds }) => (
         <Outcome
-          key={failure.job_id}
+          key={items[0]!.job_id}
           runId={run.run_id}
-          step={nameOf(failure.step, failure.scope)}
+          step={items.length > 1 ? items[0]!.step : nameOf(items[0]!.step, items[0]!.scope)}
           tone="bad"
-          words="failed"
-          message={failure.message}
+          words={items.length > 1 ? `has ${count(items.length, "failed item")}` : "failed"}
+          messages={kinds.map((kind) => [kind.length, kind[0]!.message])}
         />
       ))}
       {children}
@@ -87,6 +109,15 @@ export function Story({ run, story, rows, drawing, chosen, choose, children }: S
       <End run={run} told={told} />
     </ol>
   );
+}
+
+/** When the first of them that expires does. */
+function untilOf(
+  holds: readonly RunSummary["summary"]["holds"][number][],
+  now: number,
+): { readonly more?: string } {
+  const [first] = holds.flatMap(({ expiry }) => expiry ?? []).sort((a, b) => (a.at < b.at ? -1 : 1));
+  return first === undefined ? {} : { more: sentence(expiryText(first, now)) };
 }
 
 /** How it ended, once it has. */
@@ -177,12 +208,16 @@ function undoneText({ done, left }: NonNullable<RunSummary["undone"]>): string {
   return `${parts.join("; ")}.`;
 }
 
+/** Of the items of a fan-out step. */
+const MAX_KINDS = 5;
+
 interface OutcomeProps {
   readonly runId: number;
   readonly step: string;
   readonly tone: "person" | "bad" | "dim";
   readonly words: string;
-  readonly message: string | undefined;
+  /** What was said, and by how many. */
+  readonly messages: readonly (readonly [number, string | undefined])[];
   readonly more?: string;
   /** The message is that of a failure. */
   readonly isError?: boolean;
@@ -193,7 +228,7 @@ export function Outcome({
   step,
   tone,
   words,
-  message,
+  messages,
   more,
   isError = true,
 }: OutcomeProps): ReactNode {
@@ -207,7 +242,16 @@ export function Outcome({
           </a>{" "}
           {words}
         </div>
-        {message !== undefined && <div className={isError ? "er" : undefined}>{message}</div>}
+        {messages.slice(0, MAX_KINDS).map(
+          ([times, message]) =>
+            message !== undefined && (
+              <div key={message} className={isError ? "er" : undefined}>
+                {times > 1 && `${times} × `}
+                {message}
+              </div>
+            ),
+        )}
+        {messages.length > MAX_KINDS && <p>and {count(messages.length - MAX_KINDS, "other failure")}</p>}
         {more !== undefined && <p>{more}</p>}
       </div>
     </li>

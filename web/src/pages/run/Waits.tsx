@@ -31,7 +31,7 @@ export function Waits({ run }: { readonly run: RunSummary }): ReactNode {
         tone="dim"
         isError={false}
         words="waits"
-        message={wait.text}
+        messages={[[1, wait.text]]}
       />
     ),
   );
