@@ -92,7 +92,11 @@ describe("cancel, pause and crash around resets", () => {
 
   it("leaves the old workspace and climbs on where the fresh one cannot be built", async () => {
     const run = await trial(
-      file(`${TWO}\n  help: { exec: help }`, HEAL, "transitions: [{ from: edit, to: help, on: failure }]"),
+      file(
+        `${TWO.replace("edit: { exec: edit,", "edit: { exec: edit, on_fail: { retry: { max: 2 } },")}\n  help: { exec: help }`,
+        HEAL,
+        "transitions: [{ from: edit, to: help, on: failure }]",
+      ),
       stuck,
       { rebuilds: ["fail"] },
     );
@@ -178,7 +182,7 @@ describe("the steps of a workspace", () => {
       ),
       {
         setup: [checkpointed("setup")],
-        plan: [checkpointed("plan")],
+        plan: [checkpointed("plan"), checkpointed("another plan")],
         edit: [same, same, same, checkpointed("edit")],
       },
     );

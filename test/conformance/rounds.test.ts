@@ -79,6 +79,15 @@ describe("a loop with self_heal", () => {
     expect(never.order).toHaveLength(12);
   });
 
+  it("is not in vain after one round, even with a limit of 1", async () => {
+    const limited = BACK.replace("self_heal: true", "self_heal: { step_no_progress_limit: 1 }");
+    const run = await trial(limited, {
+      fix: [leaves("d1"), leaves("d2"), leaves("d3")],
+      review: [bad, { exit: 2, stderr: "other" }, "ok"],
+    });
+    expect(run.order).toEqual(["fix", "review", "fix", "review", "fix", "review"]);
+  });
+
   it("is not judged where the mending step has no workspace", async () => {
     const run = await trial(BACK.replace("{ exec: fix }", "{ exec: fix, workspace: false }"), {
       fix: ["ok"],

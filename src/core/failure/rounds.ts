@@ -14,7 +14,8 @@ export function judgeRounds(run: Run, { round }: Job, failure: Failure): NoProgr
   const limit = run.definition.selfHeal?.stepNoProgressLimit;
   if (limit === undefined || round === null || !mayJudge(failure)) return null;
   const streak = streakOf(run, round, failure);
-  return streak >= limit ? { streak, limit, oscillation: false, rounds: true } : null;
+  // One round alone repeats nothing, whatever the limit.
+  return streak >= Math.max(limit, 2) ? { streak, limit, oscillation: false, rounds: true } : null;
 }
 
 /** The failure of this job leads to these once more. */
