@@ -15,7 +15,7 @@ export { Daruma } from "./host/daruma.js";
 export type { DarumaOptions } from "./host/parts.js";
 export type { RunHandle } from "./host/run-handle.js";
 export type { InputOf, OutputOf } from "./operations/client.js";
-export type { RunEvent } from "./operations/runs/event-item.js";
+export type { RunDesignEvent, RunEvent } from "./operations/runs/event-item.js";
 export type { StartOptions } from "./operations/runs/start-options.js";
 export { defineWorkflow } from "./operations/workflows/define-workflow.js";
 export type { Workflow } from "./operations/workflows/workflow.js";

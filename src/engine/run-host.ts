@@ -103,8 +103,17 @@ export class RunHost {
 
   /** Decide a command and keep its events for the next commit. */
   take(command: Command, now: number): readonly Event[] {
+    return this.decided(command, now, true);
+  }
+
+  /** The same where no engine has the run to act on what follows. */
+  takeForLater(command: Command, now: number): readonly Event[] {
+    return this.decided(command, now, false);
+  }
+
+  private decided(command: Command, now: number, isActedOn: boolean): readonly Event[] {
     this.keepUnread(command);
-    const events = decide(this.run, command, now);
+    const events = decide(this.run, command, now, isActedOn);
     this.keep(events, now);
     return events;
   }

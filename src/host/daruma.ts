@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import type { CommandOutcome } from "../core/decide/take-command.js";
+import { selfHealRecord } from "../core/failure/self-heal-record.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
 import type { RunRow } from "../core/model/rows.js";
+import type { Run } from "../core/model/run.js";
 import { systemClock } from "../engine/clock.js";
 import type { Engine, RunListener } from "../engine/engine.js";
 import type { Resumed } from "../engine/owned-run.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
 import type { Context } from "../operations/context.js";
 import type { OperationName } from "../operations/operations.js";
-import { eventItem, type RunEvent } from "../operations/runs/event-item.js";
+import type { Naming } from "../operations/runs/design-events.js";
+import { designEvent, eventItem, type RunDesignEvent, type RunEvent } from "../operations/runs/event-item.js";
 import { findRunOf, orRunOf } from "../operations/runs/run-cause.js";
 import type { StartOptions } from "../operations/runs/start-options.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
@@ -144,15 +147,22 @@ export class Daruma {
   }
 
   /** Hears of everything that runs of this program have committed, in order, each event flat. The answer stops it. */
-  onEvents(listener: (events: readonly RunEvent[]) => void): () => void {
-    return this.engine.onEvents((run, events) =>
-      listener(
-        events.map((logged) => {
-          const item = eventItem(logged, namesIn(run, logged.event));
-          return { run_id: run.id, workflow: run.workflow, ...item } as unknown as RunEvent;
-        }),
-      ),
-    );
+  onEvents(listener: (events: readonly RunEvent[]) => void): () => void;
+  /** Only those that a design names, under its names and with its payload. */
+  onEvents(
+    listener: (events: readonly RunDesignEvent[]) => void,
+    options: { readonly names: Naming },
+  ): () => void;
+  onEvents(listener: (events: readonly never[]) => void, options?: { readonly names: Naming }): () => void {
+    return this.engine.onEvents((run, events) => {
+      const told = events.flatMap((logged) => {
+        const names = namesIn(run, logged.event);
+        if (options === undefined) return { ...runOf(run), ...eventItem(logged, names) };
+        const record = selfHealRecord(run, logged.event);
+        return record === null ? [] : { ...runOf(run), ...designEvent(logged, record, names) };
+      });
+      if (told.length > 0) listener(told as never);
+    });
   }
 
   /** Hears, in a sentence, what steps wait for that the machine lacks: room for logs, processes, memory. */
@@ -259,4 +269,8 @@ function begun(runId: number, ended: Promise<unknown>): BegunRun {
 function seenLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
+}
+
+function runOf({ id, workflow }: Run): { readonly run_id: number; readonly workflow: string } {
+  return { run_id: id, workflow };
 }

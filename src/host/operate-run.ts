@@ -143,10 +143,10 @@ async function operateOrphan(store: Store, request: OperateRequest, fence: numbe
   const now = systemClock.now();
   const held = isCancel ? heldAttempts(run) : [];
   for (const { token } of held) await request.endLeftovers(token);
-  const taken = takeCommand(run, command, () => host.take(command, now));
+  const taken = takeCommand(run, command, () => host.takeForLater(command, now));
   // What runs on another machine is ended by the server that takes the run next.
   const kept = held.filter(mayGoOn).map(({ jobId }) => jobId);
-  if (isCancel) host.take({ type: "run.resume", kept }, now);
+  if (isCancel) host.takeForLater({ type: "run.resume", kept }, now);
   if (!host.hasPending) return taken;
   const { append, events } = host.drain();
   await store.commit([append]);

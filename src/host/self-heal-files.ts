@@ -55,7 +55,7 @@ export class SelfHealFiles {
     const record = selfHealRecord(run, event);
     if (record?.type.startsWith("task.self_heal.")) {
       const exhausted = record.type === "task.self_heal.exhausted";
-      this.write(run, job, { ...failed, strategy: record.strategy, exhausted });
+      this.write(run, job, { ...failed, strategy: exhausted ? null : record.strategy, exhausted });
     }
     if (event.type === "attempt.started" || event.type === "job.failed") this.open.delete(job);
   }

@@ -58,7 +58,7 @@ describe("measurements", () => {
   }, async () => {
     expect(counted(await flakyLog())).toEqual([
       "task.self_heal.attempts_total soft_reset application succeeded",
-      "task.self_heal.attempts_total soft_reset stuck_no_progress failed",
+      "task.self_heal.attempts_total soft_reset transient_runtime failed",
       "task.self_heal.exhausted_total",
       "task.self_heal.recovered_total",
       "task.step.idle_timeout_total",

@@ -31,17 +31,18 @@ import { expireHold, expireOverdue, keepTime, reachMoment } from "./time-limits.
 
 /**
  * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
- * longer applies (a duplicate, a late result, a timer of a job that moved on) gives no event.
+ * longer applies (a duplicate, a late result, a timer of a job that moved on) gives no event. `isActedOn`: an engine has
+ * the run. Without one no workspace is begun: whoever takes the run next would find it half built.
  */
-export function decide(run: Run, command: Command, now: number): Event[] {
+export function decide(run: Run, command: Command, now: number, isActedOn = true): Event[] {
   const decision = new Decision(run, now);
   if (!isOver(run) || reopens(command)) {
     apply(decision, command);
     drain(decision);
-    driveWorkspace(decision);
+    driveWorkspace(decision, isActedOn);
     endIfQuiescent(decision);
     // What follows a success may have gone back on the way to the end.
-    driveWorkspace(decision);
+    driveWorkspace(decision, isActedOn);
     keepTime(decision);
   }
   return decision.events;

@@ -17,11 +17,11 @@ import { climb } from "./ladder/ladder.js";
  * After every decision: let go of a fresh workspace that nobody wants any more, and begin the next one that somebody
  * waits for. One at a time, and never while a step is at work, whose changes it would miss.
  */
-export function driveWorkspace(decision: Decision): void {
+export function driveWorkspace(decision: Decision, isActedOn: boolean): void {
   const { run } = decision;
   if (!run.definition.workspace) return;
   discardUnwanted(decision);
-  if (isOver(run) || !isWorkspaceFree(run)) return;
+  if (!isActedOn || isOver(run) || !isWorkspaceFree(run)) return;
   const barrier = run.paused === null ? [...run.barriers.values()].find(isToRestore) : undefined;
   if (barrier !== undefined) return beginRebuild(decision, [...barrier.targets.keys()][0]!, barrier);
   const job = [...run.workspace.resetting].find((candidate) => mayBegin(run, candidate));

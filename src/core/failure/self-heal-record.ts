@@ -53,12 +53,9 @@ export function selfHealRecord(run: Run, event: Event): SelfHealRecord | null {
       const givenUp = (event.rung === "fail" || event.rung === "hold") && event.attempt > 0;
       // With a queue it is the dead letter that says so.
       if (!givenUp || job.step.definition.noProgressLimit === null || job.queue.requeues > 0) return null;
-      return record(
-        "task.self_heal.exhausted",
-        job,
-        job.heal.resets > 0 ? "hard_reset" : "soft_reset",
-        event.attempt,
-      );
+      const tried = job.heal.resets > 0 ? "hard_reset" : job.retriesInVisit > 0 ? "soft_reset" : null;
+      // Where nothing was tried, nothing is used up.
+      return tried === null ? null : record("task.self_heal.exhausted", job, tried, event.attempt);
     }
     case "operator.goto":
       return record("task.resume.from_step", jobById(run, event.target), null);

@@ -1,3 +1,4 @@
+import type { SelfHealRecord } from "../../core/failure/self-heal-record.js";
 import type { Event, EventType, LoggedEvent } from "../../core/model/events.js";
 import type { EventNames } from "../../report/lookup/event-names.js";
 import { iso } from "../../report/run-report.js";
@@ -21,6 +22,23 @@ export type RunEvent = Event &
 
 export function eventItem({ seq, at, event }: LoggedEvent, names: EventNames): EventItem {
   return { seq, at: isoAgain(at), ...names, ...publicEvent(event) };
+}
+
+/** An event under the name that design 004 has for it, with the payload that it requires. */
+export interface DesignEvent extends SelfHealRecord, EventNames {
+  readonly seq: number;
+  readonly at: string;
+}
+
+/** The same of any run. */
+export type RunDesignEvent = DesignEvent & { readonly run_id: number; readonly workflow: string };
+
+export function designEvent(
+  { seq, at }: Pick<LoggedEvent, "seq" | "at">,
+  record: SelfHealRecord,
+  names: EventNames,
+): DesignEvent {
+  return { seq, at: isoAgain(at), ...names, ...record };
 }
 
 let last = { at: 0, text: iso(0) };

@@ -8,6 +8,7 @@ import { EVENT_KINDS, type EventKind, kindOf } from "../../report/timeline/event
 import type { Store } from "../../store/store.js";
 import { operation, type StreamItem } from "../operation.js";
 import { limit, runReference } from "../schemas.js";
+import { DesignTeller, NAMINGS, type Naming } from "./design-events.js";
 import { type EventItem, eventItem } from "./event-item.js";
 
 export const event = z.looseObject({
@@ -22,7 +23,7 @@ export const listRunEvents = operation({
   name: "list_run_events",
   summary: "print a run's event log, one event per line",
   description:
-    "Returns the run's event log: every event in order, numbered by `seq`. docs/events.md explains each type. `kind`, `step` and `text` filter it. `next` is the `after` of the next page, null at the end; with a filter a page may be shorter, or empty.",
+    "Returns the run's event log: every event in order, numbered by `seq`. docs/events.md explains each type. `kind`, `step` and `text` filter it; `names` tells those of design 004 under its names. `next` is the `after` of the next page, null at the end; with a filter a page may be shorter, or empty.",
   details: "As a stream it continues until the run is over; an item's id is its seq.",
   role: "viewer",
   effect: "reads",
@@ -35,6 +36,10 @@ export const listRunEvents = operation({
       .describe("Only failures, or only what the ladder and people decided."),
     step: z.string().min(1).max(10_000).optional().describe("Only events about jobs of this step."),
     text: z.string().min(1).max(1_000).optional().describe("Only events with this text."),
+    names: z
+      .enum(NAMINGS)
+      .optional()
+      .describe("Only the events that this design names, under its names and with its payload."),
     limit,
   }),
   output: z.object({ run_id: z.number(), items: z.array(event), next: z.number().nullable() }),
@@ -69,10 +74,12 @@ interface Page {
   readonly kind?: EventKind | undefined;
   readonly step?: string | undefined;
   readonly text?: string | undefined;
+  readonly names?: Naming | undefined;
 }
 
 async function pageOfEvents(store: Store, runId: number, page: Page) {
   const { limit, kind } = page;
+  if (page.names !== undefined) return pageOfDesign(store, runId, page);
   const names = new JobNames(store);
   const items: EventItem[] = [];
   const types = kind === undefined ? {} : { types: EVENT_KINDS[kind] };
@@ -93,8 +100,20 @@ async function pageOfEvents(store: Store, runId: number, page: Page) {
   return { run_id: runId, items, next: after };
 }
 
-function isMeant(item: EventItem, { kind, step, text }: Page): boolean {
-  if (kind !== undefined && kindOf(item.type) !== kind) return false;
+async function pageOfDesign(store: Store, runId: number, page: Page) {
+  const teller = await DesignTeller.of(store, runId);
+  const items: EventItem[] = [];
+  for await (const logged of readLog(store, runId)) {
+    const item = teller.hear(logged);
+    if (item === null || logged.seq <= page.after || !isMeant(item, page, logged.event.type)) continue;
+    items.push(item);
+    if (items.length === page.limit) return { run_id: runId, items, next: logged.seq };
+  }
+  return { run_id: runId, items, next: null };
+}
+
+function isMeant(item: EventItem, { kind, step, text }: Page, type = item.type): boolean {
+  if (kind !== undefined && kindOf(type) !== kind) return false;
   if (step !== undefined && item.step !== step) return false;
   return text === undefined || JSON.stringify(item).toLowerCase().includes(text.toLowerCase());
 }
@@ -108,12 +127,16 @@ async function* followRunEvents(
 ): AsyncGenerator<StreamItem> {
   const changes = changesOf(store);
   const names = new JobNames(store);
+  const teller = page.names === undefined ? null : await DesignTeller.of(store, runId);
   try {
-    for (let last = page.after; !signal.aborted; ) {
+    for (let last = teller === null ? page.after : 0; !signal.aborted; ) {
       let isOver = false;
       for await (const logged of readLog(store, runId, last)) {
-        const data = eventItem(logged, await names.of(runId, logged.event));
-        if (isMeant(data, page)) yield { id: String(logged.seq), event: logged.event.type, data };
+        const { type } = logged.event;
+        const data =
+          teller === null ? eventItem(logged, await names.of(runId, logged.event)) : teller.hear(logged);
+        if (data !== null && logged.seq > page.after && isMeant(data, page, type))
+          yield { id: String(logged.seq), event: data.type, data };
         if (signal.aborted) return;
         last = logged.seq;
         isOver = LAST_EVENTS.has(logged.event.type);

@@ -17,8 +17,8 @@ const MAX_NAMES_KEPT = 10_000;
 const PIECE_CHARS = 64 * 1_024;
 
 export const events: Present = async ({ input, flags }, { out, options }, client) => {
-  const { run_id, kind, step, text } = input as InputOf<"list_run_events">;
-  const filter = { kind, step, text };
+  const { run_id, kind, step, text, names } = input as InputOf<"list_run_events">;
+  const filter = { kind, step, text, names };
   // Whatever is left out, times count from the first event.
   const { items, run_id: runId } = await client.call("list_run_events", { run_id, limit: 1 });
   const pages = flags.follow === true ? followed(client, runId, filter) : allPages(client, runId, filter);
