@@ -311,32 +311,6 @@ steps:
     ]);
   });
 
-  it("tells items of one step that failed in several ways as one block with its kinds, by their values", async () => {
-    const lines = await briefly(FAN.replace(", on_fail: { retry: { max: 1 } }", ""), {
-      list: [{ output: ["a.jpg", "b.jpg", "c.jpg", "d.jpg"] }],
-      work: (assignment) =>
-        [
-          { exit: 3, stderr: "no space" } as const,
-          { exit: 1, stderr: "corrupt frame 5" } as const,
-          { exit: 1, stderr: "corrupt frame 179" } as const,
-          "ok" as const,
-        ][indexOf(assignment)]!,
-    });
-    expect(lines).toEqual([
-      "Run 1 of fan failed after 0 ms: 2 of 5 steps completed, 3 failures.",
-      "",
-      "3 items of work failed, in 2 ways:",
-      "  2 items (b.jpg, c.jpg), for example work@list[1]:",
-      "    Attempt 1 failed after 0 ms: exit code 1 (EXIT_1).",
-      '    Its last line on stderr: "corrupt frame 5".',
-      "    The step failed.",
-      "  1 item (a.jpg), for example work@list[0]:",
-      "    Attempt 1 failed after 0 ms: exit code 3 (EXIT_3).",
-      '    Its last line on stderr: "no space".',
-      "    The step failed.",
-    ]);
-  });
-
   it("tells 25 jobs that failed alike as one, with an example, in a screenful", async () => {
     const lines = await briefly(FAN, { list: items(25), work: () => ({ exit: 3, stderr: "boom" }) });
     expect(lines).toEqual([

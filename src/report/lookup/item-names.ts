@@ -2,8 +2,6 @@ import type { Store } from "../../store/store.js";
 
 type NamingStore = Pick<Store, "readEvents" | "readJobNames">;
 
-const PART = /^(.*)\/([^/]+)\[(\d+)\]$/;
-
 /** What the items of fan-outs are called: their values, read once for each list. */
 export class ItemNames {
   private readonly lists = new Map<string, Promise<readonly string[]>>();
@@ -12,10 +10,11 @@ export class ItemNames {
 
   /** `img-0197.jpg`, or `eu / berlin` in a fan-out within another; null: the job is of no item. */
   async nameOf(runId: number, scope: string): Promise<string | null> {
-    const part = PART.exec(scope);
-    if (part === null) return null;
-    const [, outer, step, place] = part as unknown as [string, string, string, string];
-    const list = await this.namesIn(runId, outer, step);
+    const [slash, bracket] = [scope.lastIndexOf("/"), scope.lastIndexOf("[")];
+    if (slash < 0 || bracket < slash) return null;
+    const outer = scope.slice(0, slash);
+    const place = scope.slice(bracket + 1, -1);
+    const list = await this.namesIn(runId, outer, scope.slice(slash + 1, bracket));
     const around = await this.nameOf(runId, outer);
     const name = list[Number(place)] ?? place;
     return around === null ? name : `${around} / ${name}`;
