@@ -87,3 +87,28 @@ steps:
     );
   });
 });
+
+describe("daruma events --names design-004", () => {
+  it("prints the design's events with their payload, one line each or as JSON", async () => {
+    const { report } = await cli.runJson(
+      `name: named
+self_heal: { step_max_attempts: 2, step_no_progress_limit: 2 }
+steps: { ask: { type: agent, prompt: p, exec: 'test "$DARUMA_ATTEMPT_ID" -gt 1' } }`,
+    );
+    const id = String(report.run_id);
+    const text = await cli.daruma("events", id, "--names", "design-004");
+    expect(text.stdout).toMatch(/ task\.self_heal\.triggered .*stepId ask.*strategy soft_reset/);
+    const { stdout } = await cli.daruma("events", id, "--names", "design-004", "--json");
+    const events = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string; stepIndex: number });
+    expect(events.map(({ type, stepIndex }) => `${type} ${stepIndex}`)).toEqual([
+      "task.step.attempt.started 0",
+      "task.step.attempt.failed 0",
+      "task.self_heal.triggered 0",
+      "task.step.attempt.started 0",
+      "task.step.attempt.finished 0",
+    ]);
+  });
+});

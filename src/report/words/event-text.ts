@@ -71,7 +71,8 @@ function isNothing(value: unknown): boolean {
 
 /** The id of one job, or a list of them. */
 function holdsJobIds(type: EventType, field: string): boolean {
-  const fields: Fields = EVENTS[type];
+  // A design's name for an event is none of ours.
+  const fields: Fields = Object.hasOwn(EVENTS, type) ? EVENTS[type] : {};
   const declared = Object.hasOwn(fields, field) ? fields[field]! : null;
   return declared !== null && namesJobs("optional" in declared ? declared.optional : declared);
 }
