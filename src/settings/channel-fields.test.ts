@@ -113,7 +113,7 @@ notify:
     [
       "an unknown kind",
       `${HOOK}notify:\n  - { on: [hold], to: ops }\n`,
-      "4:12 INVALID_VALUE `hold` is not allowed here, did you mean `held`? | Write one of `held`, `failed`, `dead_letter`, `question`, `recovered`, `deadline`, `breaker`, `quarantined`.",
+      "4:12 INVALID_VALUE `hold` is not allowed here, did you mean `held`? | Write one of `held`, `failed`, `handled`, `completed`, `dead_letter`, `question`, `recovered`, `deadline`, `breaker`, `quarantined`.",
     ],
     [
       "an expression that is none",

@@ -11,6 +11,8 @@ import { Stage } from "../support/stage.js";
 /** The names of the record, as every door must show them. */
 const FIELDS = Object.keys(failureOf()).toSorted();
 const ALIASES = ["exitCode", "stdout", "stderr"];
+/** How the failure led here. */
+const WAY = ["route", "edge", "round", "rounds", "output"];
 
 /** A failure of which there is something to say in every field that an attempt can have. */
 const BROKEN: Outcome = {
@@ -117,13 +119,13 @@ describe("state._last_error", () => {
 });
 
 describe("the variable `failure`", () => {
-  it("is the record with its shorter names and the edge, for expressions and templates alike", async () => {
+  it("is the record with its shorter names and the way it led, for expressions and templates alike", async () => {
     let rendered = "";
     const run = await trial(
       `steps:
   call: { exec: "true" }
   hand: { exec: "{{ failure | json }}", if: "JSON.stringify(Object.keys(failure).sort()) === '${JSON.stringify(
-    [...FIELDS, ...ALIASES, "edge"].toSorted(),
+    [...FIELDS, ...ALIASES, ...WAY].toSorted(),
   ).replaceAll('"', '\\"')}'" }
 transitions: [{ from: call, to: hand, on: failure }]`,
       {
@@ -138,7 +140,7 @@ transitions: [{ from: call, to: hand, on: failure }]`,
     expect(JSON.parse(rendered)).toEqual({
       ...run.job("call").error,
       ...{ exitCode: exit_code, stdout: stdout_tail, stderr: stderr_tail },
-      edge: 1,
+      ...{ route: "edge", edge: 1, round: 1, rounds: null, output: null },
     });
   });
 });

@@ -118,7 +118,7 @@ describe("retry", () => {
     expect(run.events("retry.scheduled").map(({ retry }) => retry)).toEqual([1, 1, 2]);
   });
 
-  it("waits as long as a failure asks for, at least the backoff, at most the cap", {
+  it("waits as long as a failure asks for, whatever the cap, and at least the backoff", {
     tags: ["V70"],
   }, async () => {
     const asks = (retryAfterMs: number) => ({ facts: { message: "busy", httpStatus: 429, retryAfterMs } });
@@ -126,7 +126,7 @@ describe("retry", () => {
       `steps: { call: { exec: make, on_fail: { retry: { max: 3, backoff: { mode: fixed, delay_ms: 1000, max_delay_ms: 5000 } } } } }`,
       { call: [asks(3000), asks(10), asks(60_000), "ok"] },
     );
-    expect(run.times).toEqual([0, 3000, 4000, 9000]);
+    expect(run.times).toEqual([0, 3000, 4000, 64_000]);
   });
 
   it("does not retry an error that another try cannot help", { tags: ["V70"] }, async () => {

@@ -102,7 +102,7 @@ describe("what a run of very many jobs holds in memory", () => {
     expect(first.history).toHaveLength(2);
     expect(fine.gotos).toEqual({ failure: 0, success: 0 });
     expect(fine.history).toEqual([]);
-    expect(fine.heal).toEqual({ resets: 0, streak: 0, recent: [], noProgress: null });
+    expect(fine.heal).toEqual({ resets: 0, streak: 0, recent: [], noProgress: null, idled: false });
   });
 
   it("shares among steps what a file says of none of them", () => {

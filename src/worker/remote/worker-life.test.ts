@@ -46,7 +46,7 @@ describe("a worker's stay", () => {
     expect(life.over.aborted).toBe(false);
     clock.advance(1);
     expect(life.over.aborted).toBe(true);
-    expect(lines).toEqual(["leaves: it was idle for 1000 ms"]);
+    expect(lines).toEqual(["leaves: it was idle for 1 s"]);
   });
 
   it("leaves no timer behind", () => {
