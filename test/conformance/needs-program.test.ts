@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { openLocalClient } from "../../src/host/local-client.js";
 import { COMMAND_LINE } from "../../src/host/local-operate.js";
 import { ServerParts } from "../../src/host/server-parts.js";
 import { Daruma, defineWorkflow } from "../../src/index.js";
@@ -174,6 +175,23 @@ steps:
     } finally {
       await server.close();
     }
+  });
+
+  it("waits in a process that has no other workers, too", { tags: ["R11"] }, async () => {
+    const outputDir = (await real.start()).outputDir;
+    const author = await Daruma.open({ outputDir, actions: program([]) });
+    const text = MIXED.replace("DEADLINE", "1h").replaceAll("MARK", `${outputDir}/mark`);
+    const workflow = author.load(real.write("alone.yaml", text));
+    await author.close();
+    const alone = await real.start({ outputDir });
+    const { runId } = await alone.begin(workflow, { managed: true });
+    const statuses = async () => (await alone.store.readJobs(runId)).map(({ status }) => status);
+    await expect.poll(statuses, SLOW).toEqual(["completed", "ready", "completed"]);
+    expect(await log(alone, runId)).not.toContain("attempt.failed");
+    const client = openLocalClient({ outputDir });
+    const ship = await client.call("get_job", { run_id: runId, job_id: "ship" });
+    expect(ship.waits_for).toMatchObject({ kind: "worker", text: "it waits for a program with ship" });
+    await client.close();
   });
 
   it("ends at its deadline, and can be canceled", { tags: ["R11"], timeout: HANG_MS }, async () => {

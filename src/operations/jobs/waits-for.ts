@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Breaker, nextProbeAt, stateOf } from "../../core/breakers/breaker.js";
 import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../core/breakers/breakers-of.js";
+import { isBuiltInAction } from "../../core/model/action-traits.js";
 import {
   type BreakerDefinition,
   DEFAULT_BREAKER,
@@ -17,6 +18,7 @@ import { loadRun } from "../../engine/load-run.js";
 import type { JobRecord } from "../../report/job-record.js";
 import { jobName } from "../../report/lookup/job-name.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
+import { waitsForProgram } from "../../worker/pool/why-no-place.js";
 import type { Context, PlacedJob } from "../context.js";
 
 const WAIT_KINDS = [
@@ -79,6 +81,10 @@ export class Waits {
   private roomFor({ managed }: RunRow, job: PlacedJob, definition: Definition): WaitsFor {
     const { runner } = this.context;
     if (runner !== null) return { ...NOTHING_MORE, ...runner.whyNot(job, definition) };
+    const actionType = job.step.definition.action.type;
+    // Whoever has an unmanaged run has all that its steps are.
+    if (managed && !isBuiltInAction(actionType))
+      return { kind: "worker", ...NOTHING_MORE, text: waitsForProgram({ actionType }) };
     return managed
       ? { kind: "worker", ...NOTHING_MORE, text: "it waits for a worker of the server that has its run" }
       : { kind: "slot", ...NOTHING_MORE, text: "it waits for a free slot of the process that runs it" };
