@@ -85,7 +85,7 @@ describe("validate_workflow", () => {
             kind: "transition_failure",
             label: "on failure 1",
           },
-          ...{ route: null, priority: 1, condition: null, lines: { first: 7, last: 7 } },
+          ...{ route: null, priority: 1, condition: null, then: "skip", lines: { first: 7, last: 7 } },
         },
       ],
     });

@@ -53,8 +53,17 @@ describe.skipIf(!hasBrowser)(browserSuite("the editor"), { timeout: 300_000 }, (
     await step("build").hover();
     await step("build").locator(".on-failure").dragTo(step("roll-back").locator(".react-flow__handle-top"));
     await page.getByRole("complementary", { name: "Edge" }).getByText("build → roll-back").waitFor();
-    await page.getByText("When build fails. The failure is handled if roll-back completes.").waitFor();
-    const drawn = `${ship}transitions:\n  - { from: build, to: roll-back, on: failure }\n`;
+    await page
+      .getByText(
+        "When build fails. If roll-back completes, the failure is handled, and the steps that depend on build are skipped.",
+      )
+      .waitFor();
+    const end = page.getByRole("group", { name: "When roll-back completes, the run" });
+    await end.getByRole("button", { name: "fails" }).click();
+    await page.getByText("When build fails. The run fails, also if roll-back completes.").waitFor();
+    await end.getByRole("button", { name: "skips the rest" }).click();
+    await page.getByText("If roll-back completes, the failure is handled").waitFor();
+    const drawn = `${ship}transitions:\n  - { from: build, to: roll-back, on: failure, then: skip }\n`;
     await page.keyboard.press("Control+s");
     await page.getByText("saved as revision 2").waitFor();
     expect(await textOf(server, "ship")).toBe(drawn);

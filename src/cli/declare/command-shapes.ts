@@ -82,6 +82,7 @@ const edge = (hides: readonly string[], kind: string): CommandShape => ({
     on: "the outcome of --from that takes the edge",
     when: "a condition in JavaScript",
     priority: "edges with lower numbers are tried first",
+    then: "what becomes of the failure when the step at --to has completed: skip, continue or fail",
   },
   options: [new Option("--write", "change the file (default: print the new text)")],
 });
@@ -261,7 +262,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   "edge add": edge(["transition"], "--to waits for --from"),
   "edge change": edge(["kind"], ""),
-  "edge remove": edge(["on", "priority", "when"], "--to no longer waits for --from"),
+  "edge remove": edge(["on", "priority", "when", "then"], "--to no longer waits for --from"),
   graph: {
     arguments: [new Argument("[file|run]", "a workflow file, the number of a run, or last")],
     hides: ["source", "file_name", "run_id", "format"],

@@ -5,6 +5,7 @@ import type {
   StepDefinition,
   Transition,
 } from "../../core/model/definition.js";
+import type { RouteEnd } from "../../core/model/route.js";
 import type { JobStatus } from "../../core/model/rows.js";
 import { placeText } from "../read/transition-place.js";
 import { renderCondition } from "./render-condition.js";
@@ -39,6 +40,8 @@ export interface DrawnEdge {
   readonly priority: number | null;
   /** Of a transition, as a person would write it; null: it has none. */
   readonly condition: string | null;
+  /** Of a transition that takes a failure: what becomes of it when the route has completed. */
+  readonly then: RouteEnd | null;
   readonly label: string | null;
 }
 
@@ -104,7 +107,7 @@ export function draw(
 
 /** The end of an edge that leads to no step of the workflow. */
 const NOWHERE = "";
-const UNCONDITIONAL = { route: null, priority: null, condition: null, label: null };
+const UNCONDITIONAL = { route: null, priority: null, condition: null, then: null, label: null };
 
 function dependency(id: string, from: string | undefined, to: string): DrawnEdge {
   return { id, from: from ?? NOWHERE, to, kind: "depends", ...UNCONDITIONAL };
@@ -117,7 +120,7 @@ function undoEdge({ id, undo }: StepDefinition, nameOf: ReadonlyMap<string, stri
 }
 
 function transitionEdge(transition: Transition, nameOf: ReadonlyMap<string, string>): DrawnEdge {
-  const { from, to, on, priority, when } = transition;
+  const { from, to, on, priority, when, then = "skip" } = transition;
   return {
     id: placeText(transition),
     from: nameOf.get(from) ?? NOWHERE,
@@ -126,13 +129,15 @@ function transitionEdge(transition: Transition, nameOf: ReadonlyMap<string, stri
     route: null,
     priority,
     condition: when === null ? null : renderCondition(when),
+    then: on === "success" ? null : then,
     label: transitionLabel(transition),
   };
 }
 
-/** `on failure 2: error.code == "TIMEOUT"`. */
-function transitionLabel({ on, priority, when }: Transition): string {
-  const start = `${on === "any" ? "on any end" : `on ${on}`} ${priority}`;
+/** `on failure 2, then continue: error.code == "TIMEOUT"`. */
+function transitionLabel({ on, priority, when, then }: Transition): string {
+  const end = then === undefined ? "" : `, then ${then}`;
+  const start = `${on === "any" ? "on any end" : `on ${on}`} ${priority}${end}`;
   if (when === null) return start;
   const characters = [...renderCondition(when)];
   const short =
@@ -157,6 +162,7 @@ function routes(
     route,
     priority: null,
     condition: null,
+    then: null,
     label: `${when}: ${label}`,
   });
   const bound = (max: number | null | undefined) => (max == null ? "" : `, max ${max}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineWorkflow } from "../builder.js";
+import { draw } from "./drawing.js";
 import { toDot, toMermaid } from "./graph.js";
 import { renderCondition } from "./render-condition.js";
 
@@ -95,6 +96,37 @@ describe("transitions", () => {
       'n0 -.->|"on any end 9: state._last_error #38;#38; #34;xxxxxxxxxxxxxxxxxx#8230;"| n3',
     );
     expect(picture).toContain("linkStyle 1 stroke:#dc2626,stroke-dasharray:6 4");
+  });
+
+  const ends = defineWorkflow({
+    name: "ends",
+    steps: { a: { exec: "x" }, b: { exec: "x" }, c: { exec: "x" }, d: { exec: "x" } },
+    transitions: [
+      { from: "a", to: "b", on: "failure", then: "skip" },
+      { from: "a", to: "c", on: "failure", then: "continue" },
+      { from: "a", to: "d", on: "any", then: "fail" },
+    ],
+  });
+
+  it("are told apart by what becomes of a failure", () => {
+    const picture = toMermaid(ends);
+    expect(picture.match(/\|".*"\|/g)).toEqual([
+      '|"on failure 1, then skip"|',
+      '|"on failure 2, then continue"|',
+      '|"on any end 3, then fail"|',
+    ]);
+    expect(picture.match(/linkStyle.*/g)).toEqual([
+      "linkStyle 0 stroke:#dc2626,stroke-dasharray:6 4",
+      "linkStyle 1 stroke:#16a34a,stroke-dasharray:6 4",
+      "linkStyle 2 stroke:#dc2626,stroke-width:3px,stroke-dasharray:6 4",
+    ]);
+    expect(toDot(ends).match(/style=.* color="#\w+"(?= constraint)/g)).toEqual([
+      'style=dashed color="#dc2626"',
+      'style=dashed color="#16a34a"',
+      'style="dashed,bold" color="#dc2626"',
+    ]);
+    expect(draw(ends).edges.map(({ then }) => then)).toEqual(["skip", "continue", "fail"]);
+    expect(draw(routed).edges.map(({ then }) => then)).toEqual([null, "skip", "skip"]);
   });
 
   it("are drawn for Graphviz by their outcome", () => {

@@ -16,7 +16,7 @@ const DOT_SHAPES: Readonly<Record<DrawnNode["shape"], string>> = {
   or: "shape=diamond",
 };
 
-/** Mermaid: dependencies solid, failures dashed and red, on_success dotted and green, undo dotted and violet; transitions on success bold. */
+/** Mermaid: dependencies solid, failures dashed and red (green where the rest goes on, bold where the run fails all the same), on_success dotted and green, undo dotted and violet; transitions on success bold. */
 export function toMermaid(definition: Definition, statuses?: StepStatuses): string {
   const { nodes, edges } = draw(definition, statuses);
   const lines = ["flowchart TD"];
@@ -28,7 +28,7 @@ export function toMermaid(definition: Definition, statuses?: StepStatuses): stri
   const styles: string[] = [];
   edges.forEach((edge, index) => {
     lines.push(`  ${edge.from} ${mermaidArrow(edge)} ${edge.to}`);
-    if (edge.kind !== "depends") styles.push(`  linkStyle ${index} ${MERMAID_LINKS[edge.kind]}`);
+    if (edge.kind !== "depends") styles.push(`  linkStyle ${index} ${mermaidLink(edge.kind, edge.then)}`);
   });
   return `${[...lines, ...styles].join("\n")}\n`;
 }
@@ -40,6 +40,21 @@ const MERMAID_LINKS = {
   transition_success: "stroke:#16a34a,stroke-width:3px",
   transition_failure: "stroke:#dc2626,stroke-dasharray:6 4",
   transition_any: "stroke:#6b7280,stroke-dasharray:6 4",
+} as const;
+
+/** What becomes of a failure, apart from the usual: that the steps behind it are skipped. */
+const MERMAID_ENDS = {
+  continue: "stroke:#16a34a,stroke-dasharray:6 4",
+  fail: "stroke:#dc2626,stroke-width:3px,stroke-dasharray:6 4",
+} as const;
+
+function mermaidLink(kind: keyof typeof MERMAID_LINKS, then: DrawnEdge["then"]): string {
+  return then === "continue" || then === "fail" ? MERMAID_ENDS[then] : MERMAID_LINKS[kind];
+}
+
+const DOT_ENDS = {
+  continue: 'style=dashed color="#16a34a"',
+  fail: 'style="dashed,bold" color="#dc2626"',
 } as const;
 
 const DOT_LINKS = {
@@ -76,7 +91,7 @@ export function toDot(definition: Definition, statuses?: StepStatuses): string {
   for (const { name, label, shape, status } of nodes) {
     lines.push(`  ${name} [label=${quoteDot(label)} ${dotLook(shape, status)}];`);
   }
-  for (const { from, to, kind, label } of edges) lines.push(`  ${from} -> ${to}${dotEdge(kind, label)};`);
+  for (const edge of edges) lines.push(`  ${edge.from} -> ${edge.to}${dotEdge(edge)};`);
   return `${[...lines, "}"].join("\n")}\n`;
 }
 
@@ -88,10 +103,11 @@ function dotLook(shape: DrawnNode["shape"], status: DrawnNode["status"]): string
     : `${DOT_SHAPES[shape]} style=filled ${colour}`;
 }
 
-function dotEdge(kind: DrawnEdge["kind"], label: string | null): string {
+function dotEdge({ kind, label, then }: DrawnEdge): string {
   if (kind === "depends") return "";
   // Routes lead back or aside; only dependencies may say how steps are ranked.
-  return ` [label=${quoteDot(label ?? "")} ${DOT_LINKS[kind]} constraint=false]`;
+  const look = then === "continue" || then === "fail" ? DOT_ENDS[then] : DOT_LINKS[kind];
+  return ` [label=${quoteDot(label ?? "")} ${look} constraint=false]`;
 }
 
 function quoteDot(text: string): string {

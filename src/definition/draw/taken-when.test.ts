@@ -18,19 +18,19 @@ it("says in sentences when an edge is taken, and what is tried before it", () =>
     },
     transitions: [
       { from: "build", to: "tell", on: "success" },
-      { from: "build", to: "undo", on: "failure", priority: 7 },
+      { from: "build", to: "undo", on: "failure", priority: 7, then: "continue" },
       {
         ...{ from: "build", to: "tell", on: "any", priority: 3 },
         when: { type: "comparison", left: "error.code", operator: "==", right: "OOM" },
       },
-      { from: "fetch", to: "tell", on: "failure" },
+      { from: "fetch", to: "tell", on: "failure", then: "fail" },
     ],
   });
   const before = "2 retries, the repair by mend and the goto to fetch, 1 at most";
   expect([...takenWhen(definition).values()]).toEqual([
     "When build completes.",
-    `When build fails, after ${before}. The edge to tell is tried before it. The failure is handled if undo completes.`,
-    `When build completes or fails (a failure only after ${before}), if error.code == "OOM". The edge to tell is tried before it. The failure is handled if tell completes.`,
-    "When fetch fails. The failure is handled if tell completes.",
+    `When build fails, after ${before}. The edge to tell is tried before it. If undo completes, it stands in for build: the steps that depend on build run with its output.`,
+    `When build completes or fails (a failure only after ${before}), if error.code == "OOM". The edge to tell is tried before it. If tell completes, the failure is handled, and the steps that depend on build are skipped.`,
+    "When fetch fails. The run fails, also if tell completes.",
   ]);
 });

@@ -23,7 +23,7 @@ function sentences(
   step: StepDefinition | undefined,
   all: readonly Transition[],
 ): string {
-  const { from, to, on, when } = transition;
+  const { from, on, when } = transition;
   const ends = { success: "completes", failure: "fails", any: "completes or fails" }[on];
   const before = on === "success" || step === undefined ? [] : triedBefore(step);
   const help =
@@ -44,8 +44,20 @@ function sentences(
       : [
           `${first.length === 1 ? "The edge" : "The edges"} to ${list(first.slice(0, MAX_NAMED))}${first.length > MAX_NAMED ? " and others" : ""} ${first.length === 1 ? "is" : "are"} tried before it.`,
         ]),
-    ...(on === "success" ? [] : [`The failure is handled if ${to} completes.`]),
+    ...(on === "success" ? [] : [endOf(transition)]),
   ].join(" ");
+}
+
+/** What becomes of the failure, and of the steps behind it. */
+function endOf({ from, to, then = "skip" }: Transition): string {
+  switch (then) {
+    case "skip":
+      return `If ${to} completes, the failure is handled, and the steps that depend on ${from} are skipped.`;
+    case "continue":
+      return `If ${to} completes, it stands in for ${from}: the steps that depend on ${from} run with its output.`;
+    case "fail":
+      return `The run fails, also if ${to} completes.`;
+  }
 }
 
 const MAX_NAMED = 3;

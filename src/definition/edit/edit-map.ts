@@ -12,6 +12,7 @@ const SPELLINGS: { readonly [key in keyof Required<TransitionKeys>]: readonly st
   on: ["on", "routeOn", "route_on"],
   priority: ["priority"],
   when: ["when", "condition"],
+  then: ["then"],
 };
 
 export type ParsedPair = Pair<ParsedNode, ParsedNode | null>;

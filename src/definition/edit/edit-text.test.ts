@@ -125,6 +125,16 @@ describe("a transition that is changed", () => {
     expect(transitionsOf(after)[0]).toMatchObject({ priority: 4, when: { type: "comparison" } });
   });
 
+  it("says what becomes of a failure, and no longer", () => {
+    const said = editText(IN_BRACES, { action: "change", transition: 1, keys: { then: "continue" } });
+    expect(changesOf(IN_BRACES, said)).toEqual([
+      "-- { from: build, to: undo, on: failure, priority: 1 } # first",
+      "+- { from: build, to: undo, on: failure, priority: 1, then: continue } # first",
+    ]);
+    expect(editText(said, { action: "change", transition: 1, keys: { then: null } })).toBe(IN_BRACES);
+    expect(editText(IN_BRACES, { action: "change", transition: 1, keys: { then: null } })).toBe(IN_BRACES);
+  });
+
   it("loses a condition of several lines, or gets another", () => {
     const without = editText(IN_LINES, { action: "change", transition: 2, keys: { when: null } });
     expect(changesOf(IN_LINES, without)).toEqual(["-    when: |", "-      outputs.build.size > 3"]);

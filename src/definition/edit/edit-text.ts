@@ -1,6 +1,7 @@
 import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Transition } from "../../core/model/definition.js";
+import type { RouteEnd } from "../../core/model/route.js";
 import type { Json } from "../../core/text/json.js";
 import type { TextEdit } from "../read/fix.js";
 import { Findings } from "../read/problem.js";
@@ -19,6 +20,7 @@ export interface TransitionKeys {
   readonly priority?: number | null;
   /** A condition as a workflow file has it, or an expression. */
   readonly when?: Json;
+  readonly then?: RouteEnd | null;
 }
 
 /** One change that somebody makes in the picture of a workflow. Transitions are numbered from 1, as the file lists them. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
+import { ROUTE_ENDS } from "../../core/model/route.js";
 import type { Json } from "../../core/text/json.js";
 import {
   differenceOf,
@@ -37,11 +38,15 @@ const input = z.strictObject({
     .unknown()
     .optional()
     .describe("A condition as a workflow file has it, or JavaScript; null: no condition."),
+  then: z
+    .union([z.null(), z.enum(ROUTE_ENDS)])
+    .optional()
+    .describe("What becomes of a failure when its route has completed; null: the file does not say."),
 });
 
 const EXAMPLES = {
   add: [
-    "daruma edge add release.yaml --from deploy --to roll-back --on failure --write",
+    "daruma edge add release.yaml --from deploy --to roll-back --on failure --then fail --write",
     "daruma edge add release.yaml --kind depends_on --from build --to test --write",
   ],
   change: ["daruma edge change release.yaml --transition 2 --priority 1"],
@@ -84,7 +89,7 @@ export const editWorkflow = operation({
 });
 
 function editOf(request: z.output<typeof input>): WorkflowEdit {
-  const { action, kind, transition, from, to, on, priority, when } = request;
+  const { action, kind, transition, from, to, on, priority, when, then } = request;
   if (kind === "depends_on") return dependsOf(request);
   const keys: TransitionKeys = {
     ...(from === undefined ? {} : { from }),
@@ -92,6 +97,7 @@ function editOf(request: z.output<typeof input>): WorkflowEdit {
     ...(on === undefined ? {} : { on }),
     ...(priority === undefined ? {} : { priority }),
     ...(when === undefined ? {} : { when: when as Json }),
+    ...(then === undefined ? {} : { then }),
   };
   if (action === "add") {
     if (from === undefined || to === undefined || transition !== undefined)
@@ -114,8 +120,9 @@ function dependsOf({
   on,
   priority,
   when,
+  then,
 }: z.output<typeof input>): WorkflowEdit {
-  const hasMore = [transition, on, priority, when].some((given) => given !== undefined);
+  const hasMore = [transition, on, priority, when, then].some((given) => given !== undefined);
   if (action === "change" || from === undefined || to === undefined || hasMore)
     throw new DarumaError(
       "INVALID_INPUT",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ROUTE_ENDS } from "../../core/model/route.js";
 import { jobStatus, json } from "../schemas.js";
 import { nodeJobs } from "./node-jobs.js";
 
@@ -26,6 +27,10 @@ const edge = z.object({
   route: z.enum(["run", "goto"]).nullable(),
   priority: z.number().nullable(),
   condition: z.string().nullable(),
+  then: z
+    .enum(ROUTE_ENDS)
+    .nullable()
+    .describe("Of a transition that takes a failure: what becomes of it when its route has completed."),
   label: z.string().nullable(),
 });
 

@@ -16,7 +16,15 @@ import { memo, type ReactNode, useMemo } from "react";
 import { type Layout, NODE_HEIGHT } from "../graph/layout.js";
 import { count } from "../words/status.js";
 import type { Survey, TextProblem } from "./check.js";
-import { type DrawnRoute, drawRoutes, layoutOf, noteOf, problemsOfSteps, shortName } from "./graph-model.js";
+import {
+  classOf,
+  type DrawnRoute,
+  drawRoutes,
+  layoutOf,
+  noteOf,
+  problemsOfSteps,
+  shortName,
+} from "./graph-model.js";
 
 export interface DrawnEnds {
   readonly from: string;
@@ -172,7 +180,7 @@ function Step({ data: { step, note, shape, problems, mayEdit } }: NodeProps<Step
 function Route({ data, selected }: EdgeProps<RouteEdge>): ReactNode {
   const { look, path, words, x, y, anchor } = data!.route;
   return (
-    <g className={`groute ${look}${selected === true ? " chosen" : ""}`}>
+    <g className={`groute ${classOf(data!.route.edge)}${selected === true ? " chosen" : ""}`}>
       {selected === true && <path className="halo" d={path} />}
       <BaseEdge
         path={path}

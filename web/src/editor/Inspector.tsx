@@ -3,10 +3,11 @@ import { Icon } from "../parts/Icon.js";
 import { Condition } from "./Condition.js";
 import type { SurveyEdge } from "./check.js";
 import { formOf, writtenOf } from "./condition.js";
-import { lookOf } from "./graph-model.js";
+import { classOf } from "./graph-model.js";
 import { useTyped } from "./use-typed.js";
 
 export type Outcome = "success" | "failure" | "any";
+export type RouteEnd = "skip" | "continue" | "fail";
 
 /** What an edit of a transition says. */
 export interface EdgeKeys {
@@ -15,12 +16,19 @@ export interface EdgeKeys {
   readonly on?: Outcome;
   readonly priority?: number | null;
   readonly when?: unknown;
+  readonly then?: RouteEnd | null;
 }
 
 export const OUTCOMES: readonly { readonly on: Outcome; readonly words: string }[] = [
   { on: "success", words: "succeeds" },
   { on: "failure", words: "fails" },
   { on: "any", words: "either" },
+];
+
+const ENDS: readonly { readonly then: RouteEnd; readonly words: string }[] = [
+  { then: "skip", words: "skips the rest" },
+  { then: "continue", words: "goes on" },
+  { then: "fail", words: "fails" },
 ];
 
 interface EdgeProps {
@@ -56,7 +64,7 @@ export function EdgeInspector({
   return (
     <aside className="insp" aria-label="Edge">
       <header className="row">
-        <svg className={`groute edgekind ${lookOf(edge)}`} viewBox="0 0 22 8" aria-hidden="true">
+        <svg className={`groute edgekind ${classOf(edge)}`} viewBox="0 0 22 8" aria-hidden="true">
           <path className="react-flow__edge-path" d="M0 4h22" />
         </svg>
         <h2 className="cut" title={`${from} → ${to}`}>
@@ -71,12 +79,23 @@ export function EdgeInspector({
           <p>{label ?? `${to} waits for ${from}`}</p>
         ) : (
           <>
-            <OutcomeChoice
-              step={from}
+            <Choice
+              title={`When ${from}`}
+              choices={OUTCOMES.map(({ on: value, words }) => ({ value, words }))}
               value={on}
               mayEdit={mayEdit}
-              onChange={(next) => onChange({ on: next })}
+              // What becomes of a failure says nothing of a success.
+              onChange={(next) => onChange(next === "success" ? { on: next, then: null } : { on: next })}
             />
+            {edge.then !== null && (
+              <Choice
+                title={`When ${to} completes, the run`}
+                choices={ENDS.map(({ then, words }) => ({ value: then, words }))}
+                value={edge.then}
+                mayEdit={mayEdit}
+                onChange={(then) => onChange({ then })}
+              />
+            )}
             <Priority value={priority} rival={rival} mayEdit={mayEdit} onChange={onChange} />
             <Condition
               form={formOf(when)}
@@ -113,27 +132,28 @@ export function EdgeInspector({
   );
 }
 
-interface OutcomeProps {
-  readonly step: string;
-  readonly value: Outcome;
+interface ChoiceProps<T extends string> {
+  readonly title: string;
+  readonly choices: readonly { readonly value: T; readonly words: string }[];
+  readonly value: T;
   readonly mayEdit: boolean;
-  readonly onChange: (on: Outcome) => void;
+  readonly onChange: (value: T) => void;
 }
 
-function OutcomeChoice({ step, value, mayEdit, onChange }: OutcomeProps): ReactNode {
+function Choice<T extends string>({ title, choices, value, mayEdit, onChange }: ChoiceProps<T>): ReactNode {
   return (
     <fieldset className="field">
-      <legend className="cut" title={step}>
-        When {step}
+      <legend className="cut" title={title}>
+        {title}
       </legend>
       <div className="seg">
-        {OUTCOMES.map(({ on, words }) => (
+        {choices.map(({ value: each, words }) => (
           <button
-            key={on}
+            key={each}
             type="button"
-            aria-pressed={on === value}
+            aria-pressed={each === value}
             aria-disabled={!mayEdit}
-            onClick={() => mayEdit && on !== value && onChange(on)}
+            onClick={() => mayEdit && each !== value && onChange(each)}
           >
             {words}
           </button>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Survey, SurveyEdge } from "./check.js";
-import { drawRoutes, edgeAtLine, layoutOf, problemsOfSteps } from "./graph-model.js";
+import { classOf, drawRoutes, edgeAtLine, layoutOf, problemsOfSteps } from "./graph-model.js";
 
 const node = (name: string, first: number) => ({
   ...{ name, step: name, label: name, shape: "step" as const, status: null },
@@ -15,6 +15,7 @@ const edge = (from: string, to: string, more: Partial<SurveyEdge> = {}): SurveyE
     route: null,
     priority: null,
     condition: null,
+    then: null,
     label: null,
   },
   ...{ lines: null, transition: null, when: null, taken: null },
@@ -28,12 +29,26 @@ const survey: Survey = {
     edge("b", "c", { kind: "on_fail", route: "run" }),
     edge("b", "d", {
       ...{ kind: "transition_failure", priority: 2, condition: 'error.class == "x"', transition: 1 },
-      lines: { first: 11, last: 13 },
+      ...{ lines: { first: 11, last: 13 }, then: "skip" },
     }),
   ],
 };
 
 describe("the picture of a draft", () => {
+  it("tells apart what becomes of a failure", () => {
+    const edges = (["skip", "continue", "fail"] as const).map((then) =>
+      edge("b", "d", { kind: "transition_failure", priority: 1, then }),
+    );
+    const routes = drawRoutes({ ...survey, edges }, layoutOf({ ...survey, edges }));
+    expect(routes.map(({ words }) => words)).toEqual([
+      "1 · failure",
+      "1 · failure, then continue",
+      "1 · failure, then fail",
+    ]);
+    expect(edges.map(classOf)).toEqual(["skip", "continue", "fail"].map((then) => `failure then-${then}`));
+    expect(classOf(edge("a", "b"))).toBe("depends");
+  });
+
   it("draws every edge as what it is, and says priority and condition", () => {
     const routes = drawRoutes(survey, layoutOf(survey));
     expect(routes.map(({ look, words }) => [look, words])).toEqual([

@@ -28,6 +28,11 @@ export function lookOf({ kind, route }: Pick<SurveyEdge, "kind" | "route">): Edg
   return kind === "transition_failure" ? "failure" : kind === "transition_any" ? "any" : "success";
 }
 
+/** The look, and apart from it what becomes of a failure. */
+export function classOf(edge: Pick<SurveyEdge, "kind" | "route" | "then">): string {
+  return edge.then === null ? lookOf(edge) : `${lookOf(edge)} then-${edge.then}`;
+}
+
 export function shortName(name: string): string {
   return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS - 1)}…` : name;
 }
@@ -120,11 +125,12 @@ function ahead(
 
 const NEAR_PX = 40;
 
-function wordsOf({ priority, condition }: SurveyEdge, look: EdgeLook): string {
+function wordsOf({ priority, condition, then }: SurveyEdge, look: EdgeLook): string {
   if (look === "depends") return "";
   if (look === "repair" || look === "goto" || look === "undo") return look;
   const when = condition === null ? "" : `, if ${condition}`;
-  const words = `${priority === null ? "" : `${priority} · `}${look === "any" ? "any end" : look}${when}`;
+  const end = then === "continue" || then === "fail" ? `, then ${then}` : "";
+  const words = `${priority === null ? "" : `${priority} · `}${look === "any" ? "any end" : look}${end}${when}`;
   return words.length > MAX_NAME_CHARS ? `${words.slice(0, MAX_NAME_CHARS - 1)}…` : words;
 }
 

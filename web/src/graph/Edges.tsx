@@ -78,8 +78,9 @@ interface RouteProps {
 function Route({ edge, candidate, boxes, bends, isNamed, isUndone }: RouteProps): ReactNode {
   const [start, end] = [boxes.get(edge.from), boxes.get(edge.to)];
   if (start === undefined || end === undefined || end.y < start.y) return null;
-  const { kind, priority, condition, label } = edge;
+  const { kind, priority, condition, label, then } = edge;
   const isFailure = kind === "on_fail" || kind === "transition_failure";
+  const outcome = then === "continue" || then === "fail" ? ` then-${then}` : "";
   const isTaken = isUndone || (candidate !== undefined && candidate.taken > 0);
   const isPassed = candidate !== undefined && !isTaken && candidate.why !== "";
   const when = `${priority ?? ""}${priority === null ? "" : " · "}`;
@@ -95,7 +96,7 @@ function Route({ edge, candidate, boxes, bends, isNamed, isUndone }: RouteProps)
   return (
     <g>
       <path
-        className={`e${isFailure ? " fail" : isUndone ? " took" : ""}${isTaken ? "" : " idle"}`}
+        className={`e${isFailure ? ` fail${outcome}` : isUndone ? " took" : ""}${isTaken ? "" : " idle"}`}
         markerEnd={isFailure ? `url(#${isTaken ? "af" : "afi"})` : undefined}
         d={edgePath(start, end, bends)}
       >
