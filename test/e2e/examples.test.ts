@@ -254,10 +254,10 @@ describe("examples", () => {
     const word = ["--complete", '"release 6"', "--reason", "put back by hand", "--output-dir", outputDir];
     expect((await runCli(["resolve", "last", "fallback", ...word])).exitCode).toBe(0);
     const resumed = await runCli(["resume", "last", "--json", "--output-dir", outputDir]);
-    expect(resumed.exitCode).toBe(0);
+    expect(resumed.exitCode).toBe(1);
     const run = JSON.parse(resumed.stdout) as RecordedRun;
-    expect(statusOfJobs(run)).toMatchObject({ test: "failed", publish: "skipped", fallback: "completed" });
-    expect(run.status).toBe("completed");
+    expect(statusOfJobs(run)).toMatchObject({ test: "failed", publish: "canceled", fallback: "completed" });
+    expect(run.status).toBe("failed");
   });
 
   it("can be run again in the same folder with the same outcome", async () => {
