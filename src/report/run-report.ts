@@ -15,6 +15,7 @@ import type { Json } from "../core/text/json.js";
 import type { Labels } from "../core/text/labels.js";
 import { number, type OfFields, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
+import { type HandledChild, handledInChildren } from "./handled-in-children.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
 import { isImported } from "./lookup/own-runs.js";
 import { interruptedRuns } from "./lookup/run-owner.js";
@@ -49,6 +50,8 @@ export interface RunReport extends RunTimes {
   readonly handled_failures: readonly HandledFailure[];
   /** Jobs that did not run because of a failure that is handled. */
   readonly skipped_by_failure: readonly SkippedByFailure[];
+  /** Of a completed run: its child runs in which failures were handled. */
+  readonly handled_in_children: readonly HandledChild[];
   readonly error: ErrorRecord | null;
   /** What a run that is about to end is at; null: it is not, or is over. */
   readonly phase: "undo" | "finally" | null;
@@ -118,7 +121,8 @@ export async function openReport(store: Store, runId: number): Promise<OpenRepor
     : [];
   const interrupted = (await interruptedRuns(store, [run])).has(runId);
   const undone = await readUndone(store, run);
-  const report = { ...buildReport(run, [...failed, ...skipped], routes, interrupted), jobs: [], undone };
+  const built = buildReport(run, [...failed, ...skipped], routes, interrupted);
+  const report = { ...built, jobs: [], undone, handled_in_children: await handledInChildren(store, run) };
   return { report, jobs: jobsOf(store, run) };
 }
 
@@ -171,6 +175,7 @@ export function buildReport(
         ...(job.handling ?? { how: "edge", by: null, then: null }),
       })),
     skipped_by_failure: skippedByFailure(jobs),
+    handled_in_children: [],
     error: run.error,
     phase: run.tally?.ending?.phase ?? null,
     undone: null,

@@ -43,6 +43,8 @@ export interface RunFilter extends RunSearch {
   readonly signature?: string;
   /** Child runs of this job. */
   readonly parentJob?: number;
+  /** Child runs of all jobs of this run. */
+  readonly parentRun?: number;
   /** The one run of this cause. */
   readonly cause?: string;
   /** Only runs in which a rung brought a step back. */

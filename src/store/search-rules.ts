@@ -12,6 +12,11 @@ export function afterSignatures(beginning: string): string {
   return `${beginning}\u007f`;
 }
 
+/** Of a run, or of the one so many numbers later: the ids of a run's jobs lie between two of these. */
+export function firstJobId(run: number | undefined, later = 0): number | undefined {
+  return run === undefined ? undefined : (run + later) * JOB_IDS_PER_RUN;
+}
+
 export function runOfJobId(jobId: number): number {
   return Math.floor(jobId / JOB_IDS_PER_RUN);
 }

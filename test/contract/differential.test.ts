@@ -194,6 +194,7 @@ const list = call(
         status: fc.subarray(["running", "failed", "held"] as const),
         workflow: fc.constantFrom("w1", "w2"),
         parentJob: fc.constantFrom(7, 8, 9),
+        parentRun: fc.constantFrom(0, 1),
         cause: fc.constantFrom("x", "y", "z"),
         limit: fc.integer({ min: 0, max: 3 }),
         beforeId: fc.integer({ min: 0, max: LAST_RUN + 1 }),

@@ -120,6 +120,8 @@ function runs(under: StoreUnderTest): void {
       expect(await list({ parentJob: 10_000_002, limit: 1 })).toEqual([ids[5]]);
       expect(await list({ parentJob: 10_000_002, status: ["failed"] })).toEqual([]);
       expect(await list({ parentJob: 1 })).toEqual([]);
+      expect(await list({ parentRun: 1 })).toEqual([ids[5], ids[4], ids[2], ids[1]]);
+      expect(await list({ parentRun: 2 })).toEqual([]);
       expect(await list({})).toEqual(ids.toReversed());
     });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.js";
 import { CliFolder, type Report } from "../support/cli-folder.js";
+import { blocksOf } from "../support/document-blocks.js";
 import { LiveServers } from "../support/live-server.js";
 
 const cli = new CliFolder();
@@ -17,7 +18,7 @@ steps:
   fallback: { exec: "echo back" }
 transitions: [{ from: test, to: fallback, on: failure }]
 `;
-const END = /^! run 1 of release completed, 1 failure handled: test$/m;
+const END = /^! run 1 of release completed, 1 failure handled: test, by fallback; skipped: publish$/m;
 
 interface Strict extends Report {
   readonly strict: boolean;
@@ -43,16 +44,67 @@ describe("a completed run in which a failure was handled", () => {
     expect(exitCode).toBe(0);
     expect(value).toMatchObject({
       strict: false,
-      handled_failures: [{ step: "test", code: "EXIT_1" }],
+      handled_failures: [{ step: "test", code: "EXIT_1", how: "edge", by: "fallback", then: "skip" }],
+      skipped_by_failure: [{ step: "publish", failure: "test" }],
     });
   });
 
   it("is skipped in JUnit, a warning for GitHub and a line in Markdown", async () => {
     const report = async (format: string) => (await cli.daruma("report", "1", "--format", format)).stdout;
     expect(await report("junit")).toContain('tests="3" failures="0" errors="0" skipped="2"');
-    expect(await report("junit")).toMatch(/name="test".*\n +<skipped message="failed and was handled: /);
-    expect(await report("github")).toMatch(/^::warning title=test failed and was handled \(EXIT_1\)::/);
-    expect(await report("markdown")).toMatch(/^⚠ 1 failure handled: test\.$/m);
+    expect(await report("junit")).toMatch(
+      /name="test".*\n +<skipped message="failed and was handled by fallback: /,
+    );
+    expect(await report("github")).toMatch(
+      /^::warning title=test failed and was handled by fallback \(EXIT_1\)::/,
+    );
+    expect(await report("markdown")).toMatch(/^⚠ 1 failure handled: test, by fallback; skipped: publish\.$/m);
+  });
+});
+
+describe("what becomes of a failure", () => {
+  const flow = (then: string) => RELEASE.replace("on: failure }", `on: failure, then: ${then} }`);
+
+  it("decides how the run ends: with fail it failed, with continue the rest ran", async () => {
+    const failed = await cli.runJson(flow("fail"));
+    expect([failed.exitCode, failed.report.status, failed.report.error?.code]).toEqual([
+      1,
+      "failed",
+      "EXIT_1",
+    ]);
+    const went = await cli.daruma("run", cli.write("flow.yaml", flow("continue")));
+    expect([went.exitCode, went.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^! run \d+ of release completed, 1 failure handled: test, by fallback$/m),
+    ]);
+    expect(went.stdout).toContain("2 completed, 1 failed (handled)");
+  });
+
+  it("is drawn, and set by the command line", async () => {
+    const file = cli.write("drawn.yaml", RELEASE);
+    expect(
+      (await cli.daruma("edge", "change", file, "--transition", "1", "--then", "fail", "--write")).exitCode,
+    ).toBe(0);
+    expect(readFileSync(file, "utf8")).toContain("{ from: test, to: fallback, on: failure, then: fail }");
+    const drawn = async (format: string) => (await cli.daruma("graph", file, "--format", format)).stdout;
+    expect(await drawn("mermaid")).toContain('n0 -.->|"on failure 1, then fail"| n2');
+    expect(await drawn("dot")).toContain('style="dashed,bold" color="#dc2626"');
+    expect(JSON.parse(await drawn("json"))).toMatchObject({
+      edges: [{}, { kind: "transition_failure", then: "fail" }],
+    });
+  });
+
+  it("is said by the release of the README: it does not end green when its tests are red", async () => {
+    const release = blocksOf("README.md").find(({ text }) => text.startsWith("name: release\n"))!.text;
+    const stubbed = release.replace(
+      /exec: (.*)/g,
+      (_, what) => `exec: "${/npm test/.test(what) ? "false" : "true"}"`,
+    );
+    const { exitCode, report } = await cli.runJson(stubbed, "--retry-max", "0");
+    expect(stubbed.match(/exec: "(true|false)"/g)).toHaveLength(5);
+    expect([exitCode, report.status]).toEqual([1, "failed"]);
+    const status = (step: string) => report.jobs.find((job) => job.step === step)?.status;
+    expect([status("fallback"), status("publish")]).toEqual(["completed", "canceled"]);
   });
 });
 
@@ -99,6 +151,22 @@ describe("--strict", () => {
     expect((await runCli(["run", file, ...at])).exitCode).toBe(0);
     expect((await runCli(["watch", "2", "--strict", ...at])).exitCode).toBe(1);
   });
+});
+
+it("a child run obeys --strict, and its parent does not end green", async () => {
+  cli.write("release.yaml", RELEASE);
+  const parent = cli.write(
+    "parent.yaml",
+    "name: parent\nsteps: { ship: { type: workflow, file: release.yaml } }\n",
+  );
+  const ended = await cli.daruma("run", parent, "--strict");
+  expect([ended.exitCode, ended.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^! run \d+ of parent completed, 1 failure handled: 1 in run \d+ of release$/m),
+  ]);
+  const { value } = await cli.json<Strict>("show", "last");
+  expect([value.status, value.strict]).toEqual(["completed", true]);
+  expect((await cli.daruma("run", parent)).exitCode).toBe(0);
 });
 
 it("a channel hears of completed runs, and apart from them of handled failures", async () => {

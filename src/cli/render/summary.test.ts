@@ -32,6 +32,7 @@ const REPORT: RunReport = {
   routes: [],
   handled_failures: [],
   skipped_by_failure: [],
+  handled_in_children: [],
   error: null,
   phase: null,
   undone: null,

@@ -5,7 +5,7 @@ import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import type { UndoneJob } from "../../report/undone.js";
 import { durationText } from "../../report/words/duration-text.js";
-import { handledText } from "../../report/words/handled-text.js";
+import { countHandled, handledText } from "../../report/words/handled-text.js";
 import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import { logsCommand, nextLines } from "./next-lines.js";
@@ -53,8 +53,8 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
 }
 
 /** Nothing failed in it that is not mended. */
-export function isClean({ status, handled_failures: handled }: RunReport): boolean {
-  return status === "completed" && handled.length === 0;
+export function isClean(report: RunReport): boolean {
+  return report.status === "completed" && countHandled(report) === 0;
 }
 
 /** How it ended. A completed run with handled failures is not told in green: what it did not do stands in its first line. */

@@ -49,11 +49,14 @@ interface EndedRun {
   readonly status: RunStatus;
   readonly strict: boolean;
   readonly handled_failures: readonly unknown[];
+  /** Child runs in which failures were handled. */
+  readonly handled_in_children: readonly unknown[];
 }
 
 /** A run keeps its status with `--strict`; only the answer to whoever waits for its end is another. */
-export function exitCodeOfRun({ status, strict, handled_failures: handled }: EndedRun): number {
-  return status === "completed" && strict && handled.length > 0 ? EXIT.failed : exitCodeOfStatus(status);
+export function exitCodeOfRun(run: EndedRun): number {
+  const handled = run.handled_failures.length + run.handled_in_children.length;
+  return run.status === "completed" && run.strict && handled > 0 ? EXIT.failed : exitCodeOfStatus(run.status);
 }
 
 export function exitCodeOfError(error: unknown): number {

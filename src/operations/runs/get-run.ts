@@ -4,6 +4,7 @@ import type { EventType } from "../../core/model/events.js";
 import type { Run, Scope } from "../../core/model/run.js";
 import { loadRun } from "../../engine/load-run.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
+import { HANDLED_CHILD } from "../../report/handled-in-children.js";
 import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
@@ -96,6 +97,9 @@ const runDetails = z.object({
   skipped_by_failure: z
     .array(z.object(zodFields(SKIPPED_BY_FAILURE, { others: "dropped" })))
     .describe("Jobs that did not run because of a failure that is handled."),
+  handled_in_children: z
+    .array(z.object(zodFields(HANDLED_CHILD, { others: "dropped" })))
+    .describe("Of a completed run: its child runs in which failures were handled."),
   undone: z
     .object({ done: z.array(undoneJob), left: z.array(undoneJob) })
     .nullable()
@@ -203,6 +207,7 @@ async function describeRun(
     routes: [...report.routes],
     recoveries: await readRecoveries(store, runId),
     handled_failures: [...report.handled_failures],
+    handled_in_children: [...report.handled_in_children],
     skipped_by_failure: [...report.skipped_by_failure],
     undone: report.undone === null ? null : { done: [...report.undone.done], left: [...report.undone.left] },
     ...(await standingOf(store, runId)),

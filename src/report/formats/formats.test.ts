@@ -34,6 +34,7 @@ function reported(jobs: readonly ReportedJob[], changes: object = {}): ReportedR
     routes: [],
     handled_failures: [],
     skipped_by_failure: [],
+    handled_in_children: [],
     error: null,
     created_at: "2026-11-16T08:00:00.123Z",
     finished_at: "2026-11-16T08:00:02.623Z",
@@ -202,7 +203,14 @@ exit code 1: it broke (\`EXIT_CODE\`)
   });
 
   it("says of a completed run which failures were handled, and by what", () => {
-    const failure = { job_id: 70_000_001, step: "unit", scope: "root", by: "fallback", ...error };
+    const failure = {
+      job_id: 70_000_001,
+      step: "unit",
+      scope: "root",
+      how: "edge",
+      by: "fallback",
+      ...error,
+    };
     const handled_failures = [failure];
     const text = markdownText(reported([handled], { status: "completed", handled_failures }));
     expect(text).toContain("\n⚠ 1 failure handled: unit, by fallback.\n");

@@ -4,6 +4,7 @@ import type { Store } from "../../store/store.js";
 import { nameOf } from "../lookup/job-name.js";
 import { type JobReport, openReport, type RunReport } from "../run-report.js";
 import { type RunSummary, summariseRun } from "../run-summary.js";
+import { handlerText } from "../words/handled-text.js";
 
 /** What every report of a run is made from. */
 export interface ReportedRun {
@@ -16,7 +17,7 @@ export interface ReportedJob {
   readonly name: string;
   readonly status: JobStatus;
   readonly handled: boolean;
-  /** The step that answered its failure; null: none did, or it was not handled. */
+  /** What handled its failure; null: it was not handled. */
   readonly handledBy: string | null;
   readonly takenOver: boolean;
   readonly error: Pick<ErrorRecord, "code" | "message"> | null;
@@ -44,12 +45,16 @@ export async function readReportedRun(
 ): Promise<ReportedRun> {
   const { report: recorded, jobs } = await openReport(store, runId);
   const report = { ...recorded, strict: recorded.strict || strict };
+  const handledBy = new Map(report.handled_failures.map((each) => [each.job_id, handlerText(each)]));
   const attempts = attemptsByJob(await store.readAttempts(runId));
   const kept: ReportedJob[] = [];
   // Outputs may be large: only what a report tells of is kept of each job as it passes.
   async function* passing(): AsyncGenerator<JobReport> {
     for await (const job of jobs) {
-      kept.push(reportedJob(job, attempts.get(job.id) ?? []));
+      kept.push({
+        ...reportedJob(job, attempts.get(job.id) ?? []),
+        handledBy: handledBy.get(job.id) ?? null,
+      });
       yield job;
     }
   }
@@ -87,14 +92,13 @@ function attemptsByJob(attempts: readonly AttemptRow[]): Map<number, AttemptRow[
   return byJob;
 }
 
-function reportedJob(job: JobReport, attempts: readonly AttemptRow[]): ReportedJob {
+function reportedJob(job: JobReport, attempts: readonly AttemptRow[]): Omit<ReportedJob, "handledBy"> {
   const { error } = job;
   const { stdout_tail = "", stderr_tail = "" } = error?.cause ?? error ?? {};
   return {
     name: nameOf(job.step, job.scope),
     status: job.status,
     handled: job.handled,
-    handledBy: null,
     takenOver: job.taken_over,
     error: error === null ? null : { code: error.code, message: error.message },
     printed: [stdout_tail, stderr_tail]

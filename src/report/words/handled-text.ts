@@ -1,4 +1,6 @@
+import type { Handling } from "../../core/model/rows.js";
 import { counted } from "../../core/text/amount-text.js";
+import type { HandledChild } from "../handled-in-children.js";
 import { nameOf, shownOf } from "../lookup/job-name.js";
 
 interface Place {
@@ -6,26 +8,52 @@ interface Place {
   readonly scope: string;
 }
 
+type HandledBy = Pick<Handling, "how" | "by">;
+
 /** What a completed run tells of the failures that it did not mend. */
 export interface HandledEnd {
-  readonly handled_failures: readonly (Place & { readonly by?: string | null })[];
-  readonly skipped_by_failure?: readonly Place[];
+  readonly handled_failures: readonly (Place & HandledBy)[];
+  readonly skipped_by_failure: readonly Place[];
+  readonly handled_in_children: readonly Pick<HandledChild, "run_id" | "workflow" | "failures">[];
+}
+
+/** How many failures were handled, in its child runs, too. */
+export function countHandled({
+  handled_failures: own,
+  handled_in_children: children,
+}: Pick<HandledEnd, "handled_failures" | "handled_in_children">): number {
+  return own.length + children.reduce((sum, { failures }) => sum + failures, 0);
 }
 
 /** `1 failure handled: test, by fallback; skipped: publish`; null: there was none, or it was mended. */
-export function handledText({
-  handled_failures: handled,
-  skipped_by_failure: skipped = [],
-}: HandledEnd): string | null {
-  if (handled.length === 0) return null;
-  const failed = named(handled, ({ step, scope, by }) => handledName(nameOf(step, scope), by ?? null), "; ");
-  const behind = named(skipped, ({ step, scope }) => nameOf(step, scope), ", ");
-  return `${counted(handled.length, "failure")} handled: ${failed}${behind === "" ? "" : `; skipped: ${behind}`}`;
+export function handledText(end: HandledEnd): string | null {
+  const count = countHandled(end);
+  if (count === 0) return null;
+  const own = named(end.handled_failures, (each) => `${placeText(each)}, by ${handlerText(each)}`, "; ");
+  const below = named(
+    end.handled_in_children,
+    ({ run_id, workflow, failures }) => `${failures} in run ${run_id} of ${workflow}`,
+    "; ",
+  );
+  const skipped = named(end.skipped_by_failure, placeText, ", ");
+  const told = [own, below, skipped === "" ? "" : `skipped: ${skipped}`].filter((each) => each !== "");
+  return `${counted(count, "failure")} handled: ${told.join("; ")}`;
 }
 
-/** `test, by fallback`. */
-export function handledName(name: string, by: string | null): string {
-  return by === null ? name : `${name}, by ${by}`;
+function placeText({ step, scope }: Place): string {
+  return nameOf(step, scope);
+}
+
+const HANDLERS: Readonly<Record<Handling["how"], string>> = {
+  edge: "a transition",
+  continue_on_failure: "continue_on_failure",
+  join: "its join",
+  repair: "the step that it was to repair",
+};
+
+/** What handled it: the step where its route completed, or what the file says instead. */
+export function handlerText({ how, by }: HandledBy): string {
+  return by ?? HANDLERS[how];
 }
 
 function named<T>(items: readonly T[], name: (item: T) => string, between: string): string {

@@ -2,7 +2,7 @@ import type { JobRow, RunRow } from "../../core/model/rows.js";
 import type { JobFilter, RunFilter, RunSearch } from "../filters.js";
 import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import { afterSignatures, runOfJobId, searchesRuns } from "../search-rules.js";
+import { afterSignatures, firstJobId, runOfJobId, searchesRuns } from "../search-rules.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN, TABLES } from "../tables.js";
 import { ATTEMPT_OF_JOB, UNANSWERED_COLUMNS, UNANSWERED_IN_RUN } from "../unanswered.js";
 import { Conditions } from "./conditions.js";
@@ -20,6 +20,8 @@ export const UNANSWERED = `
 export async function listRuns(db: Database, filter: RunFilter): Promise<RunRow[]> {
   const conditions = demandRuns(new Conditions().demandOneOf("run.status", filter.status), filter)
     .demand("run.parent_job_id = ?", filter.parentJob)
+    .demand("run.parent_job_id >= ?", firstJobId(filter.parentRun))
+    .demand("run.parent_job_id < ?", firstJobId(filter.parentRun, 1))
     .demand("run.cause = ?", filter.cause)
     .demand("run.id < ?", filter.beforeId);
   if (filter.recovered === true) conditions.require("run.recoveries > 0");

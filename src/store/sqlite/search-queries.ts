@@ -1,7 +1,7 @@
 import { DATE_RANGE } from "../../core/text/iso-time.js";
 import type { JobFilter, RunFilter, RunSearch } from "../filters.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import { afterSignatures, runOfJobId, searchesRuns } from "../search-rules.js";
+import { afterSignatures, firstJobId, runOfJobId, searchesRuns } from "../search-rules.js";
 import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
 import { ATTEMPT_OF_JOB, UNANSWERED_COLUMNS, UNANSWERED_IN_RUN, type UnansweredJob } from "../unanswered.js";
 import type { JsonSource } from "./json-pieces.js";
@@ -23,6 +23,8 @@ export function findRuns(filter: RunFilter): { readonly sql: string; readonly ce
     .demandOneOf("run.status", filter.status)
     .demand("run.workflow = ?", filter.workflow)
     .demand("run.parent_job_id = ?", filter.parentJob)
+    .demand("run.parent_job_id >= ?", firstJobId(filter.parentRun))
+    .demand("run.parent_job_id < ?", firstJobId(filter.parentRun, 1))
     .demand("run.cause = ?", filter.cause)
     .demandIf(filter.recovered === true, "run.recoveries > 0")
     .demandIf(filter.waiting === true, "run.waiting > 0")

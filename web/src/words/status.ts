@@ -20,7 +20,7 @@ export interface Standing {
   readonly face: Face;
   readonly words: string;
   /** Which meaning colours its words. */
-  readonly tone: "ok" | "bad" | "person" | "live" | "dim";
+  readonly tone: "ok" | "gold" | "bad" | "person" | "live" | "dim";
 }
 
 const WORDS: { readonly [status in RunStatus]: Standing } = {
@@ -44,7 +44,9 @@ export function standingOf(
     return { ...plain, words: `${plain.words}, ${PHASES[run.phase]}` };
   if (run.interrupted) return { ...plain, words: `${plain.words}, interrupted` };
   if (run.status !== "completed") return plain;
-  if (met.handled > 0) return { ...plain, face: "handled", words: `Completed, ${met.handled} handled` };
+  // Not green: something failed that nothing mended.
+  if (met.handled > 0)
+    return { face: "handled", words: `Completed, ${count(met.handled, "failure")} handled`, tone: "gold" };
   if (met.recoveries === 0) return plain;
   return {
     ...plain,

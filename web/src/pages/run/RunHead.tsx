@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { durationText } from "../../../../src/report/words/duration-text.js";
+import { handledText } from "../../../../src/report/words/handled-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { PageHead } from "../../parts/PageHead.js";
 import { sentence } from "../../words/moment.js";
@@ -70,6 +71,7 @@ function Chips({ run, isRecovered }: { readonly run: RunSummary; readonly isReco
 function Meta({ run, log }: { readonly run: RunSummary; readonly log: TimelineData | null }): ReactNode {
   const met = log === null || run.at !== null ? 0 : failuresMet(log);
   const isPending = run.status === "pending";
+  const handled = run.status === "completed" ? handledText(run) : null;
   return (
     <>
       {run.left_alone !== null && <span className="bad">{run.left_alone.message}</span>}
@@ -77,6 +79,7 @@ function Meta({ run, log }: { readonly run: RunSummary; readonly log: TimelineDa
       <Undone run={run} />
       {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
       <span>{run.summary.counts.join(", ")}</span>
+      {handled !== null && <span className="gold">{withMarks(handled)}</span>}
       {met > 0 && <span>{count(met, "failure")} met</span>}
       {run.loops !== null && <span>{loopsText(run.loops)}</span>}
       {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}

@@ -10,7 +10,7 @@ const question = { kind: "question", dead_letter: false };
 function run(changes: object, counts: readonly string[] = [], holds: readonly object[] = []): RunSummary {
   return {
     ...{ status: "running", phase: null, interrupted: false, paused_by: null },
-    ...{ recoveries: [], handled_failures: [], live_control: { takeover: false } },
+    ...{ recoveries: [], handled_failures: [], handled_in_children: [], live_control: { takeover: false } },
     ...{ summary: { counts, holds } },
     ...changes,
   } as unknown as RunSummary;
@@ -40,6 +40,18 @@ describe("how a run stands", () => {
     expect(told({}, ["1 running"], [hold])).toBe("running: Running, 1 held");
     expect(told({ status: "held" }, [], [{ ...hold, dead_letter: true }])).toBe("held: Held, dead letter");
     expect(told({ status: "held" }, [], [hold, { ...hold, dead_letter: true }])).toBe("held: Held");
+  });
+
+  it("is amber, not green, where a failure was handled, be it in a child run", () => {
+    const handled_failures = [{ step: "test" }];
+    expect(runStanding(run({ status: "completed", handled_failures }))).toEqual({
+      face: "handled",
+      words: "Completed, 1 failure handled",
+      tone: "gold",
+    });
+    const handled_in_children = [{ run_id: 2, failures: 2 }];
+    expect(told({ status: "completed", handled_in_children })).toBe("handled: Completed, 2 failures handled");
+    expect(runStanding(run({ status: "completed" })).tone).toBe("ok");
   });
 
   it("says what it is at before it ends", () => {

@@ -6,7 +6,10 @@ export function runStanding(run: RunSummary): Standing {
   const { status, summary, live_control, paused_by: by } = run;
   const plain = standingOf(run, {
     recoveries: run.recoveries.length,
-    handled: run.handled_failures.length,
+    handled: run.handled_in_children.reduce(
+      (sum, { failures }) => sum + failures,
+      run.handled_failures.length,
+    ),
   });
   if (run.interrupted || run.phase !== null) return plain;
   if (status === "paused") return { ...plain, words: pausedWords(live_control.takeover, by) };
