@@ -1,3 +1,4 @@
+import { rescuerOf } from "../core/book/book-row.js";
 import type {
   CountedStep,
   Counts,
@@ -116,7 +117,8 @@ function helpersOf(ends: Counted["ends"]): Helper[] {
     helpers.set(by, { ...before, [kind]: before[kind] + jobs });
   };
   for (const { action, tried, jobs } of ends) {
-    if (action !== null) add(action, "rescued", jobs);
+    const rescuer = rescuerOf(action);
+    if (rescuer !== null) add(rescuer, "rescued", jobs);
     for (const each of tried) add(each, "not_rescued", jobs);
   }
   return [...helpers]

@@ -1,3 +1,4 @@
+import { HUMAN_FINISHES } from "../core/book/book-row.js";
 import type { CountColumns, CountKind, Counts } from "./counts.js";
 
 /** Where the databases differ. */
@@ -20,7 +21,10 @@ export interface CountDialect {
 }
 
 const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
-  runs: { bucket: "plain", workflow: "plain", status: "plain", fell: "mark", handled: "mark", runs: "plain" },
+  runs: {
+    ...{ bucket: "plain", workflow: "plain", status: "plain" },
+    ...{ fell: "mark", handled: "mark", by_hand: "mark", runs: "plain" },
+  },
   attempts: {
     ...{ workflow: "plain", definition_hash: "plain", step: "plain", worker: "plain", status: "plain" },
     ...{ completed: "mark", attempts: "plain", ms: "plain" },
@@ -67,8 +71,10 @@ export function countQuery(
     case "runs":
       return `SELECT run.created_at / ${Math.trunc(bucketMs)} AS bucket, run.workflow, run.status,
           EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id) AS fell,
-          EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND ${dialect.isHandled}) AS handled, count(*) AS runs
-        FROM run ${where} ${groupBy(5)}`;
+          EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND ${dialect.isHandled}) AS handled,
+          EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id AND book_row.action IN (${quoted(HUMAN_FINISHES)}))
+            AS by_hand, count(*) AS runs
+        FROM run ${where} ${groupBy(6)}`;
     case "attempts":
       return `SELECT run.workflow, run.definition_hash, job.step, attempt.worker, attempt.status,
           job.status = 'completed' AS completed, count(*) AS attempts,

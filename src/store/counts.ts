@@ -24,6 +24,8 @@ export interface RunCount {
   readonly fell: boolean;
   /** A failure of it was handled. */
   readonly handled: boolean;
+  /** Somebody skipped or completed a job of it that had failed. */
+  readonly by_hand: boolean;
   readonly runs: number;
 }
 

@@ -149,6 +149,30 @@ describe("what a run tells the failure book", () => {
     ]);
   });
 
+  it("counts no skip and no completion by hand as a rescue, and remembers who it was", {
+    tags: ["B2"],
+  }, async () => {
+    const text = file(`  call: ${RETRIED}\n  more: { type: noop }`, "unhandled: hold");
+    const stage = await Stage.begin(text, { call: [refused, refused, refused, refused], more: [missing] });
+    await stage.rest();
+    const decide = async (step: string, action: "skip" | "complete", by: string) =>
+      stage.operate({
+        ...{ type: "holds.resolve", by },
+        items: [{ job: await stage.id(step), action, output: null, items: null }],
+      });
+    await decide("call", "complete", "ada");
+    await decide("more", "skip", "bob");
+    await stage.resume();
+    const { run } = await stage.rest();
+    expect(run.status).toBe("completed");
+    const entries = [...sumRows(new Map(), await rowsOf(stage)).values()];
+    expect(entries.map(({ step, rescues }) => [step, rescues])).toEqual([
+      ["call", { retry: { rescued: 0, tried: 1 } }],
+      ["more", {}],
+    ]);
+    expect(run.tally?.by_hand).toEqual({ step: "call", scope: "root", how: "complete", by: "ada" });
+  });
+
   it("credits an operator's retry of a job whose failure was counted when its run ended", {
     tags: ["B2"],
   }, async () => {

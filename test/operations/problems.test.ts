@@ -361,10 +361,13 @@ describe("list_runs", () => {
     await bench.call("decide_problems", { jobs, action: "skip" });
     await until(held, "completed");
     const { items, outcomes } = await bench.call("list_runs", { workflow: "stood_up", outcomes: true });
-    expect(outcomes?.stood_up).toEqual([{ run_id: held, outcome: "rescued" }]);
-    expect(items).toMatchObject([{ recoveries: 0, happened: "a failure was answered by a decision" }]);
+    expect(outcomes?.stood_up).toEqual([{ run_id: held, outcome: "handled" }]);
+    expect(items).toMatchObject([
+      { recoveries: 0, happened: expect.stringMatching(/^call failed and was skipped by \S+$/) },
+    ]);
     const stats = await bench.call("get_stats", { workflow: "stood_up" });
-    expect(stats.outcomes).toMatchObject({ at_once: 0, rescued: 1 });
+    expect(stats.outcomes).toMatchObject({ at_once: 0, rescued: 0, handled: 1 });
+    expect(stats.rungs).toEqual([]);
     expect(stats.decisions).toEqual({ holds: 1, questions: 0, median_ms: expect.any(Number) });
   });
 

@@ -10,7 +10,7 @@ import {
   time,
   word,
 } from "../text/shape.js";
-import type { BookAction, BookRow } from "./book-row.js";
+import { type BookAction, type BookRow, rescuerOf } from "./book-row.js";
 
 /** What people have said of a failure. It never changes what the ladder does. */
 const TRIAGE = {
@@ -119,7 +119,8 @@ function withEnd(before: BookEntry["rescues"], { action, tried }: BookRow): Book
     const counted = rescues[acted] ?? { rescued: 0, tried: 0 };
     rescues[acted] = { ...counted, [kind]: counted[kind] + 1 };
   };
-  if (action !== null) add(action, "rescued");
+  const rescuer = rescuerOf(action);
+  if (rescuer !== null) add(rescuer, "rescued");
   for (const each of tried) add(each, "tried");
   return rescues;
 }

@@ -1,3 +1,4 @@
+import type { FinishedByHand } from "../tally/run-tally.js";
 import {
   type Fields,
   flag,
@@ -18,6 +19,14 @@ import {
  */
 export type BookAction = string;
 
+/** Somebody gave the job its end instead of making it work: no recovery, whatever else it is. */
+export const HUMAN_FINISHES: readonly BookAction[] = ["operator.skip", "operator.complete"];
+
+/** What is counted as having rescued a job; null: nothing. */
+export function rescuerOf(action: BookAction | null): BookAction | null {
+  return action === null || HUMAN_FINISHES.includes(action) ? null : action;
+}
+
 /**
  * What a run tells the failure book, in the transaction of its events. The book is the sum of these rows, so they say only
  * what is to be added: a failure that was met, or how a job that had met one ended.
@@ -33,7 +42,7 @@ export const BOOK_ROW = {
   signature: text,
   job_id: id,
   attempt: id,
-  /** Met: the rung that acted. Ended: what rescued the job; null: nothing did. */
+  /** Met: the rung that acted. Ended: what rescued the job, or the finish by hand; null: nothing did. */
   action: nullable(word<BookAction>()),
   /** Ended: what else acted on this failure, each once. */
   tried: list(word<BookAction>()),
@@ -58,6 +67,8 @@ export interface BookState {
   readonly met: Set<string>;
   /** By job: what it has met since it last ended. */
   readonly open: Map<number, OpenFailures>;
+  /** The first failure to which somebody put an end by hand. */
+  byHand: FinishedByHand | null;
   /** Rows that nobody has written yet. Not part of the fold. */
   unwritten: BookRow[];
 }
@@ -79,5 +90,5 @@ export interface MetFailure {
 }
 
 export function newBookState(): BookState {
-  return { rows: 0, begunAt: 0, met: new Set(), open: new Map(), unwritten: [] };
+  return { rows: 0, begunAt: 0, met: new Set(), open: new Map(), byHand: null, unwritten: [] };
 }

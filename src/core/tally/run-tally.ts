@@ -6,12 +6,22 @@ export interface RunTally {
   readonly handled: number;
   /** It has met a failure, whoever or whatever answered it. Missing where it has not, and in older rows. */
   readonly fell?: true;
+  /** The first failure to which somebody put an end by hand, by skipping or completing its job: that is no recovery. */
+  readonly by_hand?: FinishedByHand;
   /** The first of its recoveries. */
   readonly recovered: readonly Recovered[];
   /** Of all that waits for somebody, or of all failures that were handled, the first. */
   readonly concern: Concern | null;
   /** Of a run that has come to its end: what it is at, and whether it has undone anything. */
   readonly ending?: { readonly phase: "undo" | "finally" | null; readonly undone: boolean };
+}
+
+export interface FinishedByHand {
+  readonly step: string;
+  readonly scope: string;
+  readonly how: "skip" | "complete";
+  /** Null: nobody said so. */
+  readonly by: string | null;
 }
 
 /** One rung that brought a step back. */

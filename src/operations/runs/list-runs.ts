@@ -225,5 +225,10 @@ async function outcomesOf(store: Store, items: readonly RunItem[]) {
 /** A row of an older version does not say whether it met a failure that a person answered. */
 function outcomeIn({ status, recoveries, tally }: RunRow): RunOutcome {
   const fell = tally?.fell === true || (recoveries ?? 0) > 0;
-  return outcomeOf({ status, fell, handled: (tally?.handled ?? 0) > 0 });
+  return outcomeOf({
+    status,
+    fell,
+    handled: (tally?.handled ?? 0) > 0,
+    by_hand: tally?.by_hand !== undefined,
+  });
 }

@@ -18,6 +18,7 @@ function job(name: string, changes: Partial<ReportedJob> = {}): ReportedJob {
     printed: "",
     attempts: 1,
     durationMs: 1_500,
+    hasPassed: true,
     earlierFailures: [],
     ...changes,
   };

@@ -24,6 +24,8 @@ export interface ReportedJob {
   /** What the failed attempt printed last, stdout before stderr. */
   readonly printed: string;
   readonly attempts: number;
+  /** Its last attempt succeeded. */
+  readonly hasPassed: boolean;
   /** All attempts together, without the time between them. */
   readonly durationMs: number;
   /** Of the attempts before the last one. */
@@ -62,9 +64,9 @@ export async function readReportedRun(
   return { summary, jobs: kept };
 }
 
-/** It passed, though not at once. */
-export function isRescued({ status, earlierFailures }: ReportedJob): boolean {
-  return status === "completed" && earlierFailures.length > 0;
+/** It passed, though not at once. One that somebody completed by hand has not passed. */
+export function isRescued({ status, hasPassed, earlierFailures }: ReportedJob): boolean {
+  return status === "completed" && hasPassed && earlierFailures.length > 0;
 }
 
 /** Nothing went on from its failure: neither a step that handled it, nor another attempt. With `strict` a step that handled it is not enough. */
@@ -106,6 +108,7 @@ function reportedJob(job: JobReport, attempts: readonly AttemptRow[]): Omit<Repo
       .filter((text) => text !== "")
       .join("\n"),
     attempts: job.attempts,
+    hasPassed: attempts.at(-1)?.status === "succeeded",
     durationMs: attempts.reduce((sum, { started_at, finished_at }) => {
       return sum + Math.max(0, (finished_at ?? started_at) - started_at);
     }, 0),

@@ -15,7 +15,7 @@ export interface Happened {
 }
 
 const MAX_CHARS = 300;
-/** No rung brought anything back: somebody did, or what the file says of a hold that expires. */
+/** No rung brought anything back: what the file says of a hold that expires did, or somebody let it be tried again. */
 const DECIDED = "a failure was answered by a decision";
 
 /** One line: what it failed of or waits for, what was rescued and how, or what is under way. Empty: nothing to tell. */
@@ -42,7 +42,8 @@ function sentence({ status, error, recoveries, tally }: Happened): string {
   }
   if (status === "running" || status === "pending")
     return [underWay(tally), rescued].filter(Boolean).join("; ");
-  return status === "completed" && tally.fell === true && rescued === "" ? DECIDED : rescued;
+  const told = [byHandText(tally), rescued].filter(Boolean).join("; ");
+  return status === "completed" && tally.fell === true && told === "" ? DECIDED : told;
 }
 
 /** Of a run that failed: the message begins with the name of the step, and tells the code of a failure behind it. */
@@ -70,6 +71,12 @@ function recoveredText(recoveries: number, { recovered }: RunTally): string {
   const told = recovered.map((each) => `${nameOf(each.step, each.scope)} ${recoveryWords(each)}`);
   const more = recoveries - told.length;
   return [...told, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+function byHandText({ by_hand: finish }: RunTally): string {
+  if (finish === undefined) return "";
+  const { step, scope, how, by } = finish;
+  return `${nameOf(step, scope)} failed and was ${how === "skip" ? "skipped" : "completed"} by ${by ?? "hand"}`;
 }
 
 const PHASES = { undo: "undoing what it did", finally: "running its finally steps" } as const;
