@@ -3,7 +3,7 @@ import { ATTEMPTS, drainAll, Interruptions, noneRunsOn, resume } from "../suppor
 import { SlurmServer } from "../support/cluster/slurm-server.js";
 import { clusterSuite, whyNoCluster } from "../support/cluster/test-cluster.js";
 
-const JOBS = Math.min(8, ATTEMPTS / 4);
+const JOBS = Math.min(12, ATTEMPTS / 4);
 const TIMEOUT = { timeout: 120_000 + 60_000 * Math.ceil(ATTEMPTS / JOBS) };
 
 describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "what a real Slurm interrupts"), () => {

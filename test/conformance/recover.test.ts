@@ -132,6 +132,18 @@ describe("recovering a run", () => {
     ]);
   });
 
+  it("begins at what the failed attempt has used, where that is more than it asked for", {
+    tags: ["T35"],
+  }, async () => {
+    const used = { peak_memory_bytes: 2048 * 1024 ** 2, cpu_ms: 1 };
+    const stage = await Stage.begin(FLOW, { ...SCRIPT, big: [{ ...OOM, used }, "ok"] });
+    await stage.rest();
+    expect((await found(stage))[0]?.raise).toEqual({
+      ...{ resource: "memory", from: 512 * 1024 ** 2 },
+      to: 2048 * 1024 ** 2 * POLICY.scale.memory.factor,
+    });
+  });
+
   it("once more raises from what the job has by then, up to the limit, and leaves it there", {
     tags: ["T35"],
   }, async () => {

@@ -50,6 +50,19 @@ describe("scale", () => {
     expect(run.run.status).toBe("completed");
   });
 
+  it("begins at what the failed attempt has used, where that is more than it asked for", {
+    tags: ["T35"],
+  }, async () => {
+    const used = { peak_memory_bytes: 900 * MIB, cpu_ms: 1 };
+    const { script, limits } = limited([{ ...OOM, used }, "ok"]);
+    const run = await trial(flow("{ exit_codes: [137], scale: { memory: 1.5 } }"), script);
+    expect(run.order).toEqual(["job", "job", "after"]);
+    expect(limits.map((each) => each?.memoryBytes)).toEqual([512 * MIB, 1350 * MIB]);
+    expect(run.events("rule.reserved").map(({ raised }) => raised)).toEqual([
+      { resource: "memory", from: 512 * MIB, to: 1350 * MIB },
+    ]);
+  });
+
   it("after WALLTIME it has more time, rounded up to a minute", { tags: ["T35"] }, async () => {
     const { script, limits } = limited([WALLTIME, WALLTIME, "ok"]);
     const run = await trial(

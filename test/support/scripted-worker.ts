@@ -28,7 +28,12 @@ export type Outcome =
       readonly userData?: UserData;
       readonly endsWith?: number;
     }
-  | { readonly facts: FailureFacts; readonly output?: Json; readonly takesMs?: number };
+  | {
+      readonly facts: FailureFacts;
+      readonly output?: Json;
+      readonly takesMs?: number;
+      readonly used?: Report["used"];
+    };
 
 /** By step id (`<step> script` for its recovery script): outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
 export type Script = {
@@ -86,7 +91,9 @@ export class ScriptedWorker implements Worker {
   private settle(assignment: Assignment, outcome: Outcome, signal: AbortSignal): Promise<Report> {
     const takesMs = typeof outcome === "string" ? 0 : (outcome.takesMs ?? 0);
     const result = resultOf(outcome);
-    if (takesMs === 0) return Promise.resolve(report(result, 0));
+    const used = typeof outcome === "object" && "facts" in outcome ? outcome.used : undefined;
+    if (takesMs === 0)
+      return Promise.resolve({ ...report(result, 0), ...(used === undefined ? {} : { used }) });
     return new Promise((resolve) => {
       const startedAt = this.clock.now();
       const cancel = this.clock.setTimer(startedAt + takesMs, () => resolve(report(result, takesMs)));

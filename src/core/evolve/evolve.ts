@@ -173,6 +173,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.error = event.error;
         job.failedOutput = event.output ?? null;
         job.leftBehind = leftBehindBy(job, event);
+        job.used = { memoryBytes: event.peak_memory_bytes ?? null, runtimeMs: event.duration_ms };
         if (!traitsOf(event.error.class).lost) {
           job.outcomeDueSince = null;
           forgetRepairs(job);

@@ -4,8 +4,8 @@ import { type Failure, traitsOf } from "../model/failure.js";
 import { gateState } from "../model/gate.js";
 import { isHandled } from "../model/handled.js";
 import {
-  amountOf,
   amountText,
+  demandOf,
   type Limit,
   limitOwner,
   lowestLimit,
@@ -14,7 +14,6 @@ import {
   type Resource,
   raiseBy,
   raiseText,
-  resourcesOf,
 } from "../model/resources.js";
 import type { Job, Run } from "../model/run.js";
 
@@ -114,10 +113,12 @@ function findingFor(job: Job, failure: Failure, policy: RecoveryPolicy): Finding
 
 function scaled(job: Job, code: string, resource: Resource, policy: RecoveryPolicy): Finding {
   const { scale, retryUnknown } = policy;
-  const has = amountOf(resourcesOf(job, job.step.definition), resource);
   const onCluster = policy.limitOf?.(job, resource) ?? null;
   const limit = lowestLimit(scale[resource].max, knownLimit(onCluster));
-  const raising = raiseBy(resource, has, { ...scale[resource], max: limit?.amount ?? null });
+  const raising = raiseBy(resource, demandOf(job, resource), {
+    ...scale[resource],
+    max: limit?.amount ?? null,
+  });
   const stays = { job, diagnosis: resource, code, recovers: false, raise: null, limit };
   switch (raising.kind) {
     case "raised": {

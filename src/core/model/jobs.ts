@@ -83,6 +83,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     retriedByExpiry: false,
     allowed: null,
     raised: null,
+    used: null,
     recovery: null,
     question: null,
     route: null,

@@ -27,7 +27,7 @@ describe("raiseBy", () => {
     ["runtime", MINUTE, 1.000_000_1, null, 2 * MINUTE],
     ["runtime", 2_000_000_000, 1.4, null, 2_147_483_647],
   ] as const)("%s %i times %d, at most %s, is %i", (resource, from, factor, max, to) => {
-    expect(raiseBy(resource, from, { factor, max })).toEqual({
+    expect(raiseBy(resource, { asked: from, used: null }, { factor, max })).toEqual({
       kind: "raised",
       raise: { resource, from, to },
     });
@@ -36,19 +36,32 @@ describe("raiseBy", () => {
   it("raises nothing at or above the limit, and never lowers", () => {
     const limit = 512 * MIB;
     for (const from of [limit, limit + 1])
-      expect(raiseBy("memory", from, { factor: 2, max: limit })).toEqual({
+      expect(raiseBy("memory", { asked: from, used: null }, { factor: 2, max: limit })).toEqual({
         kind: "at_resource_limit",
         limit,
       });
   });
 
+  it.each([
+    [100 * MIB, 300 * MIB, null, 450 * MIB],
+    [100 * MIB, 50 * MIB, null, 150 * MIB],
+    [100 * MIB, 300 * MIB, 200 * MIB, 200 * MIB],
+  ])("asked %i, used %i, at most %s: %i", (asked, used, max, to) => {
+    expect(raiseBy("memory", { asked, used }, { factor: 1.5, max })).toEqual({
+      kind: "raised",
+      raise: { resource: "memory", from: asked, to },
+    });
+  });
+
   it("raises nothing where nothing was asked for", () => {
-    expect(raiseBy("runtime", null, { factor: 2, max: null })).toEqual({ kind: "nothing_to_raise" });
+    expect(raiseBy("runtime", { asked: null, used: 5 }, { factor: 2, max: null })).toEqual({
+      kind: "nothing_to_raise",
+    });
   });
 
   it("always gives more than before, whatever the factor", () => {
     for (let from = 1; from < 2 ** 50; from = from * 3 + 7) {
-      const raising = raiseBy("memory", from, { factor: 1.01, max: null });
+      const raising = raiseBy("memory", { asked: from, used: null }, { factor: 1.01, max: null });
       expect(raising.kind === "raised" && raising.raise.to > from).toBe(true);
     }
   });

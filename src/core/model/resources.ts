@@ -145,19 +145,38 @@ export function amountsOf(raises: readonly Raise[]): Amounts {
   return Object.fromEntries(raises.map(({ resource, to }) => [TRAITS[resource].field, to]));
 }
 
+/** What a job has of a resource, and the most that its failed attempt has used, where that is known. */
+export interface Demand {
+  readonly asked: number | null;
+  readonly used: number | null;
+}
+
+export function demandOf(job: Pick<Job, "raised" | "step" | "used">, resource: Resource): Demand {
+  const asked = amountOf(resourcesOf(job, job.step.definition), resource);
+  return { asked, used: job.used?.[TRAITS[resource].field] ?? null };
+}
+
 /** The next larger amount; or why there is none. */
 export type Raising =
   | { readonly kind: "raised"; readonly raise: Raise }
   | { readonly kind: "nothing_to_raise" }
   | { readonly kind: "at_resource_limit"; readonly limit: number };
 
-/** Times the factor, rounded up to the resource's unit: always more than before, never more than the limit. */
-export function raiseBy(resource: Resource, from: number | null, { factor, max }: ScaleFactor): Raising {
+/**
+ * What the job asked for, or what it has used if that was more, times the factor, rounded up to the resource's unit: always
+ * more than before, never more than the limit.
+ */
+export function raiseBy(
+  resource: Resource,
+  { asked: from, used }: Demand,
+  { factor, max }: ScaleFactor,
+): Raising {
   if (from === null) return { kind: "nothing_to_raise" };
   const { unit, most } = TRAITS[resource];
   const limit = Math.min(max ?? most, most);
   if (from >= limit) return { kind: "at_resource_limit", limit };
-  const wanted = Math.ceil(Number(((from * factor) / unit).toFixed(DECIMALS))) * unit;
+  const needed = Math.max(from, used ?? 0);
+  const wanted = Math.ceil(Number(((needed * factor) / unit).toFixed(DECIMALS))) * unit;
   const atLeast = (Math.floor(from / unit) + 1) * unit;
   return { kind: "raised", raise: { resource, from, to: Math.min(limit, Math.max(wanted, atLeast)) } };
 }

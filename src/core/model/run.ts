@@ -192,6 +192,8 @@ export interface Job extends WhatLedHere {
   allowed: number | null;
   /** What rules and operators have given it beyond its step's requirements; it keeps that. */
   raised: RaisedResources | null;
+  /** What its last failed attempt took of each resource, as far as it is known; null: nothing failed. */
+  used: RaisedResources | null;
   /** The recovery script that is due, how often it was begun, and while it is at work what it carries. */
   recovery: { readonly attempt: number; readonly script: string; tries: number; token: string } | null;
   question: {

@@ -97,8 +97,9 @@ export class Interruptions {
   }
 }
 
-/** Until somebody lets it, a cluster whose allocation somebody else has canceled submits nothing more. */
+/** Until somebody lets it, a cluster whose allocation somebody else has canceled submits nothing more; each suspends it. */
 export async function resume(server: ClusterServer, cluster: string): Promise<void> {
+  await until("all have ended", async () => (await server.allocations("--live")).length === 0);
   await until("the cluster is suspended", async () =>
     (await server.ask("allocations", "list")).stdout.includes(`${cluster} is suspended`),
   );

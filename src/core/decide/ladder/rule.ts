@@ -2,8 +2,8 @@ import type { FailureHandler, FailureRule } from "../../model/definition.js";
 import type { HandlerOutcome } from "../../model/events.js";
 import type { Failure } from "../../model/failure.js";
 import {
-  amountOf,
   amountText,
+  demandOf,
   type Limit,
   limitOwner,
   lowestLimit,
@@ -13,7 +13,6 @@ import {
   type Resource,
   raiseBy,
   raiseText,
-  resourcesOf,
 } from "../../model/resources.js";
 import type { Job, Run } from "../../model/run.js";
 import { boundReason, isAtBound } from "../attempt-bound.js";
@@ -113,7 +112,7 @@ export function matchRule(run: Run, job: Job, failure: Failure): RuleMatch {
   if (resource === null || scale === undefined)
     return { outcome: "Retried", handler, rule, index, raise: null };
   const limitIs = lowestLimit(scale.max, failure.resource_limit ?? null);
-  const raising = raiseBy(resource, amountOf(resourcesOf(job, job.step.definition), resource), {
+  const raising = raiseBy(resource, demandOf(job, resource), {
     ...scale,
     max: limitIs?.amount ?? null,
   });
