@@ -51,6 +51,16 @@ actions: [${nodes("on_workflow_start", "s", ", num_allocations: 3, max_parallel_
     });
   });
 
+  it("ask for GPUs also where those stand among the other options, as in Torc's example of two sub-graphs", () => {
+    const asked = (keys: string) => requestOf(`slurm_schedulers: [{ name: s, ${keys} }]`);
+    const among = asked('extra: "--gres=gpu:1 --exclusive"');
+    expect(among).toMatchObject({ gres: "gpu", gpus: 1, options: ["--exclusive"] });
+    const both = asked('gres: "gpu:a100:2", extra: "--gres=gpu:1"');
+    expect(both).toMatchObject({ gres: "gpu:a100", gpus: 2, options: [] });
+    const other = asked('extra: "--gres=craynetwork:2"');
+    expect(other).toMatchObject({ gres: null, gpus: null, options: ["--gres=craynetwork:2"] });
+  });
+
   it("leave open what they do not say, and take account and qos from the defaults", () => {
     expect(requestOf("slurm_schedulers: [{ name: s }]\nslurm_defaults: { account: a, qos: q }")).toEqual({
       ...{ name: "s", account: "a", partition: null, qos: "q", gres: null, gpus: null, cpus: null },

@@ -3,6 +3,7 @@ import type { SchedulerDraft } from "../fields/scheduler-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import { MAX_DURATION_MS } from "../read/duration.js";
 import type { Located, ReadContext } from "../read/schema.js";
+import { parseGpus } from "../read/slurm-values.js";
 import { didYouMean, quote } from "../read/suggest.js";
 import type { WatchedAction } from "./action-steps.js";
 
@@ -70,13 +71,14 @@ function requestOf(draft: NamedDraft, keys: SlurmKeys, nodes: readonly WatchedAc
   const idle = keys.compute_node_wait_for_new_jobs_seconds;
   const buffer = keys.compute_node_expiration_buffer_seconds;
   const stays = keys.compute_node_ignore_workflow_completion?.value === true;
+  const gpus = draft.gres ?? (draft.extra ?? []).map(gpusOfOption).find((found) => found !== null);
   return {
     name: draft.name,
     account: draft.account ?? defaults.get("account") ?? null,
     partition: draft.partition ?? null,
     qos: draft.qos ?? defaults.get("qos") ?? null,
-    gres: draft.gres?.kind ?? null,
-    gpus: draft.gres?.count ?? null,
+    gres: gpus?.kind ?? null,
+    gpus: gpus?.count ?? null,
     cpus: draft.ntasks_per_node ?? null,
     memoryBytes: draft.mem ?? null,
     runtimeMs: draft.walltime ?? null,
@@ -91,11 +93,18 @@ function requestOf(draft: NamedDraft, keys: SlurmKeys, nodes: readonly WatchedAc
   };
 }
 
+/** Some files have the GPUs of an allocation among its other options. */
+function gpusOfOption(option: string): ReturnType<typeof parseGpus> {
+  return option.startsWith(GRES_OPTION) ? parseGpus(option.slice(GRES_OPTION.length)) : null;
+}
+
+const GRES_OPTION = "--gres=";
 const OF_REQUEST = new Set(["account", "qos"]);
 
 /** The scheduler's own, then the defaults that it does not set itself. */
 function optionsOf({ tmp, extra = [] }: NamedDraft, defaults: ReadonlyMap<string, string>): string[] {
-  const own = [...(tmp === undefined ? [] : [`--tmp=${tmp}`]), ...extra];
+  const others = extra.filter((option) => gpusOfOption(option) === null);
+  const own = [...(tmp === undefined ? [] : [`--tmp=${tmp}`]), ...others];
   const taken = new Set(own.map((option) => option.slice(2).split("=", 1)[0]));
   const more = [...defaults].flatMap(([name, value]) => {
     if (OF_REQUEST.has(name) || taken.has(name) || value === "false") return [];
