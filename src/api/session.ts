@@ -52,7 +52,8 @@ export function sessionRoutes(
   app.post(SESSION_PATH, open, async (request, reply) => {
     refuseOtherPages(request);
     const form = signIn.safeParse(request.body);
-    if (!form.success) throw new DarumaError("UNAUTHENTICATED", "this is not the form of a token");
+    if (!form.success)
+      throw new DarumaError("UNAUTHENTICATED", "this is not a token: tokens begin with drm_");
     const given = { authorization: `Bearer ${form.data.token}`, session: null };
     const caller = await authenticator.authenticate(given, request.ip);
     const { id, until } = await authenticator.beginSession(caller);

@@ -8,7 +8,7 @@ export const DEFAULT_LEASE_MS = 30_000;
 interface Held {
   readonly fence: number;
   readonly lost: (error: unknown) => void;
-  /** When the renewal that was granted last was asked for, by the clock that nobody sets. */
+  /** When the renewal that was granted last was asked for, by the monotonic clock. */
   renewedAt: number;
 }
 

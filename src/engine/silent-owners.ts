@@ -7,7 +7,7 @@ export const SILENT_MS = 600_000;
 const LEASES_UNRENEWED = 3;
 
 /**
- * Owners who have renewed nothing for so long, by the clock that nobody sets, that they must be gone, though their leases
+ * Owners who have renewed nothing for so long, by the monotonic clock, that they must be gone, though their leases
  * last: the clock that those are held against was set back since.
  */
 export class SilentOwners {

@@ -13,7 +13,7 @@ export function readSecret(place: SecretPlace, env: Environment): string {
   return found.value;
 }
 
-/** The bytes of a key; throws where it is none, and says nothing of what it is. */
+/** The bytes of a key. Throws if invalid; the message never contains the key. */
 export function webhookKey(place: SecretPlace, env: Environment): Buffer {
   const [, key] = WEBHOOK_KEY.exec(readSecret(place, env)) ?? [];
   if (key === undefined)

@@ -71,7 +71,7 @@ function textFact({ name, verdict, changed, lines, other_lines }: NamedText): At
   const count = lines === other_lines ? lineCount(lines) : `${other_lines} and ${lineCount(lines)}`;
   const words: { readonly [one in Verdict]: string } = {
     same: lines === 0 ? `${name} is empty in both` : `${name} is the same, line for line`,
-    masked: `${name} differs only in times and ids`,
+    masked: `${name} is the same apart from times and ids`,
     differs: `${name} differs in ${lineCount(changed)}`,
   };
   return { about: name, verdict, words: words[verdict], detail: lines + other_lines === 0 ? "" : count };

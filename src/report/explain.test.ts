@@ -61,8 +61,8 @@ describe("the story of a run", () => {
     expect(text).toContain("Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).");
     expect(text).toContain("Its class is application: the program itself ended with an error.");
     expect(text).toContain('Its last line on stderr: "no space".');
-    expect(text).toContain("- stop: no, the run goes on.");
-    expect(text).toContain("- restart: no, class application is not infrastructure.");
+    expect(text).toContain("- stop: no, the run was not stopped.");
+    expect(text).toContain("- restart: no, only for infrastructure failures; this was application.");
     expect(text).toContain("- retry: yes, EXIT_7: retry 1 of 2 in 1.5 s.");
     expect(text).toContain(
       "Cost: retry 1 of 2 of this visit and 1.5 s of waiting; max_loops: 1 retry + 0 loops of 10.",

@@ -124,11 +124,11 @@ export interface Store
 
   /** All the runs of this owner that wait for a worker which it does not have, in place of those it named before. */
   putWaiting(owner: LeaseOwner, runs: readonly WaitingRun[]): Promise<void>;
-  /** Those of others that are still held as they were when they were named, by id. */
+  /** Other owners' waiting runs whose lease has not changed since they were listed, by id. */
   listWaiting(owner: LeaseOwner): Promise<WaitingRun[]>;
   /**
    * Take a waiting run from its living owner, with a new, higher token. Null: its owner has written to it since, or it is
-   * somebody else's by now. Who takes it has the worker, so the run need not be let go of first.
+   * somebody else's by now. The taker has a suitable worker, so the previous owner need not release the run.
    */
   takeWaiting(run: WaitingRun, request: Omit<LeaseRequest, "runId" | "evenFrom">): Promise<HeldLease | null>;
 

@@ -8,7 +8,7 @@ const MAX_DATAGRAM_BYTES = 1_432;
 const FLUSH_MS = 1_000;
 const DEFAULT_PORT = 8125;
 
-/** Sends measurements by UDP in the DogStatsD form (tags after `|#`). Nobody waits for it and nothing fails by it. */
+/** Sends measurements by UDP in the DogStatsD form (tags after `|#`). Fire and forget. */
 export class StatsdClient {
   private readonly socket: Socket;
   private lines: string[] = [];

@@ -8,7 +8,7 @@ export interface Room {
 
 /** Room that an attempt takes. */
 export interface Taker extends Room {
-  /** When it is over at the latest, by the clock that nobody sets; null: nobody knows. */
+  /** When it is over at the latest, by the monotonic clock; null: nobody knows. */
   readonly endsAt: number | null;
 }
 

@@ -34,7 +34,7 @@ describe("routing.defaults.on_fail climbs like the same keys in every step", () 
     const run = await trial(LADDER, { setup: ["fail"] });
     expect(run.order).toEqual(["setup", "setup", "fix", "setup"]);
     const considered = run.events("ladder.climbed").at(-1)!.considered;
-    expect(considered.find(({ rung }) => rung === "goto")?.reason).toBe("no on_fail.goto");
+    expect(considered.find(({ rung }) => rung === "goto")?.reason).toBe("on_fail.goto is not set");
     expect(run.run.status).toBe("held");
   });
 

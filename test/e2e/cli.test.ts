@@ -166,7 +166,7 @@ steps:
     const { stdout, stderr } = await cli.daruma("run", cli.write("flow.yaml", flow), "--debug", "--json");
     expect(JSON.parse(stdout).status).toBe("failed");
     expect(stderr).toMatch(/debug: b: on_fail\.goto_js gave "a" in [\d.]+ ms: return visit/);
-    expect(stderr).toContain("debug: b attempt 1: retry: no, no retries are configured");
+    expect(stderr).toContain("debug: b attempt 1: retry: no, retries are not set");
   });
 
   it("--quiet says nothing of a run that completed", async () => {

@@ -41,7 +41,7 @@ transitions: [{ from: deploy, to: fallback, on: failure }]`;
       [
         "  It did not start (IF_FAILED).",
         "  Its class is deterministic_contract: what was asked for is wrong, so asking again cannot help.",
-        "  - stop: no, the run goes on.",
+        "  - stop: no, the run was not stopped.",
       ].join("\n"),
     );
     expect(stdout).toContain("  - retry: no, there is no attempt to repeat.\n");

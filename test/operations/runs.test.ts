@@ -87,7 +87,7 @@ describe("reading a run", () => {
     expect(definition).toMatchObject({ name: "failing" });
     const story = await bench.call("explain_run", { run_id, step: "build" });
     expect(story.lines).toContain("  - retry: yes, EXIT_1: retry 1 of 1.");
-    expect(story.lines).not.toContain("  - stop: no, the run goes on.");
+    expect(story.lines).not.toContain("  - stop: no, the run was not stopped.");
     expect(story.text.startsWith(`${story.lines.join("\n")}\n\nNext:\n`)).toBe(true);
     expect(story.advice.map(({ kind, command }) => [kind, command])).toEqual([
       ["mend", null],
@@ -106,7 +106,7 @@ describe("reading a run", () => {
     ]);
     for (const { command } of story.advice) if (command !== null) expect(story.text).toContain(command);
     const full = await bench.call("explain_run", { run_id, full: true });
-    expect(full.lines).toContain("  - stop: no, the run goes on.");
+    expect(full.lines).toContain("  - stop: no, the run was not stopped.");
     const unknown = bench.call("explain_run", { run_id, brief: true } as never);
     await expect(unknown).rejects.toThrow(/brief/);
     expect(await bench.call("get_stats", { run_id: [run_id] })).toMatchObject({

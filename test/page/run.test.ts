@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
     await button(page, "Cancel").click();
     const dialog = page.getByRole("alertdialog");
     await dialog.getByText("b: blocked → canceled").waitFor();
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Let it go on");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Keep it running");
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await button(page, "Cancel").click();
@@ -141,7 +141,7 @@ steps:
     const page = await browser.open(`${server.url}/#/runs/${run}`);
     await page.getByText("retried twice, then completed").waitFor();
     await page.getByText("repaired by repair, then completed").waitFor();
-    await page.getByText("sent its failure to undo, handled").waitFor();
+    await page.getByText("failed for good; undo took over, handled").waitFor();
     const graph = page.getByRole("region", { name: "Graph" });
     const numbers = ["1", "2", "3"];
     expect(await graph.locator("svg.graph .bdg").allTextContents()).toEqual(numbers);

@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the list of runs"), { timeout: 300_00
     await page.getByRole("link", { name: "Go to the inbox" }).click();
     await page.getByText("Nothing needs you").waitFor();
     await page.goto(`${server.url}/#/workflows`);
-    await page.getByText("Type a name above to write one here.").waitFor();
+    await page.getByText("Name your first workflow above, then press New workflow.").waitFor();
     await page.goto(`${server.url}/#/runs/99`);
     const refused = page.getByRole("alert").filter({ hasText: "there is no run 99" });
     // Not the operation of the server that lists them.

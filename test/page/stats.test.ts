@@ -61,9 +61,9 @@ describe.skipIf(!hasBrowser)(browserSuite("statistics and workers"), { timeout: 
     await expect.poll(() => today.locator("td").allTextContents()).toEqual(["1", "1", "0", "0", "2"]);
     expect(await chart.locator("tbody tr").count()).toBe(28);
     expect(await chart.locator("rect.c-rescued, rect.c-failed").count()).toBe(2);
-    const rungs = page.getByRole("region", { name: "Did the rung help?" });
+    const rungs = page.getByRole("region", { name: "What rescued runs" });
     await rungs.getByRole("row", { name: "retry 1 of 1" }).waitFor();
-    await page.getByText(/^1 decided after a median of .+$/).waitFor();
+    await page.getByText(/^1 decided, median wait .+$/).waitFor();
     await page.getByText("<img src=x onerror=alert(1)>").waitFor();
     await page.getByRole("region", { name: "Flaky steps" }).getByRole("link", { name: "fetch" }).waitFor();
     await page.getByLabel("Workflow").selectOption("flaky");

@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
       "The failure is the same",
       "The changed files are the same",
       "stderr is the same, line for line",
-      "stdout differs only in times and ids",
+      "stdout is the same apart from times and ids",
       "prompt differs in 2 lines",
     ]);
     expect(await page.locator(".masked").allInnerTexts()).toEqual(["2 → 5"]);

@@ -24,7 +24,7 @@ const channel = text({
   check(name, { at }, path, { channelNames, findings }) {
     if (channelNames === undefined || channelNames.includes(name)) return;
     const otherwise =
-      "Fix the name, or define it under `channels` of the settings: nobody hears of this until then.";
+      "Fix the name, or define it under `channels` of the settings: no message is sent until then.";
     findings.warn({ ...unknownChannel(name, channelNames, findings, otherwise), at, path });
   },
 });

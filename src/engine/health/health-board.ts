@@ -53,7 +53,7 @@ export class HealthBoard implements Standings {
   private readonly known = new Set<string>();
   /** Decided here, and not in the rows yet. */
   private readonly unwritten = new Map<string, Change[]>();
-  /** By name: when the quarantine of this mark is over, by the clock that nobody sets. */
+  /** By name: when the quarantine of this mark is over, by the monotonic clock. */
   private readonly ends = new Map<string, { readonly mark: string; readonly at: number }>();
   private readonly seen = new Map<string, HealthState>();
   /** Probations that this server may begin, and those that it asks for. */

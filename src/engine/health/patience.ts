@@ -4,7 +4,7 @@ import type { Clock } from "../clock.js";
 /** How long a job waits for another worker than the one where it failed, while those are busy. */
 export const PATIENCE_MS = 30_000;
 
-/** Since when ready jobs wait for another worker, by the clock that nobody sets. */
+/** Since when ready jobs wait for another worker, by the monotonic clock. */
 export class Patience {
   private readonly waiting = new WeakMap<Job, { readonly attempt: number; readonly since: number }>();
   /** When waits are over, the next one first. */

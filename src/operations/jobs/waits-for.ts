@@ -175,7 +175,7 @@ function waitsForBreaker({ key, policy }: UsedBreaker, breaker: Breaker): WaitsF
       ? `run ${probe.run} is trying it`
       : until === null
         ? "it was opened by hand and is closed by hand"
-        : `one of the jobs that wait for it is let through at ${until}`;
+        : `one of the jobs that wait for it is tried next at ${until}`;
   const text = `${key} has been open since ${iso(opened!.at)} (${opened!.reason}); ${next}`;
   return { kind: "breaker", ...NOTHING_MORE, breaker: key, until, text };
 }

@@ -67,7 +67,7 @@ What to do:
   daruma resolve 12 test --retry              # run it again, once the cause is fixed
   daruma resolve 12 test --skip               # continue without it
   daruma resolve 12 test --fail               # let it fail
-  daruma failures mute 3f9a01bc77 --until 7d  # hear nothing of this failure for a week`);
+  daruma failures mute 3f9a01bc77 --until 7d  # mute this failure for a week`);
   });
 
   it("of a completed run says so, and of a handled failure what failed and how to look at it", {

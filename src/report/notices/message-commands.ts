@@ -69,7 +69,7 @@ export function commandsFor({ kind, run_id, step, signature, facts }: Notice): T
 function toMute(signature: string | null): ToldCommand[] {
   if (signature === null) return [];
   const muted = ["failures", "mute", shortSignature(signature), "--until", "7d"];
-  return [told("hear nothing of this failure for a week", ...muted)];
+  return [told("mute this failure for a week", ...muted)];
 }
 
 function told(does: string, ...words: readonly string[]): ToldCommand {

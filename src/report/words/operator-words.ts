@@ -134,7 +134,7 @@ function who(by: string | undefined): string {
 const NAMELESS: ReadonlySet<string> = new Set(["command line", "local", "mcp", "program"]);
 
 const RESOLVED_MEANS: Readonly<Record<EventOf<"hold.resolved">["action"], string>> = {
-  retry: "it runs again, with fresh budgets",
+  retry: "it runs run it again; retries start from zero",
   fail: "it fails",
   skip: "it is skipped, and what depends on it runs",
   complete: "it counts as completed with the given output",

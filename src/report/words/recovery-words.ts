@@ -22,9 +22,9 @@ export function recoveryWords({
     case "goto":
       return `went back to ${to}`;
     case "edge":
-      return `sent its failure to ${to}`;
+      return `failed for good; ${to} took over`;
     case "requeue":
-      return "put back into the queue";
+      return "queued for later";
     case "park":
       return "parked until its breaker closes";
     default:

@@ -25,14 +25,14 @@ export class PoolAttempt {
   hasEnded = false;
   /** A report that is being committed. */
   reporting: Promise<ReportAnswer> | null = null;
-  /** When its worker first said that it was ended with the worker, by the clock that nobody sets. */
+  /** When its worker first said that it was ended with the worker, by the monotonic clock. */
   evictedAt: number | null = null;
   /** Heartbeats in a row that did not speak of it. */
   missed = 0;
-  /** When this server began to wait for it, by the clock that nobody sets. */
+  /** When this server began to wait for it, by the monotonic clock. */
   since = 0;
   cancelExpiry: () => void = () => {};
-  /** When it is over at the latest, by the clock that nobody sets; null: nobody knows. */
+  /** When it is over at the latest, by the monotonic clock; null: nobody knows. */
   endsAt: number | null = null;
   /** It shows whether its worker works again. */
   proves = false;

@@ -39,7 +39,7 @@ export class PoolWorker {
   readonly at: AttemptPlace;
   /** The name that answers for its attempts. */
   readonly answersAs: string;
-  /** When it takes nothing any more, by the clock that nobody sets; null: it stays. */
+  /** When it takes nothing any more, by the monotonic clock; null: it stays. */
   private endsAt: number | null = null;
   /** Answers of an earlier one bring nothing: the worker may have given up waiting for them. */
   session = "";
@@ -51,7 +51,7 @@ export class PoolWorker {
   seenAt = 0;
   /** Its claim broke off, and it has not come again since. */
   private hasHungUp = false;
-  /** When it last asked for attempts, by the clock that nobody sets. */
+  /** When it last asked for attempts, by the monotonic clock. */
   private claimedAt: number;
   private reserved: Reservation[] = [];
   /** One that waits for room here: others may only go ahead of it if that does not delay it. */
@@ -94,7 +94,7 @@ export class PoolWorker {
     return this.endsAt === null ? null : Math.max(0, this.endsAt - elapsed);
   }
 
-  /** It was heard of: `elapsed` is by the clock that nobody sets. */
+  /** It was heard of: `elapsed` is by the monotonic clock. */
   see(now: number, elapsed: number): void {
     this.lastSeenAt = now;
     this.seenAt = elapsed;

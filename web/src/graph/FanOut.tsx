@@ -66,8 +66,8 @@ function summary({ total, counts, again }: Jobs): string {
   );
   const done = counts.completed ?? 0;
   const parts = [
-    ...(done - again > 0 && (again > 0 || rest.length > 0) ? [`${done - again} at once`] : []),
-    ...(again > 0 ? [`${again} tried again`] : []),
+    ...(done - again > 0 && (again > 0 || rest.length > 0) ? [`${done - again} passed`] : []),
+    ...(again > 0 ? [`${again} passed on retry`] : []),
     ...rest,
   ];
   return `${count(total, "item")}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`;

@@ -29,7 +29,7 @@ export function useGraphKeys({ drawing, layout, selectedName, select, show, zoom
   useKeys("Graph", [
     { keys: "+|=", does: "larger", run: () => zoom(ZOOM) },
     { keys: "-", does: "smaller", run: () => zoom(1 / ZOOM) },
-    { keys: ".", does: "all of it", run: fitAll },
+    { keys: ".", does: "fit to window", run: fitAll },
     { keys: "up", does: "to a step before", run: () => walk("up") },
     { keys: "down", does: "to a step after", run: () => walk("down") },
     { keys: "left", does: "to the left", run: () => walk("left") },

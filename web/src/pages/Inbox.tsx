@@ -307,7 +307,7 @@ function Head({ problems, kind }: { readonly problems: Problems; readonly kind: 
             </a>
           ))}
         </nav>
-        <span className="end small dim hide-s">what blocks most comes first</span>
+        <span className="end small dim hide-s">sorted by steps blocked</span>
       </div>
     </>
   );
@@ -324,7 +324,7 @@ function Sections({
   const waiting = rows.filter(({ problem }) => problem.kind !== "failed");
   const sections = [
     { title: "Waiting for a decision", rows: waiting },
-    { title: "Failed, not handled", rows: failed },
+    { title: "Failed", rows: failed },
   ];
   return sections
     .filter((section) => section.rows.length > 0)

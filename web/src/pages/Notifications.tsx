@@ -143,7 +143,7 @@ function Channels({ settings: { channels, notify }, mayAct, act }: ChannelsProps
             ),
           },
           {
-            name: "Told in all workflows",
+            name: "Sends",
             look: "wide wrap-text small",
             cell: ({ name }) => <div>{rulesFor(name, notify)}</div>,
           },

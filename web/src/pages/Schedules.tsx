@@ -171,7 +171,7 @@ function Buttons({ item, act }: { readonly item: ScheduleItem; readonly act: Act
         <AskButton
           short="Pause"
           words={`Pause ${workflow}/${id}`}
-          effect="It starts nothing until somebody resumes it. Runs that it has started go on, and what it leaves out is not made up for."
+          effect="It starts no runs until resumed. Missed times are not made up."
           asksReason
           onSend={(reason) => control("pause", reason)}
         />

@@ -16,7 +16,7 @@ it("a schedule says when it starts next, and what differs from the usual", () =>
   expect(nextWords({ next_at: null, paused: null }, NOW)).toBe("never");
   expect(ruleWords(item)).toBe("Europe/Berlin");
   expect(ruleWords({ ...item, overlap: "allow", catch_up: "none", jitter_ms: 300_000 })).toBe(
-    "Europe/Berlin, may overlap, missed ticks are dropped, up to 5 min 00 s later",
+    "Europe/Berlin, may overlap, missed ticks are dropped, with up to 5 min 00 s of jitter",
   );
 });
 

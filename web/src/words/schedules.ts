@@ -54,7 +54,7 @@ export function ruleWords({ timezone, overlap, catch_up, jitter_ms }: ScheduleIt
     timezone,
     overlap === "allow" ? "may overlap" : "",
     catch_up === "last" ? "" : CATCH_UP[catch_up],
-    jitter_ms > 0 ? `up to ${durationText(jitter_ms)} later` : "",
+    jitter_ms > 0 ? `with up to ${durationText(jitter_ms)} of jitter` : "",
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

@@ -36,9 +36,9 @@ describe("the statistics page", () => {
       decidedText({ decisions: some, outcomes: { ...outcomes, held: 1 } }),
     ]).toEqual([
       "nothing waited for a decision",
-      "2 held now",
-      "28 decided after a median of 14 min 00 s",
-      "28 decided after a median of 14 min 00 s, 1 held now",
+      "2 waiting now",
+      "28 decided, median wait 14 min 00 s",
+      "28 decided, median wait 14 min 00 s, 1 waiting now",
     ]);
   });
 

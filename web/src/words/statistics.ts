@@ -69,17 +69,17 @@ export function numberText(value: number): string {
 /** What trying again took: attempts that did not succeed, and pauses. */
 export function costText({ running_ms, lost_ms, retry_waiting_ms }: Stats): string {
   const share = percentText(lost_ms, running_ms);
-  return `${share} of ${durationText(running_ms)}; ${durationText(retry_waiting_ms)} of waiting`;
+  return `${durationText(lost_ms)} of work lost (${share} of ${durationText(running_ms)}), and ${durationText(retry_waiting_ms)} of waiting`;
 }
 
 /** What people decided, and how long it took them; what waits for them now. */
 export function decidedText({ decisions, outcomes }: Pick<Stats, "decisions" | "outcomes">): string {
   const { holds, questions, median_ms } = decisions;
-  const held = outcomes.held === 0 ? [] : [`${numberText(outcomes.held)} held now`];
+  const held = outcomes.held === 0 ? [] : [`${numberText(outcomes.held)} waiting now`];
   const decided =
     median_ms === null
       ? []
-      : [`${numberText(holds + questions)} decided after a median of ${durationText(median_ms)}`];
+      : [`${numberText(holds + questions)} decided, median wait ${durationText(median_ms)}`];
   return [...decided, ...held].join(", ") || "nothing waited for a decision";
 }
 

@@ -118,6 +118,6 @@ describe("what is done about jobs that wait", () => {
       "Nothing is asked for: a cluster is suspended.",
     );
     expect(remedyText(waits("slot"), told([]))).toBe("Places become free as other attempts end.");
-    expect(remedyText(waits("worker"), told([]))).toBe("Nothing changes until such a worker connects.");
+    expect(remedyText(waits("worker"), told([]))).toBe("Start such a worker: daruma worker --help says how.");
   });
 });

@@ -146,5 +146,5 @@ export function remedyText(waiting: WaitingItem, { items, suspended }: Allocatio
   if (suspended.length > 0) return "Nothing is asked for: a cluster is suspended.";
   return waiting.kind === "slot"
     ? "Places become free as other attempts end."
-    : "Nothing changes until such a worker connects.";
+    : "Start such a worker: daruma worker --help says how.";
 }

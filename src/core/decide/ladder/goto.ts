@@ -11,7 +11,9 @@ export const gotoRung: Rung = {
   turnedOffBy: "routing",
   unconcerned({ job }) {
     const { onFail } = job.step.definition;
-    return onFail.goto === null && onFail.gotoJs === null ? pass("not_configured", "no on_fail.goto") : null;
+    return onFail.goto === null && onFail.gotoJs === null
+      ? pass("not_configured", "on_fail.goto is not set")
+      : null;
   },
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;

@@ -16,7 +16,9 @@ export const remediateRung: Rung = {
   turnedOffBy: "routing",
   unconcerned({ job }) {
     const { onFail } = job.step.definition;
-    return onFail.run.length === 0 && onFail.runJs === null ? pass("not_configured", "no on_fail.run") : null;
+    return onFail.run.length === 0 && onFail.runJs === null
+      ? pass("not_configured", "on_fail.run is not set")
+      : null;
   },
   consider({ run, job, decision }) {
     const { onFail } = job.step.definition;

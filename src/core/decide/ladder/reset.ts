@@ -7,7 +7,8 @@ export const resetRung: Rung = {
   name: "reset",
   triesAgain: true,
   turnedOffBy: "routing",
-  unconcerned: ({ run }) => (!run.definition.selfHeal ? pass("not_configured", "no self_heal") : null),
+  unconcerned: ({ run }) =>
+    !run.definition.selfHeal ? pass("not_configured", "self_heal is not set") : null,
   consider({ run, job, failure, decision }) {
     if (!job.step.definition.usesWorkspace)
       return pass("does_not_concern", "the step does not work in a workspace");

@@ -8,7 +8,7 @@ export const restartRung: Rung = {
   turnedOffBy: "only",
   unconcerned: ({ failure }) =>
     !traitsOf(failure.class).lost
-      ? pass("does_not_concern", `class ${failure.class} is not infrastructure`)
+      ? pass("does_not_concern", `only for infrastructure failures; this was ${failure.class}`)
       : null,
   consider({ run, job, failure, decision }) {
     const limit = run.definition.maxRecoveries;

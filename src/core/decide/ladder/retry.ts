@@ -16,7 +16,7 @@ export const retryRung: Rung = {
   consider({ run, job, failure, now, decision }) {
     const policy = job.step.definition.onFail.retry;
     const max = retryMax(run, job.step.definition);
-    if (max === 0) return pass("not_configured", "no retries are configured");
+    if (max === 0) return pass("not_configured", "retries are not set");
     if (failure.attempt === null) return NO_ATTEMPT;
     // A hard reset takes one of the step's attempts as a retry does.
     if (job.retriesInVisit + job.heal.resets >= max)

@@ -13,7 +13,7 @@ export const stopRung: Rung = {
     const isAtEnd = job.step.atEnd !== null && !isOver(run);
     if (!givenUp && isAtEnd) return pass("does_not_concern", "the step runs when the run ends");
     if (run.cancelRequested === null && !isOver(run) && !givenUp)
-      return pass("does_not_concern", "the run goes on");
+      return pass("does_not_concern", "the run was not stopped");
     const reason =
       run.cancelRequested !== null
         ? "the run is canceled"

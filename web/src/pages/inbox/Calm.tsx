@@ -32,7 +32,7 @@ export function Calm({ mayAct }: { readonly mayAct: boolean }): ReactNode {
         <div>
           <h2>Nothing needs you</h2>
           <p className="dim">{data === null ? "" : today(data.items, data.next !== null)}</p>
-          <p className="dim">What the ladder cannot answer lands here.</p>
+          <p className="dim">Failures that Daruma could not handle appear here.</p>
           <div className="row wrap">
             <a className="btn" href={addressOf(["runs"], { show: "rescued", since: known ? "24h" : null })}>
               {known ? `See the ${count(rescued, "rescued run")}` : "See rescued runs"}
@@ -43,7 +43,7 @@ export function Calm({ mayAct }: { readonly mayAct: boolean }): ReactNode {
       </div>
       <div className="panel">
         <header>
-          <h2>When does something land here?</h2>
+          <h2>What appears here</h2>
         </header>
         <dl className="lands">
           <dt>

@@ -187,8 +187,8 @@ export function Plan(props: PlanProps): ReactNode {
 
 function keptText(action: Wish["action"], runs: number): string {
   if (action === "set_aside") return "Kept with the failure.";
-  if (action === "fork") return `Kept in the log of the new run${runs === 1 ? "" : "s"}.`;
-  return `Kept in the log of ${runs === 1 ? "the run" : `all ${runs} runs`}. It cannot be undone.`;
+  if (action === "fork") return `Recorded in the log of the new run${runs === 1 ? "" : "s"}.`;
+  return `Recorded in ${runs === 1 ? "the run's log" : `the logs of all ${runs} runs`}. This cannot be undone.`;
 }
 
 /** Why the step of a problem cannot be reset hard: the server says it, of its newest run. Null: it can. */
@@ -201,7 +201,7 @@ function useWhyNoReset(problem: Problem | null): string | null {
     (runId) => runId === newest?.run_id,
   );
   const control = data?.items.find(({ action }) => action === "hard_reset_step");
-  if (control === undefined) return "Asking the server";
+  if (control === undefined) return "Checking what will happen";
   return control.allowed && !control.needs_force ? null : sentence(control.reason ?? "not now");
 }
 

@@ -21,7 +21,7 @@ const MAX_TOLD = 6;
 /** What a dry run of the same request says. It always has the same place, also while it is asked for. */
 export function Preview({ action, outcome, refusal, runs, blocked, onLeaveOut }: PreviewProps): ReactNode {
   if (refusal !== null) return <Refused problem={refusal} />;
-  if (outcome === null) return <div className="preview">Asking the server what will happen</div>;
+  if (outcome === null) return <div className="preview">Checking what will happen</div>;
   const refused = outcome.results.filter(({ ok }) => !ok);
   return (
     <div className="preview" role="status">

@@ -25,12 +25,12 @@ export interface Action {
 const RETRY: Action = {
   name: "retry",
   words: "Retry",
-  means: "again, with fresh budgets",
+  means: "run it again; retries start from zero",
   key: "r",
   verb: "Retry",
 };
 const COMPLETE: Action = {
-  ...{ name: "complete", words: "Complete", means: "go on with your output", key: "c" },
+  ...{ name: "complete", words: "Complete", means: "mark it as done, with an output you give", key: "c" },
   ...{ verb: "Complete", alone: true },
 };
 const SKIP: Action = {
@@ -42,7 +42,7 @@ const FAIL: Action = {
     name: "fail",
     words: "Let it fail",
     wordsOfMany: "Let them fail",
-    means: "cancels dependents",
+    means: "give up; the steps after it are canceled",
     key: "x",
     verb: "Let fail",
   },

@@ -151,9 +151,7 @@ function Preview({
 }): ReactNode {
   if (preview === null)
     return (
-      <div className="preview small dim">
-        {refused ? "Nothing was done." : "Asking the server what will happen…"}
-      </div>
+      <div className="preview small dim">{refused ? "Nothing was done." : "Checking what will happen…"}</div>
     );
   return (
     <div className="preview small">

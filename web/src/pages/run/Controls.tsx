@@ -84,7 +84,7 @@ function isAllowed(control: Control | undefined): boolean {
 
 /** Null: it can be used. */
 function whyNot(control: Control | undefined, unread: Problem | null): string | null {
-  if (control === undefined) return unread === null ? "Asking the server" : unread.message;
+  if (control === undefined) return unread === null ? "Checking what will happen" : unread.message;
   return control.allowed ? null : sentence(control.reason ?? "Not now");
 }
 

@@ -27,7 +27,7 @@ export interface ControlWords {
   readonly harder?: { readonly words: ControlWords; readonly choice: string };
 }
 
-const plain = { atOnce: false, onStep: false, danger: false, harmless: "Leave it" } as const;
+const plain = { atOnce: false, onStep: false, danger: false, harmless: "Keep waiting" } as const;
 
 const RETRY: ControlWords = {
   ...{ ...plain, action: "retry_step", label: "Retry step", icon: "retry", onStep: true },
@@ -68,14 +68,14 @@ const FORK: ControlWords = {
 };
 const CANCEL_NOW: ControlWords = {
   ...{ ...plain, action: "cancel_now", label: "Cancel now", icon: "cancel", danger: true },
-  harmless: "Let it go on",
+  harmless: "Keep it running",
   asked: ({ run }) => `Cancel run ${run} now`,
   effect:
-    "Everything that is running is stopped, undo and finally steps too. What is not undone by now stays done.",
+    "Everything that is running is stopped, undo and finally steps too. What has not been undone by then stays as it is.",
 };
 const CANCEL: ControlWords = {
   ...{ ...plain, action: "cancel", label: "Cancel", icon: "cancel", danger: true },
-  harmless: "Let it go on",
+  harmless: "Keep it running",
   asked: ({ run }) => `Cancel run ${run}`,
   effect:
     "Steps that are running are stopped, and nothing new starts; where there are undo and finally steps, they run before it ends.",
@@ -108,7 +108,7 @@ const COMPLETE: ControlWords = {
   ...{ ...plain, action: "complete", label: "Complete", icon: "check", onStep: true },
   withOutput: true,
   asked: ({ step }) => `Complete ${step}`,
-  effect: "The run goes on as if the step had returned this output.",
+  effect: "The run continues with this output.",
 };
 const SKIP: ControlWords = {
   ...{ ...plain, action: "skip", label: "Skip", icon: "skip", onStep: true },

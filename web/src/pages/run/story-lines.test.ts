@@ -45,7 +45,7 @@ describe("the story of a run", () => {
   it("counts the items of a fan-out that came back alike", () => {
     const told = { rung: "retry", to: "test", times: 5, jobs: 5 };
     expect(recoveryWords(told, 40)).toBe("5 of 40 items retried once");
-    expect(recoveryWords({ ...told, rung: "edge" }, 5)).toBe("5 items sent their failure to test");
+    expect(recoveryWords({ ...told, rung: "edge" }, 5)).toBe("5 items failed for good; test took over");
     expect(recoveryWords({ ...told, times: 2, jobs: 1 }, 1)).toBe("retried twice");
   });
 });

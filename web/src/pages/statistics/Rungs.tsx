@@ -7,9 +7,9 @@ import { RUNGS } from "../step/rungs.js";
 export function Rungs({ stats }: { readonly stats: Stats }): ReactNode {
   const helpers = sortHelpers(stats.rungs, RUNGS);
   return (
-    <section className="panel" aria-label="Did the rung help?">
+    <section className="panel" aria-label="What rescued runs">
       <header>
-        <h2>Did the rung help?</h2>
+        <h2>What rescued runs</h2>
         <span className="key end">
           <span>
             <i className="k-rescued" />

@@ -22,7 +22,7 @@ export function ErrorRecord({ error }: { readonly error: Record }): ReactNode {
         <dt>message</dt>
         <dd className="mono-s">{error.message}</dd>
         <dt>retryable</dt>
-        <dd>{`${error.retryable ? "yes" : "no"}, ${error.final ? "the step says it is final" : "not final"}`}</dd>
+        <dd>{error.final ? "no, the step says so" : error.retryable ? "a retry may help" : "no"}</dd>
         {error.retry_after_ms !== null && (
           <>
             <dt>retry after</dt>

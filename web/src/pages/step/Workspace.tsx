@@ -70,7 +70,7 @@ export function Workspace({
                 </td>
                 <td className="mono-s">attempt {attempt}</td>
                 <td className="dim small" title={error?.diff_hash ?? undefined}>
-                  left behind {error?.diff_hash?.slice(0, HASH_CHARS)}
+                  changed files, saved as {error?.diff_hash?.slice(0, HASH_CHARS)}
                 </td>
                 <td className="small">{filesText(error?.changed_files ?? [])}</td>
                 <td className="r small">

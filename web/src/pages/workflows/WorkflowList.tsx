@@ -102,8 +102,8 @@ function NewWorkflow(): ReactNode {
 function NoWorkflows({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   return (
     <Empty title="No workflows yet">
-      {mayAct && <span className="hide-s">Type a name above to write one here. </span>}A workflow is also kept
-      here when it runs, or when it is published:{" "}
+      {mayAct && <span className="hide-s">Name your first workflow above, then press New workflow. </span>}A
+      workflow is also kept here when it runs, or when it is published:{" "}
       <code className="mono-s">daruma workflow save NAME FILE</code>, then{" "}
       <code className="mono-s">daruma workflow publish NAME</code>
     </Empty>
