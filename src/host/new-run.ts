@@ -70,26 +70,28 @@ export function newRunOf(
 export async function withTakenOver(
   store: Store,
   request: NewRun,
-  { fork: asked, reuse }: StartOptions,
+  { fork: asked, reuse, keepStoodIn }: StartOptions,
 ): Promise<NewRun> {
   if (asked === undefined && reuse === undefined) return request;
   const fork =
     asked === undefined
-      ? (await planFrom(store, reuse!, request))?.fork
-      : await forkOf(store, asked, request.definition);
+      ? (await planFrom(store, reuse!, request, keepStoodIn))?.fork
+      : await forkOf(store, { ...asked, keepStoodIn }, request.definition);
   const reused = { from: fork?.from ?? null, jobs: fork?.reuse.length ?? 0 };
   return { ...request, ...(fork === undefined ? {} : { fork }), options: { ...request.options, reused } };
 }
 
+type ForkAsked = NonNullable<StartOptions["fork"]> & { readonly keepStoodIn: boolean | undefined };
+
 /** What a fork takes over from the run that it goes on from. */
 async function forkOf(
   store: Store,
-  { run: from, step, reason = "" }: NonNullable<StartOptions["fork"]>,
+  { run: from, step, reason = "", keepStoodIn }: ForkAsked,
   definition: Definition,
 ): Promise<NonNullable<NewRun["fork"]>> {
   await requireOwnRuns(store, [{ run: from }]);
   const { run } = await loadRun(store, from);
-  const jobs = reusableJobs(run, step, buildGraph(definition));
+  const jobs = reusableJobs(run, step, buildGraph(definition), keepStoodIn);
   return { from, step, reason, reuse: takenOver(run, jobs, await readRecordedJobs(store, run)) };
 }
 
@@ -173,7 +175,7 @@ function checkReuse({ reuse, only, fork }: StartOptions): void {
 /** What a start asks for, so that the same key cannot come to mean another run. */
 function asked(
   { hash }: Workflow,
-  { inputs = {}, context = {}, labels, fork, reuse, ...options }: StartOptions,
+  { inputs = {}, context = {}, labels, fork, reuse, keepStoodIn, ...options }: StartOptions,
 ): object {
   return {
     hash,
@@ -183,6 +185,7 @@ function asked(
     fork: fork ?? null,
     // Without it the request is what it always was.
     ...(reuse === undefined ? {} : { reuse }),
+    ...(keepStoodIn === true ? { keepStoodIn } : {}),
     ...(labels === undefined ? {} : { labels }),
     ...(options.priority === undefined ? {} : { priority: options.priority }),
   };

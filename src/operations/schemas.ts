@@ -70,6 +70,10 @@ export const flag = z.union([
   z.enum(["true", "1", "false", "0"]).transform((text) => text === "true" || text === "1"),
 ]);
 
+export const keepStoodIn = flag
+  .default(false)
+  .describe("Also take over steps that another step stood in for, and what depends on them.");
+
 export const dryRun = flag.default(false).describe("Only report what would happen.");
 
 /** Several values, or in a query string one text with commas. */

@@ -156,3 +156,24 @@ transitions: [${transitions}]`;
     await expect.poll(async () => (await daruma.store.readRun(child))!.status).toBe("canceled");
   });
 });
+
+describe("fork of a run in which a step stood in for another", () => {
+  it("does again what another step stood in for and what consumed it, unless it is to be kept", async () => {
+    const text = `steps:
+  a: { exec: 'echo a >> ran.txt; exit 3', on_fail: { edge: { to: fallback, then: continue } } }
+  fallback: ${noted("fallback")}
+  after: ${noted("after", ", depends_on: a")}
+  beside: ${noted("beside")}
+  end: ${noted("end", ", depends_on: [after, beside]")}`;
+    const first = await real.run(text);
+    expect(linesOf("ran.txt").toSorted()).toEqual(["a", "after", "beside", "end", "fallback"]);
+    const fork = { run: first.report.run_id, step: "end" };
+    const path = real.write("stood-in.yaml", text);
+    const again = await first.daruma.start(path, { fork });
+    await again.result;
+    expect(linesOf("ran.txt").toSorted()).toEqual(["a", "after", "end", "fallback"]);
+    const kept = await first.daruma.start(path, { fork, keepStoodIn: true });
+    expect((await kept.result).status).toBe("completed");
+    expect(linesOf("ran.txt")).toEqual(["end"]);
+  });
+});

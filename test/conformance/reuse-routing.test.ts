@@ -19,6 +19,24 @@ transitions: [{ from: a, to: fallback, on: failure }]`;
     expect(bench.ran()).toEqual(["a", "after", "fallback"]);
   });
 
+  it("a step that another stood in for runs again with what consumed it, unless it is to be kept", async () => {
+    const text = `steps:
+  a: { exec: "echo a >> ran; exit 3", on_fail: { edge: { to: fallback, then: continue } } }
+  fallback: ${says("fallback")}
+  after: ${says("after", ", depends_on: a")}
+  last: ${says("last", ", depends_on: after")}
+  beside: ${says("beside")}`;
+    const first = await bench.run(text);
+    expect(first.report.status).toBe("completed");
+    bench.ran();
+    expect(await bench.why(text)).toContain("a: it failed, and fallback stood in for it");
+    const kept = await bench.run(text, { reuse: "last_ended", keepStoodIn: true });
+    expect(kept.report.status).toBe("completed");
+    expect(bench.ran()).toEqual([]);
+    await bench.run(text, { reuse: first.report.run_id });
+    expect(bench.ran()).toEqual(["a", "after", "fallback", "last"]);
+  });
+
   it("a tolerated failure runs again, with what depends on it", async () => {
     const text = `steps:\n  a: { exec: "echo a >> ran; exit 3", continue_on_failure: true }\n  b: ${says("b", ", depends_on: a")}`;
     await bench.run(text);

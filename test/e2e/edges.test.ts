@@ -132,4 +132,39 @@ transitions:
     ]);
     expect(report.handled_failures).toEqual([]);
   });
+
+  it("then: the steps behind go on with the output of the step that stood in, are skipped, or the run fails", async () => {
+    const flow = (then: string) => `
+steps:
+  a: { type: command, exec: "exit 3", on_fail: { edge: { to: b${then} } } }
+  b: { type: command, exec: "echo 7" }
+  after: { type: command, exec: "echo got {{ outputs.a }}", depends_on: [a] }
+`;
+    const statuses = (report: { jobs: { step: string; status: string }[] }) =>
+      Object.fromEntries(report.jobs.map(({ step, status }) => [step, status]));
+    const goesOn = await cli.runJson(flow(", then: continue"));
+    expect(goesOn.exitCode).toBe(0);
+    expect(goesOn.report).toMatchObject({
+      handled_failures: [{ step: "a", code: "EXIT_3", how: "edge", by: "b", then: "continue" }],
+      skipped_by_failure: [],
+    });
+    expect(goesOn.report.jobs).toMatchObject([
+      { step: "a", status: "failed", handled: true, stood_in_by: "b", output: 7 },
+      { step: "b", status: "completed", stood_in_by: null },
+      { step: "after", status: "completed", output: "got 7" },
+    ]);
+    const id = String(goesOn.report.run_id);
+    const refused = await cli.daruma("retry", id, "a");
+    expect(refused.stderr).toContain("a failed, b stood in for it, and what depends on it has gone on");
+    const skips = await cli.runJson(flow(""));
+    expect(skips.exitCode).toBe(0);
+    expect(skips.report).toMatchObject({
+      handled_failures: [{ step: "a", by: "b", then: "skip" }],
+      skipped_by_failure: [{ step: "after", failure: "a" }],
+    });
+    const fails = await cli.runJson(flow(", then: fail"));
+    expect(fails.exitCode).toBe(1);
+    expect(statuses(fails.report)).toEqual({ a: "failed", b: "completed", after: "canceled" });
+    expect(fails.report.handled_failures).toEqual([]);
+  });
 });

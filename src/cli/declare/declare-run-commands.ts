@@ -133,6 +133,10 @@ function asRun(command: Command): Command {
       "take over jobs that have not changed from the newest ended run, or from this one; only the rest runs",
       reusedRun,
     )
+    .option(
+      "--keep-stood-in",
+      "with --reuse: also take over steps that another step stood in for, and what depends on them",
+    )
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
     .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")

@@ -58,6 +58,7 @@ export async function runRemotely(
       ...(flags.only === undefined ? {} : { only: flags.only }),
       ...(flags.strict === true ? { strict: true } : {}),
       ...(flags.reuse === undefined ? {} : { reuse: reused(flags.reuse) }),
+      ...(flags.keepStoodIn === true ? { keep_stood_in: true } : {}),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     }),
   );

@@ -178,7 +178,14 @@ async function refuseDecision(
 
 async function refuseFork(context: Context, { run, target }: Asked): Promise<Refused | null> {
   if (target === null) return NO_STEP;
-  const asked = { run_id: run.id, step: target.step, file_name: "workflow.yaml", inputs: {}, reason: "" };
+  const asked = {
+    run_id: run.id,
+    step: target.step,
+    file_name: "workflow.yaml",
+    inputs: {},
+    keep_stood_in: false,
+    reason: "",
+  };
   await requireOwnRuns(context.store, forkRun.actsOn!({ ...asked, dry_run: true }));
   await planFork(context, asked);
   requireRunner(context);

@@ -16,8 +16,13 @@ export interface ReusePlan {
 }
 
 /** What a new run can take over from an old one, and why it must do the rest. */
-export async function planReuse(old: Run, recorded: RecordedJobs, now: RunMaterial): Promise<ReusePlan> {
-  const planning = new Planning(old, recorded, now);
+export async function planReuse(
+  old: Run,
+  recorded: RecordedJobs,
+  now: RunMaterial,
+  keepStoodIn = false,
+): Promise<ReusePlan> {
+  const planning = new Planning(old, recorded, now, keepStoodIn);
   planning.lookAtTexts();
   await planning.lookAtFiles(now.folder);
   return { taken: planning.taken(), jobs: planning.jobs() };
@@ -44,6 +49,8 @@ class Planning {
     private readonly old: Run,
     private readonly recorded: RecordedJobs,
     private readonly now: RunMaterial,
+    /** A job that another stood in for counts as completed. */
+    private readonly keepStoodIn: boolean,
   ) {
     this.comparison = new Comparison(old, now);
     this.undone = new Set(undoneJobs(old));
@@ -141,15 +148,22 @@ class Planning {
   }
 
   private isTaken(job: Job): boolean {
-    return job.status === "completed" && !this.why.has(job);
+    return this.hasCompleted(job) && !this.why.has(job);
+  }
+
+  private hasCompleted({ status, stoodInBy }: Job): boolean {
+    return status === "completed" || (this.keepStoodIn && stoodInBy !== null);
   }
 
   private whyNotAsItEnded(job: Job): WhyItRuns | null {
     if (this.recorded.isByHand(job)) return { kind: "by_hand" };
     if (this.undone.has(job)) return { kind: "undone" };
     const isSkipped = job.status === "skipped" && this.old.options.only === null;
-    const isDone = job.status === "completed" && job.output !== null && this.recorded.isFollowedUp(job);
+    // Nothing follows the success of a job that had none.
+    const isFollowedUp = job.stoodInBy !== null || this.recorded.isFollowedUp(job);
+    const isDone = this.hasCompleted(job) && job.output !== null && isFollowedUp;
     if (isSkipped || isDone) return null;
+    if (job.stoodInBy !== null) return { kind: "stood_in", by: job.stoodInBy.step.definition.id };
     return { kind: "not_completed", status: job.status };
   }
 

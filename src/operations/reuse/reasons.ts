@@ -11,6 +11,8 @@ export type WhyItRuns =
   | { readonly kind: "folder" }
   | { readonly kind: "never"; readonly because: NeverReused }
   | { readonly kind: "not_completed"; readonly status: JobStatus }
+  /** It failed, and another step stood in for it. */
+  | { readonly kind: "stood_in"; readonly by: string }
   /** Somebody decided how it ended. */
   | { readonly kind: "by_hand" }
   /** The other run has taken its success back. */

@@ -18,12 +18,13 @@ export async function planFrom(
   store: Store,
   request: ReuseRequest,
   material: RunMaterial,
+  keepStoodIn = false,
 ): Promise<{ readonly plan: ReusePlan; readonly fork: NonNullable<NewRun["fork"]> } | null> {
   const from = await chooseSource(store, request, material.definition.name);
   if (from === null) return null;
   const { run } = await loadRun(store, from);
   const recorded = await readRecordedJobs(store, run);
-  const plan = await planReuse(run, recorded, material);
+  const plan = await planReuse(run, recorded, material, keepStoodIn);
   return { plan, fork: { from, reason: "", reuse: takenOver(run, plan.taken, recorded) } };
 }
 

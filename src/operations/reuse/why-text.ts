@@ -38,6 +38,8 @@ export function whyText(why: WhyItRuns): string {
       return why.status === "completed"
         ? "what follows its success was not finished"
         : `it did not complete: ${why.status}`;
+    case "stood_in":
+      return `it failed, and ${why.by} stood in for it`;
     case "by_hand":
       return "its end was decided by hand";
     case "undone":

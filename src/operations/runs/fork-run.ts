@@ -7,7 +7,17 @@ import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
-import { dryRun, fileName, key, labels, reason, runReference, source, variables } from "../schemas.js";
+import {
+  dryRun,
+  fileName,
+  keepStoodIn,
+  key,
+  labels,
+  reason,
+  runReference,
+  source,
+  variables,
+} from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { readTextIn } from "../workflows/workflow-source.js";
 import { forkSource } from "./fork-source.js";
@@ -29,6 +39,7 @@ const input = z.strictObject({
   inputs: variables.default({}).describe("Inputs that replace those of the old run."),
   labels: labels.optional().describe("Labels in addition to those of the old run."),
   reason,
+  keep_stood_in: keepStoodIn,
   dry_run: dryRun,
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
@@ -114,9 +125,11 @@ export async function planFork(
       : { newer: { ...(await readTextIn(context, source, { file, folder })), folder } }),
     inputs: request.inputs as { readonly [name: string]: Json },
     labels: request.labels ?? {},
+    keepStoodIn: request.keep_stood_in,
     reason: await redacted(store, runId, request.reason),
   });
   const { workflow, run } = planned;
   refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
-  return { ...planned, taken: reusableJobs(run, request.step, buildGraph(workflow.definition)) };
+  const taken = reusableJobs(run, request.step, buildGraph(workflow.definition), request.keep_stood_in);
+  return { ...planned, taken };
 }

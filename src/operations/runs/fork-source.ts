@@ -19,13 +19,15 @@ export interface ForkRequest {
   readonly inputs: { readonly [name: string]: Json };
   /** In addition to those of the old run. */
   readonly labels: Labels;
+  /** Also what another step stood in for. */
+  readonly keepStoodIn?: boolean | undefined;
   readonly reason: string;
 }
 
 /** What to start to go on from a step of another run: its workflow or a newer one, with what it was started with. */
 export async function forkSource(
   store: Store,
-  { runId, step, newer, inputs, labels, reason }: ForkRequest,
+  { runId, step, newer, inputs, labels, keepStoodIn, reason }: ForkRequest,
 ): Promise<{ readonly workflow: Workflow; readonly options: StartOptions; readonly run: Run }> {
   const { run } = await loadRun(store, runId);
   // A run without a folder has none in a fork either, rather than this process's.
@@ -52,6 +54,7 @@ export async function forkSource(
       ...(maxLoops === null ? {} : { maxLoops }),
       ...(retryMax === null ? {} : { retryMax }),
       fork: { run: runId, step, reason },
+      ...(keepStoodIn === true ? { keepStoodIn } : {}),
     },
   };
 }

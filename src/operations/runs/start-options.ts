@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly fork?: { readonly run: number; readonly step: string; readonly reason?: string };
   /** Take over what has not changed since another run, such as the last of the workflow that completed. */
   readonly reuse?: ReuseRequest;
+  /** With `reuse` or `fork`: also jobs that another step stood in for, and what depends on them. */
+  readonly keepStoodIn?: boolean;
   readonly parent?: { readonly runId: number; readonly jobId: number };
   /** Servers go on with it by themselves. */
   readonly managed?: boolean;

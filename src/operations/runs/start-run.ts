@@ -2,7 +2,18 @@ import { z } from "zod";
 import type { Json } from "../../core/text/json.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { fileName, flag, key, labels, name, priority, reuse, source, variables } from "../schemas.js";
+import {
+  fileName,
+  flag,
+  keepStoodIn,
+  key,
+  labels,
+  name,
+  priority,
+  reuse,
+  source,
+  variables,
+} from "../schemas.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { chooseWorkflow } from "../workflows/choose-workflow.js";
 import type { StartOptions } from "./start-options.js";
@@ -41,6 +52,7 @@ const input = z.strictObject({
     .default(false)
     .describe("A handled failure makes the exit code 1 and is a failure in reports; the status stays."),
   reuse: reuse.optional(),
+  keep_stood_in: keepStoodIn,
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
 });
 type StartRequest = z.output<typeof input>;
@@ -107,6 +119,7 @@ async function start(context: Context, request: StartRequest) {
     ...(retry_max === undefined ? {} : { retryMax: retry_max }),
     ...(only === undefined ? {} : { only }),
     ...(from === undefined ? {} : { reuse: from }),
+    ...(request.keep_stood_in ? { keepStoodIn: true } : {}),
     ...known.cause,
   };
   const workflow = await chooseWorkflow(context, request);

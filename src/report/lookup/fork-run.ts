@@ -6,23 +6,26 @@ import type { Job, Run } from "../../core/model/run.js";
 /**
  * What a run forked at `step` need not do again: every completed job that neither is the step nor depends on it, as
  * long as the (perhaps newer) workflow still has its step. A step that writes ephemeral user data or that the old run has
- * undone is done again, and what depends on it.
+ * undone is done again, and what depends on it; so is one that another step stood in for, unless it is to be kept.
  */
-export function reusableJobs(old: Run, step: string, graph: Graph): Job[] {
+export function reusableJobs(old: Run, step: string, graph: Graph, keepStoodIn = false): Job[] {
   const from = graph.byId.get(step);
   if (from === undefined) throw new DarumaError("STEP_NOT_FOUND", `the workflow has no step ${step}`);
   const kept = keptWithFiles(old, from, graph);
   if (kept !== null) throw notWithFiles(step, kept);
-  return reusable(old, from, graph);
+  return reusable(old, from, graph, keepStoodIn);
 }
 
-function reusable(old: Run, from: GraphStep, graph: Graph): Job[] {
-  const undone = undoneJobs(old).flatMap(({ step }) => graph.byId.get(step.definition.id) ?? []);
-  const again = stepsDoneAgain([from, ...undone], graph);
+function reusable(old: Run, from: GraphStep, graph: Graph, keepStoodIn = false): Job[] {
+  const now = ({ step }: Job) => graph.byId.get(step.definition.id) ?? [];
+  const undone = undoneJobs(old).flatMap(now);
+  const stoodIn = keepStoodIn ? [] : old.jobs.filter(({ stoodInBy }) => stoodInBy !== null);
+  const again = stepsDoneAgain([from, ...undone, ...stoodIn.flatMap(now)], graph);
   return old.jobs.filter((job) => {
     const now = graph.byId.get(job.step.definition.id);
     if (now === undefined || now.atEnd !== null || again.has(now)) return false;
-    return job.status === "completed" && job.output !== null && job.scope.open;
+    const isDone = job.status === "completed" || job.stoodInBy !== null;
+    return isDone && job.output !== null && job.scope.open;
   });
 }
 

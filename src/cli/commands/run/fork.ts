@@ -18,6 +18,7 @@ interface ForkFlags extends FollowFlags {
   readonly file?: string;
   readonly reason?: string;
   readonly maxParallel?: number;
+  readonly keepStoodIn?: boolean;
   readonly key?: string;
 }
 
@@ -32,7 +33,8 @@ export const fork: Present = async ({ input, flags: given }, session, client) =>
   const newer = file === undefined ? {} : { source: readSource(file), file_name: file };
   const labels = flags.label === undefined ? {} : { labels: readLabels(flags.label) };
   return startRemotely(session, client, flags, async () => {
-    const request = { run_id: reference, step, inputs, ...labels, reason, key, ...newer };
+    const keep = flags.keepStoodIn === true ? { keep_stood_in: true } : {};
+    const request = { run_id: reference, step, inputs, ...labels, ...keep, reason, key, ...newer };
     const { plan: _plan, ...started } = await client.call("fork_run", request);
     return started;
   });
@@ -53,6 +55,7 @@ async function forkHere(reference: RunReference, flags: ForkFlags, session: Sess
       ...(flags.file === undefined ? {} : { newer: readWorkflow(flags.file, folder, reading) }),
       inputs,
       labels,
+      keepStoodIn: flags.keepStoodIn,
       reason: await redacted(daruma.store, runId, flags.reason ?? DEFAULT_REASON),
     });
     return daruma.begin(workflow, { ...options, ...(flags.key === undefined ? {} : { key: flags.key }) });

@@ -12,6 +12,7 @@ export interface RunFlags extends FollowFlags {
   readonly only?: string;
   /** Take over what has not changed; true: since the newest ended run. */
   readonly reuse?: true | RunReference;
+  readonly keepStoodIn?: boolean;
   readonly stored?: boolean;
   /** False: none. */
   readonly folder?: string | false;

@@ -67,6 +67,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
       ...(flags.only === undefined ? {} : { only: flags.only }),
       ...(flags.strict === true ? { strict: true } : {}),
       ...(flags.reuse === undefined ? {} : { reuse: reused(flags.reuse) }),
+      ...(flags.keepStoodIn === true ? { keepStoodIn: true } : {}),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     });
   });
