@@ -23,6 +23,18 @@ export function redactorOf(
   return createRedactor(secrets.flatMap((name) => (env[name] ? [{ name, value: env[name] }] : [])));
 }
 
+/** For words about several runs: the secrets of all their workflows. */
+export async function redactorOver(store: Store, runIds: readonly number[]): Promise<Redactor> {
+  const secrets = new Map<string, readonly string[]>();
+  for (const id of runIds) {
+    const { definition_hash: hash } = (await store.readRun(id)) ?? {};
+    if (hash === undefined || secrets.has(hash)) continue;
+    const text = await store.readDefinition(hash);
+    secrets.set(hash, text === null ? [] : parseStoredDefinition(text, hash).secrets);
+  }
+  return redactorOf([...new Set([...secrets.values()].flat())]);
+}
+
 export async function redacted(store: Store, runId: number, words: string): Promise<string> {
   return (await redactorFor(store, runId)).redact(words);
 }

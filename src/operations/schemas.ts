@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MAX_HINT_CHARS } from "../core/failure/hint-block.js";
 import { MAX_PRIORITY } from "../core/groups/concurrency.js";
 import { JOB_STATUSES } from "../core/model/rows.js";
 import { labelsProblem } from "../core/text/labels.js";
@@ -54,6 +55,14 @@ export const reason = z
   .max(MAX_REASON_CHARS)
   .default(DEFAULT_REASON)
   .describe("The reason; it is kept in the log.");
+
+/** For what lets a step work again. */
+export const hint = z
+  .string()
+  .min(1)
+  .max(MAX_HINT_CHARS)
+  .optional()
+  .describe("Text for the step's next attempts: in the prompt, as $DARUMA_HINT and as failure.hint.");
 
 const MAX_KEY_CHARS = 200;
 

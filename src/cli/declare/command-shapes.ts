@@ -65,6 +65,7 @@ const GOES_ON =
 const MANY =
   "With --signature, --workflow, --step, --class or --since it starts a campaign over all failed jobs that match, of runs on a\nserver: a canary first, then waves. See `daruma campaigns start --help`.";
 const ONLY_STEPS = ["step_id", "step_ids", "scope", "force", "wait_ms", "now"];
+const NO_HINT = [...ONLY_STEPS, "hint"];
 
 const PLAN_SHAPE: CommandShape = {
   arguments: [new Argument("<file|run>", "a workflow file, the number of a run, or last")],
@@ -89,14 +90,17 @@ const edge = (hides: readonly string[], kind: string): CommandShape => ({
 
 export const SHAPES: { readonly [words: string]: CommandShape } = {
   cancel: {
-    hides: [...ONLY_STEPS.filter((key) => key !== "now"), "reason"],
+    hides: [...NO_HINT.filter((key) => key !== "now"), "reason"],
     words: { now: "run no undo and finally steps, and end those that are running" },
     options: [
       new Option("--reason <text>", "the reason, kept in the log").default("canceled from the command line"),
     ],
   },
-  pause: { hides: ONLY_STEPS },
-  takeover: { hides: ONLY_STEPS },
+  pause: { hides: NO_HINT },
+  takeover: {
+    hides: ["step_ids", "force", "wait_ms", "now"],
+    words: { step_id: "with --hint: the step that it is for" },
+  },
   retry: {
     hides: ["step_id", "wait_ms", "now"],
     words: {
@@ -164,6 +168,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--complete <json>", "continue as if it had completed with this output"),
       new Option("--memory <size>", "with --retry: its memory from now on, such as 8g; more than it has"),
       new Option("--runtime <duration>", "with --retry: its runtime from now on, such as 4h"),
+      new Option("--hint <text>", "with --retry: text for the step's next attempts"),
       reason(),
       ...goingOn(),
       ...byFailure(),

@@ -1,6 +1,11 @@
 import { evolve } from "../evolve/evolve.js";
-import type { Event, LoggedEvent, VisitRole } from "../model/events.js";
+import type { Event, EventType, LoggedEvent, VisitRole } from "../model/events.js";
 import type { Job, Run } from "../model/run.js";
+
+/** The events by which a hint comes to its step. */
+const HINTED: ReadonlySet<EventType> = new Set<EventType>([
+  ...(["jobs.retried", "job.let_through", "reset.reserved", "operator.goto", "run.paused"] as const),
+]);
 
 /** What must still be looked at because of what has just happened. `agenda.ts` says who looks at it. */
 export type Consequence =
@@ -34,8 +39,9 @@ type AgendaItem = Consequence | (() => void);
  */
 export class Decision {
   readonly events: Event[] = [];
-  /** Who asks for what is being decided, where somebody does. */
+  /** Who asks for what is being decided, where somebody does, and what they tell the step that is to work again. */
   by: string | null = null;
+  hint: string | undefined = undefined;
   /** The next one is the last. */
   private readonly agenda: AgendaItem[] = [];
   /** By the item that is being looked at, in order. */
@@ -49,9 +55,16 @@ export class Decision {
   emit(event: Event): void {
     if (this.added.length > 0)
       throw new Error(`${event.type} is emitted before what was added to the agenda is looked at`);
-    const signed = this.by !== null && "key" in event ? { ...event, by: this.by } : event;
+    const signed = this.sign(event);
     evolve(this.run, signed, this.now);
     this.events.push(signed);
+  }
+
+  private sign(event: Event): Event {
+    const signed = this.by !== null && "key" in event ? { ...event, by: this.by } : event;
+    return this.hint !== undefined && HINTED.has(event.type)
+      ? ({ ...signed, hint: this.hint } as Event)
+      : signed;
   }
 
   add(item: AgendaItem): void {

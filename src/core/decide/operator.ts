@@ -28,8 +28,10 @@ export function operate(decision: Decision, asked: OperatorCommand): void {
   const command = asDone(run, asked);
   if (alreadySo(run, command) !== null) return;
   decision.by = asked.by ?? null;
+  decision.hint = "hint" in command ? command.hint : undefined;
   perform(decision, command);
   decision.by = null;
+  decision.hint = undefined;
 }
 
 function perform(decision: Decision, command: OperatorCommand): void {
@@ -42,8 +44,8 @@ function perform(decision: Decision, command: OperatorCommand): void {
         ...(command.now === true ? { now: true } : {}),
       });
     case "run.pause": {
-      const { reason, key, takeover } = command;
-      decision.emit({ type: "run.paused", reason, key, takeover });
+      const { reason, key, takeover, job } = command;
+      decision.emit({ type: "run.paused", reason, key, takeover, ...(job === undefined ? {} : { job }) });
       return;
     }
     case "run.unpause":
@@ -72,6 +74,7 @@ function perform(decision: Decision, command: OperatorCommand): void {
       return recoverJobs(decision, command);
     case "holds.resolve":
       for (const item of command.items) {
+        decision.hint = item.hint;
         resolveHold(decision, item, item.reason ?? command.reason, { key: command.key });
         drain(decision);
       }

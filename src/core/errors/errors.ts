@@ -670,6 +670,10 @@ export const ERROR_CATALOGUE = {
     means: "The command given with --agent failed or took too long.",
     next: "See what it printed. What it had decided by then is in the log; the rest is still held.",
   },
+  HINT_REFUSED: {
+    means: "A hint was given with something that lets no step work again, so nobody would read it.",
+    next: "Leave it out, or give it with what runs the step again: retry, redrive, reset, hard-reset, resume-from, or takeover with a step.",
+  },
   NOT_RAISED: {
     means: "The memory or runtime given to a job is not more than it has, or more than can be given.",
     next: "Give more than the message says it has, or leave the amount out.",

@@ -32,6 +32,7 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
     byFailure: event.from !== null,
     byOperator,
     failedBefore: byOperator ? (target.error ?? target.failedBefore) : null,
+    hint: byOperator ? target.hint : null,
   });
   const added = event.members.map((id) => jobById(run, id));
   for (const job of added) barrier.members.add(job);
@@ -127,6 +128,7 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   for (const [job, how] of barrier.targets) {
     job.ledBy = how.ledBy;
     job.failedBefore = how.failedBefore;
+    job.hint = how.hint;
   }
   if (run.definition.workspace !== null) goBackInTree(run, barrier, cutOff);
   for (const [job, how] of barrier.targets) if (how.byOperator) job.scope.abandoned = false;

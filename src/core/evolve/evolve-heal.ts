@@ -1,5 +1,6 @@
 import type { EventOf, HealEvent, MovedCheckpoint, WorkspaceHome } from "../model/events.js";
 import { NEW_HEAL_STATE } from "../model/heal-state.js";
+import { hintIn } from "../model/led-by.js";
 import { change, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";
 import { beginAfresh, finishSetAside, leavePatchesBehind, startSetAside } from "./evolve-tree.js";
@@ -59,6 +60,7 @@ function reserveReset(run: Run, event: EventOf<"reset.reserved">): void {
   if (event.trigger === "no_progress") run.workspace.resets += 1;
   change(run, jobById(run, event.job), (job) => {
     job.reset = { trigger: event.trigger };
+    if (event.trigger === "operator") job.hint = hintIn(event);
     job.evaluation = null;
     job.dueAt = null;
     if (job.queue.waiting) job.queue = { ...job.queue, waiting: false };

@@ -18,7 +18,7 @@ import {
   renewRouting,
   settle,
 } from "../model/jobs.js";
-import { ledBy } from "../model/led-by.js";
+import { hintIn, ledBy } from "../model/led-by.js";
 import { withRaise } from "../model/resources.js";
 import { change, type Job, jobById, type Run } from "../model/run.js";
 import { rebuild } from "./evolve-barrier.js";
@@ -65,6 +65,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
         if (job.parked !== null) job.status = "recovering";
         job.parked = null;
         job.letThrough = true;
+        job.hint = hintIn(event);
       });
     case "rule.reserved":
       return change(run, jobById(run, event.job), (job) => {
@@ -98,6 +99,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
     case "jobs.retried":
       return retryJobs(run, event);
     case "operator.goto":
+      jobById(run, event.target).hint = hintIn(event);
       if (run.status === "held") run.status = "running";
       for (const id of event.jobs ?? []) forgetLoops(jobById(run, id));
       return rememberKey(run, event.key);
@@ -207,6 +209,7 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
     renewRouting(job);
     findAgain(run, job);
   }
+  for (const id of event.jobs) jobById(run, id).hint = hintIn(event);
   for (const raise of event.raised ?? []) {
     const job = jobById(run, raise.job);
     job.raised = withRaise(job.raised, raise);

@@ -1,5 +1,7 @@
 import { judgeEnding, runError } from "../failure/error-record.js";
 import type { Event } from "../model/events.js";
+import { hintIn } from "../model/led-by.js";
+import { isQueued } from "../model/resting.js";
 import { jobById, type Run } from "../model/run.js";
 import { NO_TIME_USED } from "../model/time-used.js";
 
@@ -73,5 +75,19 @@ export function requestCancel(run: Run, event: Payload<"run.cancel_requested">):
     ...run.cancelRequested,
     ...(now === undefined ? {} : { now }),
   };
+  rememberKey(run, event.key);
+}
+
+/** A takeover may bring a hint for one of the run's jobs. */
+export function pauseRun(run: Run, event: Payload<"run.paused">): void {
+  run.paused = { takeover: event.takeover };
+  run.status = "paused";
+  if (event.job !== undefined) jobById(run, event.job).hint = hintIn(event);
+  rememberKey(run, event.key);
+}
+
+export function unpauseRun(run: Run, event: Payload<"run.unpaused">): void {
+  run.paused = null;
+  run.status = isQueued(run) ? "pending" : "running";
   rememberKey(run, event.key);
 }

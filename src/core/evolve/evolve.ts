@@ -22,7 +22,6 @@ import {
   settle,
 } from "../model/jobs.js";
 import { IS_LAST_ERROR } from "../model/last-error.js";
-import { isQueued } from "../model/resting.js";
 import { change, type Job, jobById, type Run, reuseKey } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
@@ -38,9 +37,10 @@ import {
   failRun,
   markFailures,
   passTime,
-  rememberKey,
+  pauseRun,
   reopenRun,
   requestCancel,
+  unpauseRun,
 } from "./evolve-run.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { noteRecovery } from "./evolve-tally.js";
@@ -66,13 +66,9 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "run.cancel_requested":
       return requestCancel(run, event);
     case "run.paused":
-      run.paused = { takeover: event.takeover };
-      run.status = "paused";
-      return rememberKey(run, event.key);
+      return pauseRun(run, event);
     case "run.unpaused":
-      run.paused = null;
-      run.status = isQueued(run) ? "pending" : "running";
-      return rememberKey(run, event.key);
+      return unpauseRun(run, event);
     case "run.held":
       run.status = "held";
       return markFailures(run);

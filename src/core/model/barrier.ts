@@ -1,6 +1,6 @@
 import type { Failure } from "./failure.js";
 import type { FilesPolicy } from "./files-policy.js";
-import type { LedBy } from "./led-by.js";
+import type { Hint, LedBy } from "./led-by.js";
 import type { Job } from "./run.js";
 
 /** A goto under way: nothing in it starts; when the last running attempt has ended, all of it is invalidated. */
@@ -25,6 +25,7 @@ export interface BarrierTarget {
   /** An operator has asked for it, so that its new visit stands for the old one. */
   readonly byOperator: boolean;
   readonly failedBefore: Failure | null;
+  readonly hint: Hint | null;
 }
 
 /** The step for which the tree is kept free, from the barrier to its start; null: no failure has opened the barrier. */

@@ -156,6 +156,8 @@ export type Command =
     };
 
 const ASKING = { reason: text, key: nullable(text) } as const;
+/** `hint`: text for the step that is to work again, redacted. */
+const ASKING_STEP = { ...ASKING, hint: optional(text) } as const;
 const AMOUNTS: Shape<Amounts> = object({ memoryBytes: optional(number), runtimeMs: optional(number) });
 
 /** A job that is to run again, and what it has from then on. */
@@ -172,6 +174,8 @@ const HOLD_DECISION = object({
   amounts: optional(AMOUNTS),
   /** Instead of the command's. */
   reason: optional(text),
+  /** For `retry`: text for the step. */
+  hint: optional(text),
 });
 export type HoldDecision = Of<typeof HOLD_DECISION>;
 
@@ -179,7 +183,7 @@ export type HoldDecision = Of<typeof HOLD_DECISION>;
 const OPERATOR_COMMANDS = {
   /** `now`: without undoing anything and without `finally`; what of that is under way ends. */
   "run.cancel": { now: optional(flag), ...ASKING },
-  "run.pause": { takeover: flag, ...ASKING },
+  "run.pause": { takeover: flag, job: optional(jobId), ...ASKING_STEP },
   "run.unpause": ASKING,
   "step.retry": {
     job: jobId,
@@ -192,15 +196,15 @@ const OPERATOR_COMMANDS = {
     maxAttempts: optional(number),
     /** A job that cannot simply run again is gone back to: this is `step.resume_from` then. */
     force: optional(flag),
-    ...ASKING,
+    ...ASKING_STEP,
   },
   /** `force`, here and below: although a step is at work in the workspace. */
-  "step.resume_from": { job: jobId, force: optional(flag), ...ASKING },
+  "step.resume_from": { job: jobId, force: optional(flag), ...ASKING_STEP },
   /** Once more in a fresh workspace, at once. */
-  "step.hard_reset": { job: jobId, force: optional(flag), ...ASKING },
+  "step.hard_reset": { job: jobId, force: optional(flag), ...ASKING_STEP },
   /** A dead letter goes back into the queue. */
-  "step.redrive": { job: jobId, ...ASKING },
-  "run.reset": ASKING,
+  "step.redrive": { job: jobId, ...ASKING_STEP },
+  "run.reset": ASKING_STEP,
   /** These jobs run again, with what they are given; all of them or none. */
   "jobs.recover": { items: list(RECOVERED_JOB), ...ASKING },
   "holds.resolve": { items: list(HOLD_DECISION), ...ASKING },

@@ -414,6 +414,8 @@ export type RunOptions = Of<typeof RUN_OPTIONS>;
  * asked (the name of a token, `command line`, an agent).
  */
 const ASKED = { reason: text, key: nullable(text), by: optional(text) } as const;
+/** What it carries where a step is to work again: text for that step, redacted. */
+const ASKED_OF_STEP = { ...ASKED, hint: optional(text) } as const;
 
 /** The events of workspaces, hard resets and the queue. */
 const HEAL_EVENTS = {
@@ -423,7 +425,7 @@ const HEAL_EVENTS = {
     /** Of the run's hard resets; null where it costs none. */
     reset: nullable(count),
     max: nullable(number),
-    ...ASKED,
+    ...ASKED_OF_STEP,
   },
   "requeue.scheduled": {
     ...ATTEMPT_NAME_FIELDS,
@@ -734,7 +736,7 @@ export const EVENTS = {
     to: text,
     /** The target and all that depends on it: they begin again, with their gotos. */
     jobs: list(jobId),
-    ...ASKED,
+    ...ASKED_OF_STEP,
   },
   "barrier.opened": {
     barrier: id,
@@ -773,7 +775,8 @@ export const EVENTS = {
     now: optional(just(true)),
     ...ASKED,
   },
-  "run.paused": { takeover: flag, ...ASKED },
+  /** `job`: whom the hint is for. */
+  "run.paused": { takeover: flag, job: optional(jobId), ...ASKED_OF_STEP },
   "run.unpaused": ASKED,
   "run.reopened": ASKED,
   "hold.resolved": {
@@ -795,10 +798,10 @@ export const EVENTS = {
     raised: optional(list(JOB_RAISE)),
     /** Attempts in all that the job may have: whatever would begin another after that does not. */
     max_attempts: optional(count),
-    ...ASKED,
+    ...ASKED_OF_STEP,
   },
   /** Its next attempt starts whatever its breakers say. */
-  "job.let_through": { job: jobId, ...ASKED },
+  "job.let_through": { job: jobId, ...ASKED_OF_STEP },
   "human.answered": {
     ...ATTEMPT_NAME_FIELDS,
     choice: text,

@@ -59,6 +59,11 @@ export interface Hint {
   readonly by: string;
 }
 
+/** The hint that comes with what somebody asks of a step; null: they said nothing to it. */
+export function hintIn({ hint, by }: { readonly hint?: string; readonly by?: string }): Hint | null {
+  return hint === undefined ? null : { text: hint, by: by ?? "somebody" };
+}
+
 /** Older rounds are in the log; a prompt has no room for more. */
 const MAX_EARLIER_ROUNDS = 5;
 

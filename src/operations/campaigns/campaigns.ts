@@ -9,9 +9,11 @@ import { DUTY_LEASE } from "../../store/duties.js";
 import type { Context } from "../context.js";
 import { signaturePrefix, signatureReference } from "../failures/failure-item.js";
 import { moment, momentBefore } from "../failures/moment.js";
+import { hintSaid, refuseHint } from "../hints.js";
 import { operation } from "../operation.js";
+import { redactorOver } from "../operator-words.js";
 import { nameOfPrincipal } from "../put-command.js";
-import { duration, flag, key, limit, listOf, name, owner, reason, runReference } from "../schemas.js";
+import { duration, flag, hint, key, limit, listOf, name, owner, reason, runReference } from "../schemas.js";
 import { findItems, type ItemFilter } from "./find-items.js";
 
 const MAX_ITEMS = 10_000;
@@ -102,6 +104,7 @@ const startInput = z.strictObject({
     .describe("Stop if more than this share of a wave fails again."),
   wait: duration.prefault("1h").describe("A job that has not ended by then counts as failed."),
   reason,
+  hint: hint.describe("For retry: text for the steps' next attempts, the same for all items."),
   dry_run: flag.default(false).describe("Only list the jobs."),
   key,
 });
@@ -144,6 +147,7 @@ type StartRequest = z.output<typeof startInput>;
 async function start(context: Context, request: StartRequest) {
   const { store, now } = context;
   const { action, dry_run } = request;
+  refuseHint(request.hint, action, action === "retry");
   const at = now();
   const begun = dry_run ? null : await begunBefore(context, request);
   if (begun !== null) return begun;
@@ -158,13 +162,15 @@ async function start(context: Context, request: StartRequest) {
     owner: await workingServer(store),
   };
   if (dry_run || found.items.length === 0) return { campaign: null, ...shown };
+  const redactor = await redactorOver(store, [...new Set(found.items.map((each) => each.run_id))]);
   const made = await store.createCampaign({
     ...{ state: "running", why: null, created_at: at, wave: 0 },
     plan: {
       ...{ action, canary: request.canary, factor: request.factor, wait_ms: request.wait },
       per_minute: request.rate === undefined ? null : Number.parseInt(request.rate, 10),
       stop_at: Number.parseInt(request.stop_at, 10) / 100,
-      ...{ reason: request.reason, by: nameOfPrincipal(context.principal) },
+      ...{ reason: redactor.redact(request.reason), by: nameOfPrincipal(context.principal) },
+      ...hintSaid(request.hint, redactor),
       ...(request.key === undefined ? {} : { key: request.key }),
     },
     items: found.items,

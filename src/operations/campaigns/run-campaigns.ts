@@ -112,14 +112,15 @@ async function giveCommands(
 }
 
 function commandFor({ id, plan }: Campaign, item: CampaignItem, place: number): OperatorCommand {
-  const { reason, by, action } = plan;
+  const { reason, by, action, hint } = plan;
+  const told = hint === undefined ? {} : { hint };
   const signed = { reason, by, key: `campaign/${id}/${place + 1}` };
   const { job_id: job, kind } = item;
   if (kind === "hold")
-    return { type: "holds.resolve", items: [{ job, action, output: null, items: null }], ...signed };
+    return { type: "holds.resolve", items: [{ job, action, output: null, items: null, ...told }], ...signed };
   return kind === "dead_letter"
-    ? { type: "step.redrive", job, ...signed }
-    : { type: "step.retry", job, ...signed };
+    ? { type: "step.redrive", job, ...signed, ...told }
+    : { type: "step.retry", job, ...signed, ...told };
 }
 
 async function noteRefusals(store: Store, id: number, refused: ReadonlyMap<number, string>): Promise<void> {

@@ -22,10 +22,18 @@ interface Said {
   readonly reason: string;
   readonly key: string | null;
   readonly force: boolean;
+  /** For the step that is to work again. */
+  readonly hint?: string;
   /** Of a retry: other jobs that run again with it. */
   readonly also?: readonly number[] | undefined;
   /** Of a cancel: without undo and finally steps. */
   readonly now?: boolean;
+}
+
+const WITHOUT_HINT: readonly ControlAction[] = ["cancel", "pause", "resume"];
+
+export function takesHint(action: ControlAction): boolean {
+  return !WITHOUT_HINT.includes(action);
 }
 
 const ON_STEP = ["retry_step", "hard_reset_step", "resume_from_step"] as const;
@@ -37,34 +45,39 @@ export function isOnStep(action: ControlAction): action is (typeof ON_STEP)[numb
 /** The command that an action is. `job` is the one that an action on a step is about. */
 export function commandOf(
   action: ControlAction,
-  { reason, key, force, also, now }: Said,
+  { reason, key, force, also, now, hint }: Said,
   job: number | null,
 ): OperatorCommand {
+  const told = hint === undefined ? {} : { hint };
   switch (action) {
     case "cancel":
       return { type: "run.cancel", reason, key, ...(now === true ? { now } : {}) };
     case "pause":
-    case "takeover":
-      return { type: "run.pause", reason, key, takeover: action === "takeover" };
+      return { type: "run.pause", reason, key, takeover: false };
+    case "takeover": {
+      const forJob = hint === undefined ? {} : { job: stepOf("a hint", job), hint };
+      return { type: "run.pause", reason, key, takeover: true, ...forJob };
+    }
     case "resume":
       return { type: "run.unpause", reason, key };
     case "reset_failed":
-      return { type: "run.reset", reason, key };
+      return { type: "run.reset", reason, key, ...told };
     case "retry_step":
       return {
         type: "step.retry",
         job: stepOf(action, job),
         ...(also === undefined ? {} : { also }),
         ...{ reason, key, force },
+        ...told,
       };
     case "resume_from_step":
-      return { type: "step.resume_from", job: stepOf(action, job), reason, key, force };
+      return { type: "step.resume_from", job: stepOf(action, job), reason, key, force, ...told };
     case "hard_reset_step":
-      return { type: "step.hard_reset", job: stepOf(action, job), reason, key, force };
+      return { type: "step.hard_reset", job: stepOf(action, job), reason, key, force, ...told };
   }
 }
 
-function stepOf(action: ControlAction, job: number | null): number {
+function stepOf(action: string, job: number | null): number {
   if (job === null) throw new DarumaError("INVALID_INPUT", `${action} needs step_id: which step?`);
   return job;
 }

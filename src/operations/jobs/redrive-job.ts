@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
 import type { Context } from "../context.js";
+import { hintSaid } from "../hints.js";
 import { operation } from "../operation.js";
-import { redacted } from "../operator-words.js";
+import { redactorFor } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
-import { dryRun, jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+import { dryRun, hint, jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
 
 export const redriveJob = operation({
   name: "redrive_job",
@@ -15,7 +16,7 @@ export const redriveJob = operation({
     "The job runs in a workspace from its checkpoints; the steps that were canceled because of it wait for it again, and a finished run is reopened. A job that is not a dead letter is refused with NOT_DEAD_LETTER.",
   role: "operator",
   effect: "changes",
-  input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, key, dry_run: dryRun }),
+  input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, hint, key, dry_run: dryRun }),
   output: z.object({
     run_id: z.number(),
     job_id: z.number(),
@@ -46,14 +47,22 @@ async function redrive(
   context: Context,
   request: JobRequest & {
     readonly reason: string;
+    readonly hint?: string | undefined;
     readonly key?: string | undefined;
     readonly dry_run: boolean;
   },
 ) {
   const job = await findJob(context.store, request);
-  const reason = await redacted(context.store, job.run_id, request.reason);
+  const redactor = await redactorFor(context.store, job.run_id);
+  const reason = redactor.redact(request.reason);
   const key = request.key ?? randomUUID();
-  const command = { type: "step.redrive", job: job.id, reason, key } as const;
+  const command = {
+    type: "step.redrive",
+    job: job.id,
+    reason,
+    key,
+    ...hintSaid(request.hint, redactor),
+  } as const;
   const { dry_run } = request;
   const answer: CommandAnswer = await (dry_run
     ? tryCommand(context.store, job.run_id, command)

@@ -16,12 +16,14 @@ import { resultOfOutput, tooDeep } from "../../worker/attempt-output.js";
 import { outputArtifact } from "../../worker/attempt-paths.js";
 import { throwIfRefused } from "../command-outcome.js";
 import type { Context } from "../context.js";
+import { hintSaid, refuseHint } from "../hints.js";
 import { operation } from "../operation.js";
 import { definitionOf, redactorFor } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
 import {
   duration,
   flag,
+  hint,
   jobChange,
   jobId,
   json,
@@ -45,6 +47,7 @@ const input = z.strictObject({
         output: json.optional().describe("The job's output, for complete."),
         memory: memorySize.optional().describe("For retry: more memory, such as 8g."),
         runtime: duration.optional().describe("For retry: more runtime, such as 4h."),
+        hint: hint.describe("For retry: text for the step's next attempts."),
       }),
     )
     .min(1)
@@ -120,6 +123,7 @@ interface Classification {
   /** For `retry`, in bytes and milliseconds. */
   readonly memory?: number | undefined;
   readonly runtime?: number | undefined;
+  readonly hint?: string | undefined;
 }
 
 interface ItemResult {
@@ -264,7 +268,7 @@ async function decisionFor(
   { store, outputDir }: Context,
   { redactor }: RunPlan,
   job: JobRow,
-  { action, reason, output, memory, runtime }: Classification,
+  { action, reason, output, memory, runtime, hint: words }: Classification,
 ): Promise<HoldDecision> {
   const amounts = {
     ...(memory === undefined ? {} : { memoryBytes: memory }),
@@ -276,7 +280,12 @@ async function decisionFor(
       "INVALID_INPUT",
       `${job.step}: memory and runtime are for retry, not for ${action}`,
     );
-  const said = { job: job.id, action, reason: redactor.redact(reason), ...(hasMore ? { amounts } : {}) };
+  refuseHint(words, `${job.step}: ${action}`, action === "retry");
+  const said = {
+    ...{ job: job.id, action, reason: redactor.redact(reason) },
+    ...(hasMore ? { amounts } : {}),
+    ...hintSaid(words, redactor),
+  };
   if (action !== "complete" || job.status !== "held") return { ...said, output: null, items: null };
   const refused = tooDeep(output as Json);
   if (refused !== null) throw new DarumaError("OUTPUT_INVALID", `${job.step}: ${refused.message}`);

@@ -4,10 +4,11 @@ import type { JobStatus } from "../../core/model/rows.js";
 import { findJob } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
+import { hintSaid } from "../hints.js";
 import { operation } from "../operation.js";
-import { redacted } from "../operator-words.js";
+import { redactorFor } from "../operator-words.js";
 import { putCommand, tryCommand } from "../put-command.js";
-import { dryRun, jobId, jobStatus, key, reason, runReference } from "../schemas.js";
+import { dryRun, hint, jobId, jobStatus, key, reason, runReference } from "../schemas.js";
 
 const input = z.strictObject({
   job_id: jobId,
@@ -20,6 +21,7 @@ const input = z.strictObject({
       "How many attempts the job may have in total: refused if it has had that many; also limits later rules and retries.",
     ),
   reason,
+  hint,
   key,
   dry_run: dryRun,
 });
@@ -69,11 +71,13 @@ async function retry(context: Context, request: RetryRequest): Promise<RetriedJo
   const job = await findJob(store, request);
   const { id, run_id, step } = job;
   const { workflow_id } = await requireRun(store, run_id);
+  const redactor = await redactorFor(store, run_id);
   const command = {
     type: "step.retry",
     job: id,
     maxAttempts: request.max_retries,
-    reason: await redacted(store, run_id, request.reason),
+    reason: redactor.redact(request.reason),
+    ...hintSaid(request.hint, redactor),
     key: request.key ?? randomUUID(),
   } as const;
   const { changed } = await (request.dry_run

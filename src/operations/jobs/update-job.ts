@@ -5,7 +5,7 @@ import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import { operation } from "../operation.js";
 import { job } from "../record-schemas.js";
-import { jobId, key, reason, runOfJob } from "../schemas.js";
+import { hint, jobId, key, reason, runOfJob } from "../schemas.js";
 import { decideHolds } from "./resolve-holds.js";
 import { throwFirstError } from "./throw-first-error.js";
 
@@ -21,6 +21,7 @@ export const updateJob = operation({
     run_id: runOfJob,
     status: z.enum(["ready", "failed"]).describe("The new status."),
     reason,
+    hint: hint.describe("For ready: text for the step's next attempts."),
     key,
   }),
   output: job,
@@ -36,10 +37,10 @@ export const updateJob = operation({
     },
   ],
   actsOn: (request) => [{ job: request }],
-  handler: async (context, { status, reason: why, key: given, ...request }) => {
+  handler: async (context, { status, reason: why, hint: words, key: given, ...request }) => {
     const { id: job_id } = await findJob(context.store, request);
     const action = status === "ready" ? "retry" : "fail";
-    const classifications = [{ job_id, action, reason: why } as const];
+    const classifications = [{ job_id, action, reason: why, hint: words } as const];
     throwFirstError(await decideHolds(context, { classifications, dry_run: false, key: given }));
     return readJobRecord(context.store, job_id);
   },

@@ -8,17 +8,20 @@ import { findJob } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { triageFailure } from "../failures/triage-failure.js";
+import { hintSaid, refuseHint } from "../hints.js";
 import { decideHolds } from "../jobs/resolve-holds.js";
 import { operation } from "../operation.js";
-import { DEFAULT_REASON, redacted } from "../operator-words.js";
+import { DEFAULT_REASON, redactorFor } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
-import { flag, jobChange, json, key, owner, reason, runStatus, step } from "../schemas.js";
+import { flag, hint, jobChange, json, key, owner, reason, runStatus, step } from "../schemas.js";
 
 const MAX_JOBS = 10_000;
 const ACTIONS = [
   ...(["retry", "complete", "skip", "fail", "redrive"] as const),
   ...(["resume_from", "hard_reset", "answer", "set_aside"] as const),
 ] as const;
+
+const TAKES_HINT: readonly (typeof ACTIONS)[number][] = ["retry", "redrive", "resume_from", "hard_reset"];
 
 const input = z.strictObject({
   jobs: z
@@ -32,6 +35,7 @@ const input = z.strictObject({
   text: z.string().max(100_000).default("").describe("For answer: a comment."),
   step: step.optional().describe("For resume_from: the step to go back to; by default the failed one."),
   reason,
+  hint: hint.describe("For retry, redrive, resume_from and hard_reset: text for the step's next attempts."),
   dry_run: flag.default(false).describe("Only report what would happen."),
   key,
 });
@@ -102,6 +106,7 @@ async function decide(context: Context, request: Request) {
   const { key: chosen = randomUUID(), dry_run } = request;
   if (request.action === "answer" && request.choice === undefined)
     throw new DarumaError("INVALID_INPUT", "choice: say which of the choices");
+  refuseHint(request.hint, request.action, TAKES_HINT.includes(request.action));
   const found = await findJobs(context, request.jobs);
   const holds: JobRow[] = [];
   for (const job of found) if (await isOfHolds(context, request.action, job, chosen)) holds.push(job);
@@ -150,7 +155,7 @@ async function decideAll(
 
 async function decideHeld(
   context: Context,
-  { action, reason: why, output, key: chosen }: Keyed,
+  { action, reason: why, hint: words, output, key: chosen }: Keyed,
   jobs: readonly JobRow[],
   isTrial: boolean,
 ): Promise<Answer> {
@@ -158,6 +163,7 @@ async function decideHeld(
     job_id: id,
     action: action as "retry" | "complete" | "skip" | "fail",
     reason: why,
+    ...(words === undefined ? {} : { hint: words }),
     ...(output === undefined ? {} : { output }),
   }));
   const { results, runs } = await decideHolds(context, { classifications, dry_run: isTrial, key: chosen });
@@ -189,26 +195,27 @@ async function decideOne(context: Context, request: Keyed, job: JobRow, isTrial:
 }
 
 async function commandFor({ store }: Context, request: Keyed, job: JobRow): Promise<OperatorCommand> {
-  const why = await redacted(store, job.run_id, request.reason);
-  const said = { job: job.id, reason: why, key: `${request.key}/${job.id}` };
+  const redactor = await redactorFor(store, job.run_id);
+  const said = { job: job.id, reason: redactor.redact(request.reason), key: `${request.key}/${job.id}` };
+  const told = hintSaid(request.hint, redactor);
   switch (request.action) {
     case "redrive":
-      return { type: "step.redrive", ...said };
+      return { type: "step.redrive", ...said, ...told };
     case "hard_reset":
-      return { type: "step.hard_reset", ...said, force: false };
+      return { type: "step.hard_reset", ...said, ...told, force: false };
     case "resume_from": {
       const { id } =
         request.step === undefined
           ? job
           : await findJob(store, { run_id: job.run_id, job_id: request.step, scope: undefined });
-      return { type: "step.resume_from", ...said, job: id, force: false };
+      return { type: "step.resume_from", ...said, ...told, job: id, force: false };
     }
     case "answer": {
-      const text = await redacted(store, job.run_id, request.text);
+      const text = redactor.redact(request.text);
       return { type: "human.answer", ...said, choice: request.choice!, text };
     }
     default:
-      return { type: "step.retry", ...said, force: false };
+      return { type: "step.retry", ...said, ...told, force: false };
   }
 }
 

@@ -16,14 +16,17 @@ import {
   commandOf,
   isOnStep,
   planResume,
+  takesHint,
 } from "../controls/plan-control.js";
+import { hintSaid, refuseHint } from "../hints.js";
 import { operation } from "../operation.js";
-import { redacted } from "../operator-words.js";
+import { redactorFor } from "../operator-words.js";
 import { type CommandAnswer, nameOfPrincipal, putCommand, tryCommand } from "../put-command.js";
 import {
   dryRun,
   endPhase,
   flag,
+  hint,
   jobChange,
   key,
   owner,
@@ -39,7 +42,9 @@ const MAX_WAIT_MS = 30_000;
 const input = z.strictObject({
   run_id: runReference,
   action: z.enum(CONTROL_ACTIONS).describe("What to do."),
-  step_id: step.optional().describe("For the actions on a step: its id, step@scope, or a job's id."),
+  step_id: step
+    .optional()
+    .describe("For the actions on a step, and takeover with a hint: its id, step@scope, or a job's id."),
   step_ids: z
     .array(step)
     .min(1)
@@ -55,6 +60,7 @@ const input = z.strictObject({
     ),
   now: flag.default(false).describe("cancel: run no undo and finally steps, and end those that are running."),
   reason,
+  hint,
   key,
   dry_run: dryRun,
   wait_ms: z.coerce
@@ -117,9 +123,12 @@ export const controlRun = operation({
     {
       words: "takeover",
       summary: "pause a run and reserve it for manual work",
-      positional: ["run_id"],
+      positional: ["run_id", "[step_id]"],
       preset: { action: "takeover" },
-      examples: ['daruma takeover 3 --reason "looking at it myself"'],
+      examples: [
+        'daruma takeover 3 --reason "looking at it myself"',
+        'daruma takeover 3 fix --hint "the parser is right, the test is wrong"',
+      ],
     },
     {
       words: "retry",
@@ -128,6 +137,7 @@ export const controlRun = operation({
       preset: { action: "retry_step" },
       examples: [
         'daruma retry 3 build --reason "fixed the compiler"',
+        'daruma retry 3 fix --hint "leave the parser alone; the test data is wrong"',
         "daruma retry last 'train_*' 'resize@list[16]'",
         "daruma retry last setup --force",
         'daruma retry --class transient_runtime --since 2h --reason "the network is back"',
@@ -191,15 +201,18 @@ const END_POLL_MS = 50;
 /** One thing that an operator asks of a run. A refusal is thrown with its code. */
 async function control(context: Context, request: ControlRequest): Promise<ControlAnswer> {
   const runId = await resolveRun(context.store, request.run_id);
-  const reason = await redacted(context.store, runId, request.reason);
-  const { dry_run, force, now } = request;
+  const redactor = await redactorFor(context.store, runId);
+  const { action: asked, dry_run, force, now } = request;
+  refuseHint(request.hint, asked, takesHint(asked));
+  const reason = redactor.redact(request.reason);
+  const told = hintSaid(request.hint, redactor);
   const said = { reason, key: request.key ?? randomUUID(), dry_run };
   if (request.action === "resume") {
     const resumed = await resumeRun(context, runId, said);
     return answerOf(context, { action: "resume", target: null }, resumed, said);
   }
   const { target, also } = await chooseTargets(context.store, runId, request);
-  const command = commandOf(request.action, { ...said, force, also, now }, target?.id ?? null);
+  const command = commandOf(asked, { ...said, ...told, force, also, now }, target?.id ?? null);
   const children = now && !dry_run ? await unfinishedChildren(context.store, runId) : [];
   const answer = await (dry_run
     ? tryCommand(context.store, runId, command)
@@ -246,7 +259,8 @@ async function chooseTargets(store: Store, runId: number, request: ControlReques
     const [first, ...others] = await findNamedJobs(store, runId, step_ids);
     return { target: first!, also: others.map(({ id }) => id) };
   }
-  if (!isOnStep(action)) return { target: null };
+  const forHint = action === "takeover" && request.hint !== undefined && step_id !== undefined;
+  if (!isOnStep(action) && !forHint) return { target: null };
   if (step_id === undefined) throw new DarumaError("INVALID_INPUT", `${action} needs step_id: which step?`);
   return { target: await findJob(store, { run_id: runId, job_id: step_id, scope }) };
 }

@@ -7,7 +7,7 @@ import { jobNames } from "../lookup/job-name.js";
 import { because, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { untilText } from "./expiry-text.js";
 import { type NewNote, note, runNote } from "./note.js";
-import { cost, fact } from "./sentence.js";
+import { cost, fact, type Sentence } from "./sentence.js";
 import { type CommandText, shellWord } from "./shell-word.js";
 
 type OperatorEvents =
@@ -86,8 +86,8 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   "operator.goto": {
     note: ({ target, reason }, run) =>
       note("operator", `back to ${nameIn(run, target)} by hand: ${short(reason)}`),
-    story: ({ target, reason }) =>
-      steered(target, fact(`Somebody went back to it${because(reason)}.`), cost("nothing")),
+    story: ({ target, reason, hint }) =>
+      steered(target, fact(`Somebody went back to it${because(reason)}.`), ...hinted(hint), cost("nothing")),
   },
   "human.asked": {
     note({ job, prompt, choices }, run, type) {
@@ -121,6 +121,11 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
       ),
   },
 };
+
+/** What a person told the step. */
+function hinted(hint: string | undefined): Sentence[] {
+  return hint === undefined ? [] : [fact(`It was given a hint: "${quote(hint)}".`)];
+}
 
 function originText(origin: AttemptElsewhere): string {
   return origin.attempt === 0 ? `run ${origin.run}` : `run ${origin.run}, attempt ${origin.attempt},`;
@@ -160,7 +165,7 @@ function retriedNote({ jobs, reblocked, action, reason }: EventOf<"jobs.retried"
 }
 
 function retriedStory(event: EventOf<"jobs.retried">, run: Run): Told[] {
-  const { jobs, reblocked, action, raised = [], reason } = event;
+  const { jobs, reblocked, action, raised = [], reason, hint } = event;
   return [
     ...jobs.flatMap((id) => {
       const { visit } = jobById(run, id);
@@ -171,6 +176,7 @@ function retriedStory(event: EventOf<"jobs.retried">, run: Run): Told[] {
             ? `Visit ${visit} began.`
             : `Visit ${visit} began with fresh budgets: somebody asked for a ${RETRIED_BY[action]}${because(reason)}.`,
         ),
+        ...hinted(hint),
       );
     }),
     ...raised.flatMap(({ job, resource, to }) =>

@@ -89,7 +89,7 @@ export const startFiltered = (
     throw new DarumaError("USAGE", `${typed(refused)} is for jobs that are named`, {
       hint: "Name the jobs, or leave it out.",
     });
-  const fields = { ...FILTERS, ...CAMPAIGN, reason: "reason", dryRun: "dry_run" };
+  const fields = { ...FILTERS, ...CAMPAIGN, reason: "reason", hint: "hint", dryRun: "dry_run" };
   const said = Object.entries(fields).flatMap(([flag, field]) =>
     flags[flag] === undefined ? [] : [[field, flags[flag]] as const],
   );

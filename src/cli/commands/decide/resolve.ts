@@ -21,6 +21,7 @@ interface ResolveFlags extends GoOnFlags {
   readonly complete?: string;
   readonly memory?: string;
   readonly runtime?: string;
+  readonly hint?: string;
   readonly dryRun?: boolean;
   readonly reason?: string;
   readonly key?: string;
@@ -84,8 +85,12 @@ function decideMany(
   return startFiltered(given, session, client, { action, kind: ["hold"], run_id });
 }
 
-function moreOf({ memory, runtime }: ResolveFlags): Pick<ResolveFlags, "memory" | "runtime"> {
-  return { ...(memory === undefined ? {} : { memory }), ...(runtime === undefined ? {} : { runtime }) };
+function moreOf({ memory, runtime, hint }: ResolveFlags): Pick<ResolveFlags, "memory" | "runtime" | "hint"> {
+  return {
+    ...(memory === undefined ? {} : { memory }),
+    ...(runtime === undefined ? {} : { runtime }),
+    ...(hint === undefined ? {} : { hint }),
+  };
 }
 
 /** Of one job its own refusal says it all. */

@@ -6,7 +6,7 @@ import { isHandled } from "../../model/handled.js";
 import { type Amounts, raisesTo, refuseRaise } from "../../model/resources.js";
 import { isQueued } from "../../model/resting.js";
 import type { JobStatus } from "../../model/rows.js";
-import { findJob, isOver, type Job, type Run } from "../../model/run.js";
+import { findJob, isOver, isSettled, type Job, type Run } from "../../model/run.js";
 import { refuseItems } from "../item-limit.js";
 import { parkRung } from "../ladder/park.js";
 import { turnedOff } from "../ladder/rung.js";
@@ -24,11 +24,12 @@ type CommandOf<T extends OperatorCommand["type"]> = Extract<OperatorCommand, { t
 /** What a command comes to: a forced retry of a job that cannot simply run again goes back to it. */
 export function asDone(run: Run, command: OperatorCommand): OperatorCommand {
   if (command.type !== "step.retry" || command.force !== true) return command;
-  const { job: id, reason, key } = command;
+  const { job: id, reason, key, hint } = command;
   const job = findJob(run, id);
   if (job === null || waitsForBreakers(run, job)) return command;
   if (RETRYABLE.has(job.status) && job.stoodInBy === null) return command;
-  return { type: "step.resume_from", job: id, reason, key, force: true };
+  const said = { reason, key, ...(hint === undefined ? {} : { hint }) };
+  return { type: "step.resume_from", job: id, force: true, ...said };
 }
 
 const RETRYABLE: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "held"]);
@@ -59,7 +60,7 @@ export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
     case "run.cancel":
       return isOver(run) ? over(run) : null;
     case "run.pause":
-      return isOver(run) ? over(run) : refuseWhileCanceling(run);
+      return isOver(run) ? over(run) : (refuseWhileCanceling(run) ?? refuseToBeHinted(run, command));
     case "run.unpause":
       return run.paused === null ? refuse("NOT_PAUSED", `run ${run.id} is ${run.status}`) : null;
     case "step.retry":
@@ -87,7 +88,8 @@ export function alreadySo(run: Run, command: OperatorCommand): string | null {
     case "run.cancel":
       return alreadyCanceled(run, command.now === true);
     case "run.pause":
-      if (run.paused === null || (command.takeover && !run.paused.takeover)) return null;
+      if (run.paused === null || (command.takeover && !run.paused.takeover) || command.hint !== undefined)
+        return null;
       return `run ${run.id} is ${run.paused.takeover ? "taken over" : "paused"} already`;
     case "run.reset":
       return jobsToReset(run).length > 0 ? null : `run ${run.id} has no failed, canceled or held steps`;
@@ -107,6 +109,18 @@ export function jobsToReset(run: Run): Job[] {
 function isToReset(job: Job): boolean {
   if (job.status === "failed") return job.partOf === null && !isHandled(job);
   return job.status === "canceled" || job.status === "held";
+}
+
+/** A job that is over for now takes no hint: it is for attempts that are still to come. */
+function refuseToBeHinted(run: Run, { job: id }: CommandOf<"run.pause">): Refusal | null {
+  if (id === undefined) return null;
+  const job = findJob(run, id);
+  if (job === null) return unknownJob(run, id);
+  if (!isSettled(job.status)) return null;
+  return refuse("HINT_REFUSED", `${job.step.definition.id} is ${job.status}: it makes no attempt by itself`, {
+    typed: `Give the hint with what runs it again, such as \`daruma resume-from ${run.id} ${typedName(job)} --hint TEXT\`.`,
+    asked: "Give the hint with what runs it again, such as control_run with action resume_from_step.",
+  });
 }
 
 function over(run: Run): Refusal {
