@@ -37,6 +37,29 @@ describe("a hint", () => {
     expect(run.run.status).toBe("completed");
   });
 
+  it("is gone in a later visit, whichever way the job comes to it", async () => {
+    const build = listener(["fail", "ok", "ok"]);
+    const note = listener(["fail", "ok"]);
+    const stage = await Stage.begin(
+      `steps:
+  fix: { exec: make }
+  build: { exec: make, depends_on: fix }
+  test: { exec: make, depends_on: build, on_fail: { goto: { step: fix, max: 1 } } }
+  note: { exec: make, start: auto }
+  last: { exec: make, depends_on: [note, test], on_success: { run: [note] } }`,
+      { build: build.script, note: note.script, test: ["fail", "ok"] },
+    );
+    await stage.rest();
+    await stage.operate({ type: "run.reset", ...BY });
+    const run = await (await stage.resume()).rest();
+    expect(run.run.status).toBe("completed");
+    // By a goto over it, and by a run list.
+    expect([build.heard, note.heard]).toEqual([
+      [null, TOLD, null],
+      [null, TOLD, null],
+    ]);
+  });
+
   it("is gone when a person acts on the job again without one", async () => {
     const fix = listener(["fail"]);
     const stage = await Stage.begin("steps: { fix: { exec: make } }", { fix: fix.script });
@@ -106,10 +129,10 @@ describe("a hint", () => {
   it("of a hold that is retried is for that job alone", async () => {
     const a = listener(["fail", "ok"]);
     const b = listener(["fail", "ok"]);
-    const stage = await Stage.begin(
-      "unhandled: hold\nsteps: { a: { exec: make }, b: { exec: make } }",
-      { a: a.script, b: b.script },
-    );
+    const stage = await Stage.begin("unhandled: hold\nsteps: { a: { exec: make }, b: { exec: make } }", {
+      a: a.script,
+      b: b.script,
+    });
     await stage.rest();
     const decision = { action: "retry", output: null, items: null } as const;
     await stage.operate({

@@ -75,6 +75,21 @@ test("holds are decided with the ordinary command and its key, without a canary"
   }
 });
 
+test("one hint is for the steps of all items, and refused where none works again", async () => {
+  const runs = await failedRuns("hinted", 2);
+  const asked = { workflow: "hinted", reason: "look again", hint: "the mirror moved" };
+  await expect(bench.call("start_campaign", { ...asked, action: "skip" })).rejects.toMatchObject({
+    code: "HINT_REFUSED",
+  });
+  repair("hinted");
+  const { campaign } = await bench.call("start_campaign", asked);
+  expect(await over(campaign!)).toMatchObject({ state: "done", counts: { good: 2 } });
+  for (const run_id of runs) {
+    const log = await bench.context.store.readEvents(run_id, { types: ["jobs.retried"] });
+    expect(log.map(({ event }) => event)).toMatchObject([{ hint: "the mirror moved", by: "tester" }]);
+  }
+});
+
 test("a job that somebody has decided before its turn is overtaken, and the next one is the canary", {
   tags: ["B7"],
 }, async () => {

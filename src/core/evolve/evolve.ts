@@ -310,7 +310,6 @@ function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
   change(run, job, () => {
     job.status = "failed";
     job.stopping = null;
-    job.hint = null;
     dropWork(job);
   });
   if (job.settledAs === null) run.routed.add(job);

@@ -179,7 +179,6 @@ export function forgetTrouble(job: Job): void {
   job.failedOutput = null;
   job.failedBefore = null;
   job.repairs = NO_REPAIRS;
-  job.hint = null;
 }
 
 export function forgetAnswers(job: Job): void {
@@ -275,7 +274,6 @@ export function leaveVisitEarly(run: Run, job: Job): void {
     if (job.beforeVisit.status === "blocked") beginVisit(job);
     dropWork(job);
     Object.assign(job, job.beforeVisit);
-    job.hint = null;
     job.stopping = null;
     job.visitFor = null;
   });
@@ -312,7 +310,6 @@ export function settle(run: Run, job: Job, status: JobStatus, as: "met" | "lost"
   change(run, job, () => {
     job.status = status;
     job.stopping = null;
-    job.hint = null;
     dropWork(job);
     job.settledAs ??= as;
   });

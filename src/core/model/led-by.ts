@@ -16,7 +16,7 @@ export interface WhatLedHere {
   failedBefore: Failure | null;
   /** What has been repaired since its last failure. */
   repairs: readonly Repair[];
-  /** Until it settles, or somebody acts on it again. */
+  /** Until a new visit begins, or somebody acts on it again: a job that has settled makes no attempt before that. */
   hint: Hint | null;
 }
 
