@@ -1,4 +1,5 @@
 import type { Random } from "./random.js";
+import { HANDLERS } from "./random-handlers.js";
 
 type Step = { [key: string]: unknown };
 
@@ -12,25 +13,6 @@ interface Placed {
 
 /** Steps of the root that every part of a workflow may call for repair or follow-up. */
 const ROUTED = ["fix1", "fix2", "tell"];
-
-const HANDLERS = [
-  { name: "tidy", rules: [{ match_all_exit_codes: true, recovery_script: "./tidy.sh", max_retries: 3 }] },
-  {
-    name: "again",
-    rules: [
-      { match_all_exit_codes: true, max_retries: 2 },
-      { exit_codes: [10], recovery_script: "./fix.sh", recovery_timeout_ms: 50, max_retries: 4 },
-    ],
-  },
-  { name: "narrow", rules: [{ exit_codes: [10], max_retries: 3 }] },
-  {
-    name: "larger",
-    rules: [
-      { exit_codes: [137, 152], max_retries: 5, scale: { memory: 1.5, max_memory: "4m", runtime: 1.4 } },
-      { match_all_exit_codes: true, max_retries: 2 },
-    ],
-  },
-];
 
 /** A valid workflow in which every rule of routing may meet every other. */
 export class WorkflowMaker {

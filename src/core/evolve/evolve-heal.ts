@@ -1,7 +1,8 @@
+import { noteBriefly, noteFailure } from "../failure/no-progress.js";
 import type { EventOf, HealEvent, MovedCheckpoint, WorkspaceHome } from "../model/events.js";
 import { NEW_HEAL_STATE } from "../model/heal-state.js";
 import { hintIn } from "../model/led-by.js";
-import { change, jobById, type Run } from "../model/run.js";
+import { change, type Job, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";
 import { beginAfresh, finishSetAside, leavePatchesBehind, startSetAside } from "./evolve-tree.js";
 
@@ -52,6 +53,16 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
       workspace.rebuild = null;
       return;
   }
+}
+
+/** What the failure says of the step's progress. */
+export function noteProgress(
+  job: Job,
+  { error, no_progress: noProgress = null }: EventOf<"attempt.failed">,
+): void {
+  job.heal = noteBriefly(job.heal, error, noProgress);
+  if (typeof job.step.definition.noProgressLimit === "number")
+    job.heal = noteFailure(job.heal, error, noProgress);
 }
 
 /** A running attempt is ended first; the job is recovering from then on. */

@@ -1,5 +1,4 @@
 import { jobFailure, judgeEnding, runError } from "../failure/error-record.js";
-import { noteBriefly, noteFailure } from "../failure/no-progress.js";
 import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
@@ -29,7 +28,7 @@ import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.j
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { noteInBook } from "./evolve-book.js";
 import { evolveEnding } from "./evolve-ending.js";
-import { evolveHeal } from "./evolve-heal.js";
+import { evolveHeal, noteProgress } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
 import { enterVisit, finishList, leaveVisit, startList } from "./evolve-lists.js";
 import {
@@ -175,12 +174,7 @@ export function evolve(run: Run, event: Event, at: number): void {
           forgetRepairs(job);
         }
         rememberBreakers(job, event.breakers);
-        if (event.breakers === undefined) {
-          const noProgress = event.no_progress ?? null;
-          job.heal = noteBriefly(job.heal, event.error, noProgress);
-          if (typeof job.step.definition.noProgressLimit === "number")
-            job.heal = noteFailure(job.heal, event.error, noProgress);
-        }
+        if (event.breakers === undefined) noteProgress(job, event);
         forgetAnswers(job);
         job.question = null;
       });

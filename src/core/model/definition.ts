@@ -358,7 +358,6 @@ export interface RetryPolicy {
 }
 
 export const ON_WORKER = ["other", "any", "same"] as const;
-
 export const BACKOFF_MODES = ["none", "fixed", "linear", "exponential"] as const;
 
 export interface Backoff {
