@@ -1,6 +1,5 @@
 import type { Handling } from "../../core/model/rows.js";
 import { counted } from "../../core/text/amount-text.js";
-import type { HandledChild } from "../handled-in-children.js";
 import { nameOf, shownOf } from "../lookup/job-name.js";
 
 interface Place {
@@ -10,11 +9,18 @@ interface Place {
 
 type HandledBy = Pick<Handling, "how" | "by">;
 
+/** A child run in which so many failures were handled. Spelled out: the page reads this file, and knows no store. */
+interface ChildEnd {
+  readonly run_id: number;
+  readonly workflow: string;
+  readonly failures: number;
+}
+
 /** What a completed run tells of the failures that it did not mend. */
 export interface HandledEnd {
   readonly handled_failures: readonly (Place & HandledBy)[];
   readonly skipped_by_failure: readonly Place[];
-  readonly handled_in_children: readonly Pick<HandledChild, "run_id" | "workflow" | "failures">[];
+  readonly handled_in_children: readonly ChildEnd[];
 }
 
 /** How many failures were handled, in its child runs, too. */
