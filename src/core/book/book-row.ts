@@ -1,4 +1,3 @@
-import type { FinishedByHand } from "../tally/run-tally.js";
 import {
   type Fields,
   flag,
@@ -67,8 +66,6 @@ export interface BookState {
   readonly met: Set<string>;
   /** By job: what it has met since it last ended. */
   readonly open: Map<number, OpenFailures>;
-  /** The first failure to which somebody put an end by hand. */
-  byHand: FinishedByHand | null;
   /** Rows that nobody has written yet. Not part of the fold. */
   unwritten: BookRow[];
 }
@@ -90,5 +87,5 @@ export interface MetFailure {
 }
 
 export function newBookState(): BookState {
-  return { rows: 0, begunAt: 0, met: new Set(), open: new Map(), byHand: null, unwritten: [] };
+  return { rows: 0, begunAt: 0, met: new Set(), open: new Map(), unwritten: [] };
 }

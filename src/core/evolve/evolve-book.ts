@@ -111,10 +111,10 @@ function noteDecision(run: Run, event: Extract<Event, { type: "hold.resolved" }>
   actOn(run, job, `${event.expired ? "expired" : "operator"}.${event.action}`, at);
   const { action: how } = event;
   if (how !== "complete" && how !== "skip") return;
-  const { book } = run;
+  const { book, recoveries } = run;
   const { step, scope } = job;
   if (!event.expired && (book.open.get(job.id)?.met.size ?? 0) > 0)
-    book.byHand ??= { step: step.definition.id, scope: scope.id, how, by: event.by ?? null };
+    recoveries.byHand ??= { step: step.definition.id, scope: scope.id, how, by: event.by ?? null };
   endJob(run, job, true, at);
 }
 

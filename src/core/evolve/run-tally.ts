@@ -18,7 +18,7 @@ export function tallyOf(run: Run): RunTally {
     jobs,
     handled: handled.length,
     ...(run.book.rows > 0 ? { fell: true as const } : {}),
-    ...(run.book.byHand === null ? {} : { by_hand: run.book.byHand }),
+    ...(run.recoveries.byHand === null ? {} : { by_hand: run.recoveries.byHand }),
     recovered: run.recoveries.first,
     concern: concernOf(run, handled),
     ...(run.ending === null ? {} : { ending: { phase: phaseOf(run), undone: isUndone(run) } }),

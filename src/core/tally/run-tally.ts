@@ -50,6 +50,8 @@ export interface Concern {
 export interface RecoveryCount {
   total: number;
   first: readonly Recovered[];
+  /** The first failure to which somebody put an end by hand. */
+  byHand: FinishedByHand | null;
   /** By kind: the places of its recoveries among all. */
   readonly byKind: Map<string, readonly number[]>;
   /** What acted last on a job, and how often each kind began on it. */
@@ -65,7 +67,7 @@ export interface CountedJob {
 }
 
 export function newRecoveryCount(): RecoveryCount {
-  return { total: 0, first: [], byKind: new Map(), byJob: new Map() };
+  return { total: 0, first: [], byHand: null, byKind: new Map(), byJob: new Map() };
 }
 
 const RECOVERS: ReadonlySet<string> = new Set([
