@@ -115,7 +115,7 @@ describe("an agent gets its prompt", () => {
 describe("an agent is a command", () => {
   it("whose output is what it wrote to $DARUMA_OUTPUT", async () => {
     const { result } = await run({ exec: `echo '{"done":3}' > "$DARUMA_OUTPUT"; echo talk` });
-    expect(result).toEqual({ ok: true, output: { done: 3 } });
+    expect(result).toEqual({ ok: true, output: { done: 3 }, exitedAt: expect.any(Number) });
   });
 
   it("that may declare its failure", async () => {
@@ -144,7 +144,7 @@ describe("a profile", () => {
       { profile: "claude" },
       { PATH: `${folder}:${process.env.PATH}` },
     );
-    expect(result).toEqual({ ok: true, output: "mended" });
+    expect(result).toEqual({ ok: true, output: "mended", exitedAt: expect.any(Number) });
     if (process.platform === "linux") expect(used).toBeDefined();
     expect(stdout).toContain('{"type":"system"}');
     expect(readFileSync(join(folder, "got.txt"), "utf8")).toBe(PROMPT);
@@ -153,7 +153,7 @@ describe("a profile", () => {
   it("keeps what the program wrote to $DARUMA_OUTPUT instead", async () => {
     program("claude", `#!/bin/sh\necho 5 > "$DARUMA_OUTPUT"\necho '{"type":"result","result":"mended"}'\n`);
     const { result } = await run({ profile: "claude" }, { PATH: `${folder}:${process.env.PATH}` });
-    expect(result).toEqual({ ok: true, output: 5 });
+    expect(result).toEqual({ ok: true, output: 5, exitedAt: expect.any(Number) });
   });
 
   it("sets variables that the step has not set, and lets exec replace its command line", async () => {

@@ -246,7 +246,9 @@ describe.runIf(process.platform === "linux")("what the processes of a command us
 });
 
 describe("a command that is stopped", () => {
-  const STOPPED = { ok: false, stopped: true, failure: { message: "stopped before it had finished" } };
+  const exitedAt = expect.any(Number);
+  const failure = { message: "stopped before it had finished" };
+  const STOPPED = { ok: false, stopped: true, failure, exitedAt };
 
   /** A command that does this on SIGTERM, stopped while it runs. */
   async function stopWhileRunning(onTerm: string, cause: StopCause, more?: { killGraceMs: number }) {
@@ -261,8 +263,8 @@ describe("a command that is stopped", () => {
     ["timeout", { message: "timed out after 600 ms", timeout: "wall" }],
     ["idle_timeout", { message: "printed nothing for 60 ms", timeout: "idle" }],
   ])("because of %s says so, whatever it exits with", async (cause, failure) => {
-    expect(await stopWhileRunning("trap 'exit 0' TERM", cause)).toEqual({ ok: false, failure });
-    expect(await stopWhileRunning("trap 'exit 7' TERM", cause)).toEqual({ ok: false, failure });
+    expect(await stopWhileRunning("trap 'exit 0' TERM", cause)).toEqual({ ok: false, failure, exitedAt });
+    expect(await stopWhileRunning("trap 'exit 7' TERM", cause)).toEqual({ ok: false, failure, exitedAt });
   });
 
   it.each<[string, string, { killGraceMs: number }?]>([
@@ -279,6 +281,7 @@ describe("a command that is stopped", () => {
     expect(await stopWhileRunning(onTerm, "stopped")).toEqual({
       ok: false,
       failure: { message: "exit code 7: cannot roll back", exitCode: 7 },
+      exitedAt,
     });
   });
 
@@ -292,6 +295,7 @@ describe("a command that is stopped", () => {
     expect(await result).toEqual({
       ok: false,
       failure: { message: "exit code 5: disk is full", exitCode: 5 },
+      exitedAt,
     });
   });
 

@@ -58,12 +58,20 @@ export function countContract(under: StoreUnderTest): void {
       await putRun(under.store, { status: "completed", created_at: AT });
       const counted = await under.store.count("runs", all);
       const bucket = AT / HOUR_MS;
-      const fell = { status: "completed", fell: true, handled: true };
+      const fell = { status: "completed", fell: true, handled: true, by_hand: false };
       expect(sorted(counted)).toEqual(
         sorted([
           { bucket, workflow: "release", ...fell, runs: 2 },
           { bucket: bucket + 1, workflow: "other", ...fell, runs: 1 },
-          { bucket, workflow: "release", status: "completed", fell: false, handled: false, runs: 1 },
+          {
+            bucket,
+            workflow: "release",
+            status: "completed",
+            fell: false,
+            handled: false,
+            by_hand: false,
+            runs: 1,
+          },
         ]),
       );
     });

@@ -41,7 +41,8 @@ function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: 
   if (codes.some((code) => RECOVERABLE.has(code))) commands.push(`recover ${id}`);
   if (status === "failed" && failures.length > 0) commands.push(retryCommand(id, failures));
   if (held.length > 1) commands.push("inbox");
-  if (reuse_file !== null && !look.isElsewhere)
+  // Beside a run that is held it would begin a second one, which asks for the same decision.
+  if (status === "failed" && reuse_file !== null && !look.isElsewhere)
     commands.push(`run ${shellWord(shortest(reuse_file))} --reuse`);
   return commands;
 }

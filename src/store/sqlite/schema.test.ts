@@ -48,7 +48,8 @@ test("failure handlers go with their workflow, and jobs that named them name non
     INSERT INTO definition (hash, json) VALUES ('h', '{}');
     INSERT INTO workflow VALUES (1, 'w', 1, 'h', NULL, 0, NULL);
     INSERT INTO failure_handler (workflow_id, name, rules) VALUES (1, 'recover', '[]');
-    INSERT INTO job VALUES (5, 1, 's', 'root', 'ready', 0, 1, 0, NULL, NULL, NULL, 1, 0, 0);
+    INSERT INTO job (id, run_id, step, scope, status, attempt_id, visit, handled, failure_handler_id)
+      VALUES (5, 1, 's', 'root', 'ready', 0, 1, 0, 1);
     DELETE FROM workflow`);
   expect(db.prepare("SELECT id FROM failure_handler").all()).toEqual([]);
   expect(db.prepare("SELECT failure_handler_id AS handler FROM job").get()).toEqual({ handler: null });
