@@ -135,6 +135,16 @@ steps:
     expect(text).toContain("Left: 0 of 2 retries of visit 1");
   });
 
+  it("tells a failure with the same exit code and other words as another one", async () => {
+    const words = ["2 failed\nFAIL two\nFAIL three", "1 failed\nFAIL three"];
+    const text = await story(RETRIED, {
+      build: [...words, words[1]!].map((stderr) => ({ exit: 1, stderr })),
+    });
+    expect(text).toContain("Attempt 2 failed after 0 ms: exit code 1 (EXIT_1).");
+    expect(text).toContain("Attempt 3 failed the same way after 0 ms (EXIT_1).");
+    expect(text.match(/Its last line on stderr: "FAIL three"/g)).toHaveLength(2);
+  });
+
   it("tells of one step only when asked, even of one that was merely canceled", async () => {
     const text = await story(RETRIED, { build: ["fail"] }, "last");
     expect(text).toContain("last: canceled\n  It was canceled (DEPENDENCY_FAILED): build failed.");

@@ -149,7 +149,7 @@ function attemptSentences(
   before: Failure | null,
 ): Sentence[] {
   const after = `${durationText(durationMs)}${placeText(place)}`;
-  if (before !== null && before.message === error.message && before.code === error.code)
+  if (isSameFailure(error, before))
     return [fact(`Attempt ${attempt} failed the same way after ${after} (${error.code}).`)];
   const stream = error.stderr_tail.trim() === "" ? "stdout" : "stderr";
   const lastWords = quote(error[`${stream}_tail`].trimEnd().split("\n").at(-1) ?? "");
@@ -246,6 +246,16 @@ function evaluationText({ purpose, result }: EventOf<"evaluation.finished">): st
   const took = `${result.duration_ms.toFixed(1)} ms`;
   if (result.ok) return `${purpose} gave ${quote(JSON.stringify(result.value))} in ${took}`;
   return `${purpose} failed after ${took} (${result.code}): ${quote(result.reason)}`;
+}
+
+/** By what is recorded of both: the message of a command is its exit code, whatever it printed. */
+export function isSameFailure(error: Failure, before: Failure | null | undefined): before is Failure {
+  return (
+    before != null &&
+    before.signature === error.signature &&
+    before.code === error.code &&
+    before.class === error.class
+  );
 }
 
 /** The same failure again needs no words of its own: `attempt 2 failed like attempt 1 (EXIT_1)`. */

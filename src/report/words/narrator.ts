@@ -1,7 +1,7 @@
 import type { Event, LoggedEvent, RungConsidered } from "../../core/model/events.js";
 import type { Failure } from "../../core/model/failure.js";
 import type { Run } from "../../core/model/run.js";
-import { failureText } from "./attempt-words.js";
+import { failureText, isSameFailure } from "./attempt-words.js";
 import { nameIn } from "./event-words.js";
 import { type NewNote, type Note, note } from "./note.js";
 import type { CommandText } from "./shell-word.js";
@@ -70,13 +70,9 @@ export class Narrator {
   /** The failure of the job that was told last, if this one is the same. */
   private toldBefore(job: number, error: Failure): Failure | null {
     const before = this.told.get(job);
-    const isSame =
-      error.attempt !== null &&
-      before?.signature === error.signature &&
-      before.code === error.code &&
-      before.class === error.class;
-    if (!isSame) this.told.set(job, error);
-    return isSame ? before : null;
+    if (error.attempt !== null && isSameFailure(error, before)) return before;
+    this.told.set(job, error);
+    return null;
   }
 }
 
