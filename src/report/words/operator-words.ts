@@ -139,7 +139,7 @@ function who(by: string | undefined): string {
 const NAMELESS: ReadonlySet<string> = new Set(["command line", "local", "mcp", "program"]);
 
 const RESOLVED_MEANS: Readonly<Record<EventOf<"hold.resolved">["action"], string>> = {
-  retry: "it runs run it again; retries start from zero",
+  retry: "it runs again, with fresh budgets",
   fail: "it fails",
   skip: "it is skipped, and what depends on it runs",
   complete: "it counts as completed with the given output",
