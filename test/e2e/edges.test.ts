@@ -21,10 +21,10 @@ describe("failure edges", () => {
     const { exitCode, stdout, stderr } = await cli.daruma("run", cli.write("chain.yaml", CHAIN));
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^✓ run \d+ of chain completed in .*: 1 completed, 2 failed \(handled\), 1 skipped$/m,
+      /^! run \d+ of chain completed, 2 failures handled: a, by c; b, by c; skipped: after\n {2}in .*: 1 completed, 2 failed \(handled\), 1 skipped$/m,
     );
     expect(stdout).toMatch(
-      /^completed; 2 failures were handled:\n {2}a: exit code 3: first words \(EXIT_3\)\n {2}b: exit code 4 \(EXIT_4\)$/m,
+      /^handled failures:\n {2}a: exit code 3: first words \(EXIT_3\)\n {2}b: exit code 4 \(EXIT_4\)$/m,
     );
     expect(stderr).toContain("— transition 1 takes the failure to b\n");
     expect(stderr).toContain("a, b: handled by the step it was routed to\n");
