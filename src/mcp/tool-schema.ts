@@ -9,7 +9,9 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
   "run_id",
   "job_id",
   "workflow_id",
+  "action",
   "reason",
+  "hint",
   "key",
   "limit",
   "after",
@@ -37,7 +39,13 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that only programs and people at a terminal need: agents may give them, but are not told of them. */
-const UNTOLD_FIELDS: ReadonlySet<string> = new Set(["file_name", "encoding", "max_loops", "retry_max"]);
+const UNTOLD_FIELDS: ReadonlySet<string> = new Set([
+  "file_name",
+  "encoding",
+  "max_loops",
+  "retry_max",
+  "wait_ms",
+]);
 
 /**
  * The JSON Schema of a tool's input, short: every agent pays for the whole list of tools in each conversation. What
@@ -63,9 +71,15 @@ function shortened(schema: unknown): unknown {
   const short: Schema = {};
   for (const [key, value] of Object.entries(kept))
     if (key === "properties") short[key] = shortFields(value as Schema);
+    else if (key === "items") short[key] = withoutDescription(shortened(value) as Schema);
     else if (!isNoise(key, value))
       short[key] = key === "default" ? value : shortened(withoutQueryWords(value));
   return anyOf === undefined ? short : { ...short, ...oneOfThem(anyOf as readonly Schema[]) };
+}
+
+/** The list itself says what is in it. */
+function withoutDescription({ description: _, ...schema }: Schema): Schema {
+  return schema;
 }
 
 /** Agents give lists. */
@@ -85,8 +99,17 @@ function shortFields(fields: Schema): Schema {
 }
 
 /** What is usual in a field that means the same everywhere does well enough for nearly everybody. */
-function bare({ description: _, default: _usual, ...field }: Schema): Schema {
-  return field;
+function bare({ default: _usual, ...field }: Schema): Schema {
+  return withoutDescription(field);
+}
+
+/** For the second name of a tool: what its fields are is said where its own name is. */
+export function withoutDescriptions<Part>(schema: Part): Part {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) =>
+      key === "description" && typeof value === "string" ? undefined : value,
+    ),
+  ) as Part;
 }
 
 /** Bounds that no caller means to pass; the operation says so if one does. */
@@ -104,6 +127,7 @@ function oneOfThem(alternatives: readonly Schema[]): Schema {
   const json = alternatives.find(({ type }) => type === "boolean" || type === "array");
   if (json !== undefined) return shortened(json) as Schema;
   const types = alternatives.map(({ type }) => type);
-  if (types.every((type) => typeof type === "string")) return { type: types };
+  if (types.every((type) => typeof type === "string"))
+    return new Set(types).size === 1 ? { type: types[0] } : { type: types };
   return { anyOf: alternatives.map(shortened) };
 }

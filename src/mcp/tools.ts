@@ -7,7 +7,7 @@ import { OPERATIONS, operationOf } from "../operations/operations.js";
 import { inPublishedWords } from "../operations/published-words.js";
 import { mayAct, type Role } from "../operations/roles.js";
 import { withinBudget } from "./answer-budget.js";
-import { inputSchemaOf } from "./tool-schema.js";
+import { inputSchemaOf, withoutDescriptions } from "./tool-schema.js";
 
 /** Does an operation by its name; input as it came, output as the operation gives it. */
 export type CallOperation = (name: string, input: unknown) => Promise<unknown>;
@@ -20,7 +20,8 @@ export function toolsFor(role: Role): Tool[] {
     const tool = toolOf(own);
     if (publishedTool === undefined) return [tool];
     const description = `${tool.name} under its name in Torc; a held job's status is pending_failed.`;
-    return [tool, { ...tool, name: publishedTool, description }];
+    const inputSchema = withoutDescriptions(tool.inputSchema);
+    return [tool, { ...tool, name: publishedTool, description, inputSchema }];
   });
 }
 

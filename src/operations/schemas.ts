@@ -16,7 +16,7 @@ export const runReference = z
 export const reuse = z
   .union([z.coerce.number().int().positive(), z.enum(["last_ended", "last"])])
   .describe(
-    "Take over unchanged jobs from this run: last_ended (the newest run of the workflow that is completed, failed, held, canceled or interrupted), last or its number.",
+    "Take over unchanged jobs from this run: its number, last, or last_ended (the workflow's newest that is over, held or interrupted).",
   );
 
 /** A job by its id, or by its step in a run. */
@@ -81,7 +81,7 @@ export const flag = z.union([
 
 export const keepStoodIn = flag
   .default(false)
-  .describe("Also take over steps that another step stood in for, and what depends on them.");
+  .describe("Also steps that another stood in for, and what depends on them.");
 
 export const dryRun = flag.default(false).describe("Only report what would happen.");
 
@@ -178,7 +178,7 @@ export const priority = z.coerce
   .int()
   .min(-MAX_PRIORITY)
   .max(MAX_PRIORITY)
-  .describe("Runs with a higher one get places and workers first; by default the workflow's, or 0.");
+  .describe("Higher ones get places and workers first; by default the workflow's, or 0.");
 
 export const encoding = z
   .enum(["utf8", "base64"])

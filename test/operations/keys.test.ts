@@ -175,12 +175,12 @@ describe("every operation that starts or decides something", () => {
     );
     expect(ofRuns.map(({ name }) => name).sort()).toEqual([
       "answer_job",
-      "resolve_holds",
       "control_run",
       "decide_problems",
       "fork_run",
       "recover_run",
       "redrive_job",
+      "resolve_holds",
       "retry_job",
       "run_schedule",
       "start_run",

@@ -113,7 +113,7 @@ export const startCampaign = operation({
   name: "start_campaign",
   summary: "retry or decide the failed jobs of many runs at once, a canary first",
   description:
-    "Retries (or fails, or skips) all failed jobs that match, of runs on a server: first a canary, then waves of 2, 4, 8. Stops if the canary or too many of a wave fail again. Use `dry_run` first.",
+    "Retries (or, if they are held, fails or skips) all failed jobs that match, of runs on a server: first a canary, then waves of 2, 4, 8. Stops if the canary or too many of a wave fail again. Use `dry_run` first.",
   details:
     "Items are holds, failures that nothing handled, and dead letters, as they are when it begins. An item that somebody else decides before its turn is `overtaken`; one that cannot be retried is `refused` with its code; neither counts, and the next item takes its place. Good: the job completed, or its failure was handled. Bad: it failed or is held again, or has not ended within `wait`. Runs of `daruma run`, and child runs whose parent is over, are left out and listed. A job is in one unfinished campaign at a time (IN_CAMPAIGN); people may still decide it. `campaign` is null where nothing matches, and in a dry run. A server does the work; a crash repeats nothing.",
   role: "operator",

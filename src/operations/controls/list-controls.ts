@@ -35,7 +35,7 @@ type Control = z.output<typeof control>;
 
 const input = z.strictObject({
   run_id: runReference,
-  step_id: step.optional().describe("The step for the actions on a step: its id, step@scope, or a job's id."),
+  step_id: step.optional().describe("The step: its id, step@scope, or a job's id."),
   scope,
 });
 

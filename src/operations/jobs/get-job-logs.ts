@@ -36,7 +36,7 @@ const input = z.strictObject({
   limit_bytes: limitBytes,
   tail_bytes: tailBytes,
   encoding,
-  lines: lines.optional().describe("Only these lines, as `lines`: 120:160, 120: or -50: (the last 50)."),
+  lines: lines.optional().describe("Only these lines: 120:160, 120: or -50: (the last 50)."),
   grep: z.string().min(1).max(1_000).optional().describe("Only lines with this text, ignoring case."),
   regex: flag.default(false).describe("`grep` is an RE2 expression."),
 });

@@ -43,15 +43,13 @@ export const getJob = operation({
   name: "get_job",
   summary: "show a job: its attempts, errors and output",
   description:
-    "Returns one job with its output, `attempt_history` (every attempt with its error, declared files, user data, what its processes used, and the tokens used by a model call) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
+    "Returns one job with its output, `attempt_history` (every attempt with its error, files, user data, and what it used) and `diagnostics` (which rung of the failure ladder acted on each failed attempt, and why).",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({
     job_id: jobId,
     run_id: runOfJob,
-    definition: flag
-      .default(false)
-      .describe("Also what the workflow file says of the step, which takes longer in a large run."),
+    definition: flag.default(false).describe("Also what the workflow file says of the step."),
   }),
   output: job.extend({
     definition: z

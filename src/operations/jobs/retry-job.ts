@@ -17,9 +17,7 @@ const input = z.strictObject({
     .number()
     .int()
     .min(1)
-    .describe(
-      "How many attempts the job may have in total: refused if it has had that many; also limits later rules and retries.",
-    ),
+    .describe("How many attempts the job may have in total, those of later rules and retries included."),
   reason,
   hint,
   key,

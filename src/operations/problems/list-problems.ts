@@ -81,7 +81,7 @@ const input = z.strictObject({
     .string()
     .max(64)
     .optional()
-    .describe("Only the one with this id, in full; an id that was merged into another leads to that."),
+    .describe("Only the one with this id, in full, or the one that it was merged into."),
   job: z.coerce
     .number()
     .int()
@@ -102,7 +102,7 @@ export const listProblems = operation({
   name: "list_problems",
   summary: "list what needs a person, once for all runs with the same cause",
   description:
-    "Lists problems of all runs: holds, dead letters, open questions, and failures that ended a run. Runs of a workflow that failed alike at a step are one problem, and so are all items of one fan-out step of a run, whatever they failed of; what blocks most comes first. Decide with decide_problems.",
+    "Lists problems of all runs: holds, dead letters, open questions, and failures that ended a run. Runs of a workflow that failed alike at a step are one problem, and so are the items of a fan-out step of a run; what blocks most comes first. Decide with decide_problems.",
   details:
     "`blocks` times `runs` is the order. A failed problem leaves the list when somebody sets it aside, or when a later run of the workflow passes the step. `counts` is of all problems, by kind, whatever is listed.",
   role: "viewer",

@@ -32,7 +32,7 @@ export const getArtifact = operation({
   name: "get_artifact",
   summary: "print a file that belongs to a run",
   description:
-    "Reads an artifact by a name that list_artifacts gives, such as summaries/j30000001_a1.txt, from byte `offset` on; `next_offset` is where the next piece begins.",
+    "Reads an artifact by its name in list_artifacts, such as summaries/j30000001_a1.txt, from byte `offset` on; `next_offset` is where the next piece begins.",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

@@ -50,7 +50,7 @@ const input = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "retry_step: several steps instead of step_id, all of them or none. `*` and `?` stand for any characters: such a name means the failed, canceled and held steps that it fits.",
+      "retry_step: several instead of step_id, all or none. `*` and `?` stand for any characters of failed, canceled and held steps.",
     ),
   scope,
   force: flag
@@ -58,7 +58,7 @@ const input = z.strictObject({
     .describe(
       "retry_step: also go back to a completed step. hard_reset_step, resume_from_step: end a step that is running in the workspace first.",
     ),
-  now: flag.default(false).describe("cancel: run no undo and finally steps, and end those that are running."),
+  now: flag.default(false).describe("cancel: without undo and finally steps; those that run are ended."),
   reason,
   hint,
   key,

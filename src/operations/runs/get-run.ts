@@ -154,7 +154,7 @@ export const getRun = operation({
     jobs: z
       .enum(JOB_CHOICES)
       .default("all")
-      .describe("Which jobs: all, only those that failed and have not completed since, or none."),
+      .describe("All, only those that failed and have not completed since, or none."),
     at,
   }),
   output: runDetails,

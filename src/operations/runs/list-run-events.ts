@@ -23,7 +23,7 @@ export const listRunEvents = operation({
   name: "list_run_events",
   summary: "print a run's event log, one event per line",
   description:
-    "Returns the run's event log: every event in order, numbered by `seq`. docs/events.md explains each type. `kind`, `step` and `text` filter it; `names` tells those of design 004 under its names. `next` is the `after` of the next page, null at the end; with a filter a page may be shorter, or empty.",
+    "Returns the run's event log: every event in order, numbered by `seq`. docs/events.md explains each type. `kind`, `step` and `text` filter it. `next` is the `after` of the next page, null at the end; with a filter a page may be shorter, or empty.",
   details: "As a stream it continues until the run is over; an item's id is its seq.",
   role: "viewer",
   effect: "reads",
@@ -39,7 +39,7 @@ export const listRunEvents = operation({
     names: z
       .enum(NAMINGS)
       .optional()
-      .describe("Only the events that this design names, under its names and with its payload."),
+      .describe("Only the events of this design, under its names and with its payload."),
     limit,
   }),
   output: z.object({ run_id: z.number(), items: z.array(event), next: z.number().nullable() }),

@@ -64,9 +64,7 @@ const input = z.strictObject({
   text: textField.describe("Only with this text in their workflow's name, labels or error messages."),
   interrupted: flag.default(false).describe("Only unfinished runs that no process is running."),
   needs_you: flag.default(false).describe("Only runs that wait for a person."),
-  rescued: flag
-    .default(false)
-    .describe("Only runs that completed although a step had failed, because the ladder rescued it."),
+  rescued: flag.default(false).describe("Only completed runs in which the ladder rescued a step."),
   outcomes: flag.default(false).describe("Also how the last 20 runs of each listed workflow ended."),
   limit: limit.default(20),
   before: z.coerce.number().int().positive().optional().describe("Only runs with a smaller number."),

@@ -50,7 +50,7 @@ const input = z.strictObject({
   only: z.string().optional().describe("Only one attempt of this step."),
   strict: flag
     .default(false)
-    .describe("A handled failure makes the exit code 1 and is a failure in reports; the status stays."),
+    .describe("A handled failure makes the exit code 1, and is a failure in reports."),
   reuse: reuse.optional(),
   keep_stood_in: keepStoodIn,
   key: key.describe("Repeating the same key starts nothing; the answer is the run it started."),
