@@ -2,7 +2,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { ModelCall } from "./llm-model.js";
 import { errnoOf } from "./network-errno.js";
-import { readRetryAfter } from "./retry-after.js";
+import { boundedWait, readRetryAfter } from "./retry-after.js";
 
 const MAX_CAUSES = 8;
 /** How the libraries word a stream that stopped before it was over; it has no code of its own. */
@@ -100,7 +100,7 @@ function statusSaid(error: unknown): number | null {
 
 function waitAsked(headers: { readonly [header: string]: string }, startedAt: number): number | null {
   const inMs = Number(headers["retry-after-ms"] || Number.NaN);
-  if (Number.isFinite(inMs) && inMs >= 0) return Math.ceil(inMs);
+  if (inMs >= 0) return boundedWait(Math.ceil(inMs));
   return readRetryAfter(new Headers(headers), startedAt);
 }
 

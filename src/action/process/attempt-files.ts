@@ -3,6 +3,7 @@ import type { FailureFacts } from "../../core/model/failure.js";
 import type { Json } from "../../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import { shortageBehind } from "../machine-shortage.js";
+import { boundedWait } from "../retry-after.js";
 
 export const MAX_FAILURE_FILE_BYTES = 64 * 1024;
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;
@@ -64,7 +65,7 @@ function parseDeclared(value: Json): { declared: Declared | null; defect: string
       ...(typeof code === "string" ? { code } : {}),
       ...(typeof message === "string" ? { message } : {}),
       ...(typeof retryable === "boolean" ? { retryable } : {}),
-      ...(typeof retry_after_ms === "number" ? { retryAfterMs: retry_after_ms } : {}),
+      ...(typeof retry_after_ms === "number" ? { retryAfterMs: boundedWait(retry_after_ms) } : {}),
     },
     defect: "",
   };
