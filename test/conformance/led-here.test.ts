@@ -30,6 +30,18 @@ const LOOP = `steps:
   fix: { exec: make }
   review: { exec: make, depends_on: fix, on_fail: { goto: { step: fix, max: 3 } } }`;
 
+const HELD_LOOP = `unhandled: hold\n${LOOP.replace("max: 3", "max: 1")}`;
+
+/** The numbers of the earlier rounds that a step was told, an attempt each. */
+function numbersIn(script: (assignment: Assignment, nth: number) => Outcome) {
+  const seen: number[][] = [];
+  const told = (assignment: Assignment, nth: number): Outcome => {
+    seen.push(assignment.failureSource?.earlier.map(({ number }) => number) ?? []);
+    return script(assignment, nth);
+  };
+  return { seen, script: told };
+}
+
 describe("a goto", () => {
   it("tells its target what failed, in which round of how many, and a first run nothing", async () => {
     const fix = listener(["ok"]);
@@ -77,6 +89,49 @@ describe("a goto", () => {
     );
     expect(build.heard).toEqual(["nothing", "nothing", "nothing"]);
     expect(fix.heard).toEqual(["nothing", "goto of review a1, round 2 of 2", "nothing"]);
+  });
+
+  it("tells whoever is sent back by hand the failure of the last round, in a round after it", async () => {
+    const fix = listener(["ok"]);
+    const stage = await Stage.begin(HELD_LOOP, { fix: fix.script, review: ["fail", "fail", "fail", "ok"] });
+    expect((await stage.rest()).run.status).toBe("held");
+    await stage.operate({ type: "step.resume_from", job: await stage.id("fix") });
+    await (await stage.resume()).rest();
+    // The goto begins anew: one more may follow.
+    expect(fix.heard).toEqual([
+      "nothing",
+      "goto of review a1, round 2 of 2",
+      "goto of review a2, round 3 of 4",
+      "goto of review a3, round 4 of 4",
+    ]);
+  });
+
+  it("goes on counting where a person has granted more: no round has the number of one before", async () => {
+    const fix = listener(["ok"]);
+    const numbers = numbersIn(fix.script);
+    const stage = await Stage.begin(HELD_LOOP, {
+      fix: numbers.script,
+      review: ["fail", "fail", "fail", "ok"],
+    });
+    await stage.rest();
+    await stage.operate({ type: "step.retry", job: await stage.id("review") });
+    await (await stage.resume()).rest();
+    expect(fix.heard).toEqual([
+      "nothing",
+      "goto of review a1, round 2 of 2",
+      "goto of review a3, round 3 of 3",
+    ]);
+    expect(numbers.seen).toEqual([[], [1], [1, 2]]);
+  });
+
+  it("gives the last five rounds under the numbers that they had", async () => {
+    const numbers = numbersIn(() => "ok");
+    await trial(LOOP.replace("max: 3", "max: 7"), { fix: numbers.script, review: ["fail"] });
+    expect(numbers.seen.slice(5)).toEqual([
+      [1, 2, 3, 4, 5],
+      [2, 3, 4, 5, 6],
+      [3, 4, 5, 6, 7],
+    ]);
   });
 
   it("has how the rounds before it ended, oldest first", async () => {

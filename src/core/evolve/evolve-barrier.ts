@@ -9,7 +9,7 @@ import {
   leaveVisitEarly,
   rebuildGate,
 } from "../model/jobs.js";
-import { type LedBy, ledBy } from "../model/led-by.js";
+import { type LedBy, ledBy, ledByNow } from "../model/led-by.js";
 import { newBarrier } from "../model/new-run.js";
 import { change, isInRecovery, isSettled, type Job, jobById, type Run, type Scope } from "../model/run.js";
 import { addBranch } from "./evolve-scopes.js";
@@ -28,7 +28,7 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
   const byOperator = event.forced && event.edge === null;
   barrier.targets.set(target, {
     forced: event.forced,
-    ledBy: byOperator ? target.ledBy : failureOf(run, target, event),
+    ledBy: byOperator ? ledByNow(run, target) : failureOf(run, target, event),
     byFailure: event.from !== null,
     byOperator,
     failedBefore: byOperator ? (target.error ?? target.failedBefore) : null,

@@ -26,13 +26,20 @@ export function whyAsked(
     ...(earlier.length === 0 || failure === null
       ? []
       : [
-          `earlier rounds:\n${earlier.map((round, index) => roundLine(failure.sourceStep, round, index)).join("\n")}`,
+          [earlierHeading(earlier), ...earlier.map((round) => roundLine(failure.sourceStep, round))].join(
+            "\n",
+          ),
         ]),
   ];
 }
 
-function isAskedAgain({ route, round }: Pick<FailureContextInput, "route" | "round">): boolean {
-  return route === "goto" || (route === "edge" && round > 1);
+/** A repair step is asked again by the second failure that leads to it: the first round is the try of the other step. */
+function isAskedAgain({
+  route,
+  round,
+  earlier,
+}: Pick<FailureContextInput, "route" | "round" | "earlier">): boolean {
+  return route === "goto" || (route === "edge" && round > 1) || (route === "remediate" && earlier.length > 1);
 }
 
 function reasonOf(
@@ -40,6 +47,8 @@ function reasonOf(
   again: boolean,
 ): string {
   const step = `\`${headerValue(sourceStep, MAX_NAME_CHARS)}\``;
+  if (again && route === "remediate")
+    return `You have done this step before. Then the step ${step} ran again and failed. Repair what it names; then it runs again. The files are as it left them; do not begin anew.`;
   if (again)
     return `You have done this step before. Then the step ${step} examined the result and failed. Repair what it names.`;
   if (route === "remediate")
@@ -90,10 +99,16 @@ function attemptsText(attempts: readonly number[]): string {
   return `attempts ${attempts.slice(0, -1).join(", ")} and ${attempts.at(-1)}`;
 }
 
-function roundLine(step: string, { code, signature, change }: EarlierRound, index: number): string {
+/** Their numbers are those of the rounds; what stands before the first is in the log. */
+function earlierHeading([first]: readonly EarlierRound[]): string {
+  const hidden = (first?.number ?? 1) - 1;
+  return hidden === 0 ? "earlier rounds:" : `earlier rounds (the first ${hidden} not shown):`;
+}
+
+function roundLine(step: string, { number, code, signature, change }: EarlierRound): string {
   const after =
     change === null
       ? ""
       : `, after change ${change.diffHash.slice(0, SHORT_HASH_CHARS)}${named(change.files)}`;
-  return `${index + 1}. ${headerValue(step, MAX_NAME_CHARS)} failed: ${headerValue(code, MAX_NAME_CHARS)}, signature ${shortSignature(signature)}${after}`;
+  return `${number}. ${headerValue(step, MAX_NAME_CHARS)} failed: ${headerValue(code, MAX_NAME_CHARS)}, signature ${shortSignature(signature)}${after}`;
 }

@@ -40,6 +40,7 @@ export interface LedBy {
 }
 
 export interface EarlierRound {
+  readonly number: number;
   /** Null: its `if` failed before there was an attempt. */
   readonly attempt: number | null;
   readonly code: string;
@@ -71,18 +72,28 @@ const MAX_EARLIER_ROUNDS = 5;
 export function ledBy(run: Run, target: Job, source: Job, how: Pick<LedBy, "route" | "edge">): LedBy | null {
   const { error } = source;
   if (error === null) return null;
+  const before = ledBefore(target, source);
+  const rounds = roundOf(target, source, how.route, before);
+  const earlier = before?.earlier ?? [];
+  const number = Math.max((earlier.at(-1)?.number ?? 0) + 1, rounds.round - 1);
   return {
     job: source,
     attempt: error.attempt ?? 0,
     ...how,
-    ...roundOf(target, source, how.route),
+    ...rounds,
     failure: error,
     output: source.failedOutput,
-    earlier: [...roundsBefore(target, source), endedRound(run, target, source, error)].slice(
-      -MAX_EARLIER_ROUNDS,
-    ),
+    earlier: [...earlier, endedRound(run, target, source, number, error)].slice(-MAX_EARLIER_ROUNDS),
     completions: source.history.length,
   };
+}
+
+/** What a person goes back to `target` for: where the step that led there has failed once more since, its last failure. */
+export function ledByNow(run: Run, target: Job): LedBy | null {
+  const led = openFailureOf(target);
+  if (led === null || (led.job.error?.attempt ?? 0) === led.attempt) return target.ledBy;
+  const { job, route, edge } = led;
+  return ledBy(run, target, job, { route, edge }) ?? led;
 }
 
 /** The failure that the job's visit is there for, while the step that failed has not completed since. */
@@ -90,13 +101,21 @@ export function openFailureOf({ ledBy: led }: Job): LedBy | null {
   return led !== null && led.job.history.length === led.completions ? led : null;
 }
 
-/** A bound on gotos and repairs does not count the first try; a transition has none, and each visit is a round. */
-function roundOf(target: Job, source: Job, route: LedRoute): Pick<LedBy, "round" | "rounds"> {
+/**
+ * A bound on gotos and repairs does not count the first try; a transition has none, and each visit is a round. What a
+ * person grants begins a bound anew, but not the rounds.
+ */
+function roundOf(
+  target: Job,
+  source: Job,
+  route: LedRoute,
+  before: LedBy | null,
+): Pick<LedBy, "round" | "rounds"> {
   const { onFail } = source.step.definition;
-  const bounded = (used: number, max: number | null) => ({
-    round: used + 1,
-    rounds: max === null ? null : max + 1,
-  });
+  const bounded = (used: number, max: number | null) => {
+    const round = Math.max(used, before?.round ?? 0) + 1;
+    return { round, rounds: max === null ? null : round + max - used };
+  };
   switch (route) {
     case "goto":
       return bounded(source.gotos.failure, onFail.gotoMax ?? null);
@@ -107,12 +126,13 @@ function roundOf(target: Job, source: Job, route: LedRoute): Pick<LedBy, "round"
   }
 }
 
-function roundsBefore(target: Job, source: Job): readonly EarlierRound[] {
+/** Why `target` is in the visit before, if that is the same step's failure. */
+function ledBefore(target: Job, source: Job): LedBy | null {
   const led = openFailureOf(target);
-  return led?.job === source ? led.earlier : [];
+  return led?.job === source ? led : null;
 }
 
-function endedRound(run: Run, target: Job, source: Job, error: Failure): EarlierRound {
+function endedRound(run: Run, target: Job, source: Job, number: number, error: Failure): EarlierRound {
   const { attempt, code, signature } = error;
   const made = run.workspace.checkpoints.findLast(
     ({ job, visit, superseded }) => job === target && visit === target.visit && !superseded,
@@ -121,5 +141,5 @@ function endedRound(run: Run, target: Job, source: Job, error: Failure): Earlier
     made?.diff_hash == null || target === source
       ? null
       : { diffHash: made.diff_hash, files: made.changed_files };
-  return { attempt, code, signature, change };
+  return { number, attempt, code, signature, change };
 }
