@@ -232,7 +232,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     const server = await servers.start();
     await server.until(await server.run(FAILS), "failed");
     const page = await browser.open(server.url);
-    await page.getByText("Failed").waitFor();
+    await page.getByRole("heading", { name: "Failed" }).waitFor();
     // What a fork would do is asked, too, and starts nothing.
     const asked = page.waitForRequest(
       (request) => request.url().endsWith("/fork") && request.postDataJSON().dry_run === true,

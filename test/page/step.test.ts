@@ -165,14 +165,19 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
       "The changed files are the same",
       "stderr is the same, line for line",
       "stdout is the same apart from times and ids",
-      "prompt differs in 2 lines",
+      "prompt differs in 5 lines",
     ]);
-    expect(await page.locator(".masked").allInnerTexts()).toEqual(["2 → 5"]);
+    // In the prompt these are its fences, and the number of the attempt within them.
+    const fence = expect.stringMatching(/^[0-9a-f]{16} → [0-9a-f]{16}$/);
+    expect(await page.locator(".masked").allInnerTexts()).toEqual(["2 → 5", fence, "1 → 4", fence]);
     // What is the same, line for line, is said above and not shown once more.
     expect(await page.locator(".sh b").allInnerTexts()).toEqual(["stdout", "prompt"]);
     expect(await page.locator(".diff .d, .diff .a").allInnerTexts()).toEqual([
       expect.stringContaining("failed_attempt: 1"),
       expect.stringContaining("failed_attempt: 4"),
+      expect.stringMatching(/^\d+\n\+\n*$/),
+      expect.stringContaining("why you are asked again:"),
+      expect.stringContaining("This is a fresh working folder."),
     ]);
     await page.getByRole("button", { name: "error", exact: true }).click();
     await page.getByRole("cell", { name: "stuck_no_progress" }).first().waitFor();

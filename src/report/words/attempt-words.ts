@@ -248,14 +248,12 @@ function evaluationText({ purpose, result }: EventOf<"evaluation.finished">): st
   return `${purpose} failed after ${took} (${result.code}): ${quote(result.reason)}`;
 }
 
-/** By what is recorded of both: the message of a command is its exit code, whatever it printed. */
+/**
+ * By what is recorded of both: the message of a command is its exit code, whatever it printed. A failure is signed with
+ * the class it had before too many of the same made it `stuck_no_progress`.
+ */
 export function isSameFailure(error: Failure, before: Failure | null | undefined): before is Failure {
-  return (
-    before != null &&
-    before.signature === error.signature &&
-    before.code === error.code &&
-    before.class === error.class
-  );
+  return before != null && before.signature === error.signature;
 }
 
 /** The same failure again needs no words of its own: `attempt 2 failed like attempt 1 (EXIT_1)`. */

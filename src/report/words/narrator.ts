@@ -70,7 +70,8 @@ export class Narrator {
   /** The failure of the job that was told last, if this one is the same. */
   private toldBefore(job: number, error: Failure): Failure | null {
     const before = this.told.get(job);
-    if (error.attempt !== null && isSameFailure(error, before)) return before;
+    const isSame = isSameFailure(error, before) && before.class === error.class;
+    if (error.attempt !== null && isSame) return before;
     this.told.set(job, error);
     return null;
   }
