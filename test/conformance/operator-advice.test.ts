@@ -62,6 +62,21 @@ describe("what a refusal advises is not refused in its turn", () => {
     expect((await (await stage.resume()).rest()).order).toEqual(["a", "a", "b"]);
   });
 
+  it("retry of a completed step with a hint names the command that takes it, and what becomes of the files", async () => {
+    const stage = await Stage.begin(WORKSPACE, {});
+    await stage.rest();
+    const job = await stage.id("plan");
+    const files = "Files go back to the state before it: its own changes are taken back.";
+    const advice = await advised(stage, { type: "step.retry", job, hint: "leave the parser alone" });
+    expect(advice).toContain('| `daruma resume-from 1 plan --hint "..."` goes back to it:');
+    expect(advice.split(" | ").slice(1)).toEqual([
+      expect.stringMatching(new RegExp(`It takes the hint\\. ${files}$`)),
+      expect.stringMatching(new RegExp(`run again\\. ${files}$`)),
+    ]);
+    expect(await advised(stage, { type: "step.retry", job })).not.toContain("hint");
+    expect(await stage.operate({ type: "step.resume_from", job, hint: "leave the parser alone" })).toBeNull();
+  });
+
   it("hard_reset of a step that is about to run names pause, after which it is taken", async () => {
     const stage = await Stage.begin(WORKSPACE, { plan: [{ output: null, takesMs: 100 }] }, { capacity: 0 });
     const job = await stage.id("plan");

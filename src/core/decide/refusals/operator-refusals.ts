@@ -131,12 +131,15 @@ function unknownJob(run: Run, id: number): Refusal {
   return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
 }
 
-function refuseRetry(run: Run, { job: id, also, maxAttempts }: CommandOf<"step.retry">): Refusal | null {
+function refuseRetry(
+  run: Run,
+  { job: id, also, maxAttempts, hint }: CommandOf<"step.retry">,
+): Refusal | null {
   if (also !== undefined) return refuseSeveral(run, [id, ...also]);
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   const mayGoOn = maxAttempts === undefined && waitsForBreakers(run, job);
-  const refused = refuseWhileEnding(run, job) ?? (mayGoOn ? null : refuseAgain(run, job));
+  const refused = refuseWhileEnding(run, job) ?? (mayGoOn ? null : refuseAgain(run, job, hint !== undefined));
   if (refused !== null || maxAttempts === undefined) return refused;
   const step = job.step.definition.id;
   if (job.status === "held") return refuse("NOT_RETRYABLE", `${step} is held`, decideHold(job));
@@ -167,18 +170,19 @@ function decideHold({ id }: Job): Advice {
 }
 
 /** Why this job cannot simply run again. */
-function refuseAgain(run: Run, job: Job): Refusal | null {
+function refuseAgain(run: Run, job: Job, hinted = false): Refusal | null {
   const step = job.step.definition.id;
   const { status } = job;
   if (!mayRunAgainAtEnd(run, job)) return refuseAtEnd(job);
-  if (status === "completed") return refuse("STEP_COMPLETED", `${step} is completed`, wayBackTo(run, job));
+  if (status === "completed")
+    return refuse("STEP_COMPLETED", `${step} is completed`, wayBackTo(run, job, hinted));
   if (job.stoodInBy !== null)
     return refuse(
       "STEP_COMPLETED",
       `${step} failed, ${job.stoodInBy.step.definition.id} stood in for it, and what depends on it has gone on`,
-      wayBackTo(run, job),
+      wayBackTo(run, job, hinted),
     );
-  if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(run, job));
+  if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(run, job, hinted));
   if (status === "running")
     return refuse(
       "NOT_RETRYABLE",
@@ -193,12 +197,18 @@ function refuseAgain(run: Run, job: Job): Refusal | null {
 }
 
 /** Only advice that would not be refused in its turn. */
-function wayBackTo(run: Run, job: Job): Advice {
-  if (mayGoBackTo(job))
+function wayBackTo(run: Run, job: Job, hinted: boolean): Advice {
+  if (mayGoBackTo(job)) {
+    const told = hinted ? ' --hint "..."' : "";
+    const files =
+      run.definition.workspace === null
+        ? ""
+        : " Files go back to the state before it: its own changes are taken back.";
     return {
-      typed: `\`daruma resume-from ${run.id} ${typedName(job)}\` goes back to it: the step and everything that depends on it run again.`,
-      asked: adviceFor("STEP_COMPLETED").asked,
+      typed: `\`daruma resume-from ${run.id} ${typedName(job)}${told}\` goes back to it: the step and everything that depends on it run again.${files}`,
+      asked: `${adviceFor("STEP_COMPLETED").asked}${hinted ? " It takes the hint." : ""}${files}`,
     };
+  }
   return {
     typed: `Go back to the step it depends on, which did not complete: \`daruma resume-from ${run.id} STEP\`.`,
     asked:
