@@ -1,12 +1,13 @@
 import { DarumaError } from "../core/errors/errors.js";
-import type { Redactor } from "../core/redaction/redaction.js";
+import { plainText } from "../core/text/plain-text.js";
+import type { TypedWords } from "./operator-words.js";
 
-/** Of a command that lets a step work again: the hint as it is kept, or nothing. */
-export function hintSaid(
-  hint: string | undefined,
-  redactor: Pick<Redactor, "redact">,
-): { readonly hint?: string } {
-  return hint === undefined ? {} : { hint: redactor.redact(hint) };
+/**
+ * Of a command that lets a step work again: the hint as it is kept, or nothing. What a terminal would obey is taken
+ * out, and a secret that only shows then is hidden, too.
+ */
+export function hintSaid(hint: string | undefined, words: TypedWords): { readonly hint?: string } {
+  return hint === undefined ? {} : { hint: words.redact(plainText(words.redact(hint))) };
 }
 
 /** A hint is for attempts that follow; of what begins none it would be lost without a word. */

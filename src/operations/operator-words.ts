@@ -1,3 +1,4 @@
+import { DarumaError } from "../core/errors/errors.js";
 import type { Definition } from "../core/model/definition.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
@@ -6,25 +7,54 @@ import type { Store } from "../store/store.js";
 /** What stands in the log where nobody said why. */
 export const DEFAULT_REASON = "by hand";
 
+/** The reason of a client that was told to stop while it waited for its run. */
+export const INTERRUPTED_REASON = "interrupted at the command line";
+
+/** Nobody typed these: they hold no secret. */
+const OWN_WORDS: ReadonlySet<string> = new Set(["", DEFAULT_REASON, INTERRUPTED_REASON]);
+
+type Env = { readonly [name: string]: string | undefined };
+
+/** What people type on its way into the log. */
+export type TypedWords = Pick<Redactor, "redact" | "redactJson">;
+
 /** What a person types goes into the log: the secrets of the run's workflow are hidden in it as anywhere. */
-export async function redactorFor(
-  store: Store,
-  runId: number,
-  env: { readonly [name: string]: string | undefined } = process.env,
-): Promise<Redactor> {
-  return redactorOf((await definitionOf(store, runId))?.secrets ?? [], env);
+export async function redactorFor(store: Store, runId: number, env: Env = process.env): Promise<TypedWords> {
+  return typedWords((await definitionOf(store, runId))?.secrets ?? [], env);
 }
 
-/** For somebody who has the run's definition. */
-export function redactorOf(
-  secrets: readonly string[],
-  env: { readonly [name: string]: string | undefined } = process.env,
-): Redactor {
+/** Where a secret is not set, it cannot be found in what was typed: that is refused rather than kept in plain text. */
+export function typedWords(secrets: readonly string[], env: Env = process.env): TypedWords {
+  const missing = secrets.filter((name) => !env[name]);
+  if (missing.length === 0) return redactorOf(secrets, env);
+  return {
+    redact: (words) => (OWN_WORDS.has(words) ? words : refuseWords(missing)),
+    redactJson: (value) => (value === null ? value : refuseWords(missing)),
+  };
+}
+
+function refuseWords(missing: readonly string[]): never {
+  const names = missing.join(", ");
+  const optional = "leave out the reason, hint, text or output";
+  throw new DarumaError(
+    "MISSING_SECRET",
+    `not set in the environment: ${names}; what was typed may contain its value`,
+    {
+      hint: {
+        typed: `Set it, for example with \`export ${missing[0]}=...\`, or ${optional}.`,
+        asked: `Set it in the environment of the server and restart the server, or ${optional}.`,
+      },
+    },
+  );
+}
+
+/** For words that the process reads, not for what people type: what is not set is not hidden. */
+export function redactorOf(secrets: readonly string[], env: Env = process.env): Redactor {
   return createRedactor(secrets.flatMap((name) => (env[name] ? [{ name, value: env[name] }] : [])));
 }
 
 /** For words about several runs: the secrets of all their workflows. */
-export async function redactorOver(store: Store, runIds: readonly number[]): Promise<Redactor> {
+export async function redactorOver(store: Store, runIds: readonly number[]): Promise<TypedWords> {
   const secrets = new Map<string, readonly string[]>();
   for (const id of runIds) {
     const { definition_hash: hash } = (await store.readRun(id)) ?? {};
@@ -32,7 +62,7 @@ export async function redactorOver(store: Store, runIds: readonly number[]): Pro
     const text = await store.readDefinition(hash);
     secrets.set(hash, text === null ? [] : parseStoredDefinition(text, hash).secrets);
   }
-  return redactorOf([...new Set([...secrets.values()].flat())]);
+  return typedWords([...new Set([...secrets.values()].flat())]);
 }
 
 export async function redacted(store: Store, runId: number, words: string): Promise<string> {

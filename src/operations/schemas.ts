@@ -3,6 +3,7 @@ import { MAX_HINT_CHARS } from "../core/failure/hint-block.js";
 import { MAX_PRIORITY } from "../core/groups/concurrency.js";
 import { JOB_STATUSES } from "../core/model/rows.js";
 import { labelsProblem } from "../core/text/labels.js";
+import { plainText } from "../core/text/plain-text.js";
 import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
 import { parseMemorySize } from "../definition/read/memory-size.js";
 import { DEFAULT_REASON } from "./operator-words.js";
@@ -61,6 +62,7 @@ export const hint = z
   .string()
   .min(1)
   .max(MAX_HINT_CHARS)
+  .refine((text) => plainText(text).trim() !== "", "must not be empty")
   .optional()
   .describe("Text for the step's next attempts: in the prompt, as $DARUMA_HINT and as failure.hint.");
 

@@ -5,7 +5,7 @@ import { isOver, jobById, type Run } from "../../core/model/run.js";
 import type { Labels } from "../../core/text/labels.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Client, OutputOf } from "../../operations/client.js";
-import { DEFAULT_REASON } from "../../operations/operator-words.js";
+import { DEFAULT_REASON, INTERRUPTED_REASON } from "../../operations/operator-words.js";
 import { type EventItem, loggedEvent } from "../../operations/runs/event-item.js";
 import { ReplayedRun } from "../../report/lookup/replayed-log.js";
 import type { RunReference } from "../../report/lookup/run-reference.js";
@@ -232,7 +232,7 @@ export class ServerRun {
     const { session, client, runId, flags } = this;
     const { err, options } = session;
     if (flags.cancelOnInterrupt === true) {
-      const reason = "interrupted at the command line";
+      const reason = INTERRUPTED_REASON;
       const request = { run_id: runId, action: "cancel", reason, wait_ms: CANCEL_WAIT_MS } as const;
       const { status } = await client.call("control_run", request);
       writeLines(err, [`run ${runId} is ${status === "running" ? "being canceled" : status}`]);

@@ -6,7 +6,6 @@ import type { HoldDecision, OperatorCommand } from "../../core/model/commands.js
 import type { HoldAction } from "../../core/model/events.js";
 import type { JobRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
-import type { Redactor } from "../../core/redaction/redaction.js";
 import type { Json } from "../../core/text/json.js";
 import { loadRun } from "../../engine/load-run.js";
 import { findJob } from "../../report/lookup/choose-job.js";
@@ -18,7 +17,7 @@ import { throwIfRefused } from "../command-outcome.js";
 import type { Context } from "../context.js";
 import { hintSaid, refuseHint } from "../hints.js";
 import { operation } from "../operation.js";
-import { definitionOf, redactorFor } from "../operator-words.js";
+import { definitionOf, redactorFor, type TypedWords } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
 import {
   duration,
@@ -151,7 +150,7 @@ interface RunResult {
 interface RunPlan {
   readonly runId: number;
   readonly run: Run;
-  readonly redactor: Redactor;
+  readonly redactor: TypedWords;
   readonly items: HoldDecision[];
 }
 
@@ -289,7 +288,10 @@ async function decisionFor(
   if (action !== "complete" || job.status !== "held") return { ...said, output: null, items: null };
   const refused = tooDeep(output as Json);
   if (refused !== null) throw new DarumaError("OUTPUT_INVALID", `${job.step}: ${refused.message}`);
-  return { ...said, ...(await completedWith(store, outputDir, job, redactor.redactJson(output as Json))) };
+  return {
+    ...said,
+    ...(await completedWith(store, outputDir, job, redactor.redactJson((output ?? null) as Json))),
+  };
 }
 
 /** As if an attempt had given it: the step's schema holds, a large value becomes an artifact. */

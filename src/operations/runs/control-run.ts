@@ -20,7 +20,7 @@ import {
 } from "../controls/plan-control.js";
 import { hintSaid, refuseHint } from "../hints.js";
 import { operation } from "../operation.js";
-import { redactorFor } from "../operator-words.js";
+import { redactorOver } from "../operator-words.js";
 import { type CommandAnswer, nameOfPrincipal, putCommand, tryCommand } from "../put-command.js";
 import {
   dryRun,
@@ -201,8 +201,10 @@ const END_POLL_MS = 50;
 /** One thing that an operator asks of a run. A refusal is thrown with its code. */
 async function control(context: Context, request: ControlRequest): Promise<ControlAnswer> {
   const runId = await resolveRun(context.store, request.run_id);
-  const redactor = await redactorFor(context.store, runId);
   const { action: asked, dry_run, force, now } = request;
+  const children = now && !dry_run ? await unfinishedChildren(context.store, runId) : [];
+  // What was typed is told to all of them, or refused before any is.
+  const redactor = await redactorOver(context.store, [runId, ...children]);
   refuseHint(request.hint, asked, takesHint(asked));
   const reason = redactor.redact(request.reason);
   const told = hintSaid(request.hint, redactor);
@@ -213,7 +215,6 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
   }
   const { target, also } = await chooseTargets(context.store, runId, request);
   const command = commandOf(asked, { ...said, ...told, force, also, now }, target?.id ?? null);
-  const children = now && !dry_run ? await unfinishedChildren(context.store, runId) : [];
   const answer = await (dry_run
     ? tryCommand(context.store, runId, command)
     : putCommand(context, runId, command));

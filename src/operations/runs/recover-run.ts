@@ -17,7 +17,7 @@ import { limitsOnClusters } from "../clusters/limits-on-clusters.js";
 import { runBefore } from "../command-outcome.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { redactorOf } from "../operator-words.js";
+import { typedWords } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommandOn } from "../put-command.js";
 import {
   duration,
@@ -135,7 +135,7 @@ async function recover(context: Context, request: RecoverRequest) {
   // A key that was taken before is answered as it was then.
   const then = request.key === undefined ? null : await runBefore(store, runId, key);
   const run = then ?? (await loadRun(store, runId)).run;
-  const reason = redactorOf(run.definition.secrets).redact(request.reason);
+  const reason = typedWords(run.definition.secrets).redact(request.reason);
   const findings = await findIn(context, run, request);
   const jobs = findings.map(shownFinding);
   const items = findings
