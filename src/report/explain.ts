@@ -33,6 +33,8 @@ export interface ExplainOptions {
   readonly full?: boolean;
   /** It wants an engine, and nobody runs it. */
   readonly interrupted?: boolean;
+  /** What was handled or is open in its child runs; null: nothing. */
+  readonly below?: string | null;
   /** How many jobs have completed, where what was told has left out some that did. */
   readonly completed?: number;
 }
@@ -101,7 +103,9 @@ function overview(run: Run, stories: readonly JobStory[], options: ExplainOption
   const failures = stories.reduce((sum, story) => sum + story.failures, 0);
   const open = run.jobs.filter((job) => job.scope.open);
   const completed = options.completed ?? open.filter((job) => job.status === "completed").length;
-  const met = failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"}`;
+  const own = failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"}`;
+  const below = options.below ?? null;
+  const met = below === null ? own : `${failures === 0 ? "nothing failed in itself" : own}; ${below}`;
   return `Run ${run.id} of ${run.workflow} ${standing(run, options.interrupted === true)}: ${completed} of ${open.length} steps completed, ${met}.`;
 }
 

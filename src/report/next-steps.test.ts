@@ -8,7 +8,14 @@ import { type Advice, adviceLines, commandOf } from "./advice.js";
 import type { Call } from "./advised-commands.js";
 import { adviseOn, type Standing } from "./next-steps.js";
 
-const NOBODY: Standing = { interrupted: false, owner: null, childRuns: new Map(), asked: [] };
+const NOBODY: Standing = {
+  interrupted: false,
+  owner: null,
+  childRuns: new Map(),
+  asked: [],
+  top: 1,
+  below: [],
+};
 
 /** Of a run of a file, as it stands at the end of its log, or just after an event. */
 async function runOf(
@@ -209,7 +216,7 @@ transitions: [{ from: a, to: rescue, on: failure }]`;
       "There is nothing else to do: process 42 on build-1 goes on with it.",
     ]);
     const child: Run = { ...run, parent: { run_id: 4, job_id: 40_000_001 } };
-    expect(typed(adviseOn(child, { ...NOBODY, interrupted: true }))).toEqual(["daruma resume 4"]);
+    expect(typed(adviseOn(child, { ...NOBODY, interrupted: true, top: 4 }))).toEqual(["daruma resume 4"]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { LeaseOwner } from "../store/store.js";
 import { type Advice, advice } from "./advice.js";
 import {
   answerCommand,
+  explainCommand,
   redriveCommand,
   resetFailedCommand,
   resolveCommand,
@@ -18,9 +19,11 @@ import {
   parentAdvice,
   startAgain,
 } from "./failure-advice.js";
+import type { HandledChild } from "./handled-in-children.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { isImported } from "./lookup/own-runs.js";
 import { goesOnWith, programOf } from "./lookup/run-program.js";
+import { childText, isOpenChild } from "./words/handled-text.js";
 
 /** How a run stands beside what its log says. */
 export interface Standing {
@@ -28,6 +31,10 @@ export interface Standing {
   readonly interrupted: boolean;
   /** Who runs it. */
   readonly owner: Pick<LeaseOwner, "host" | "pid"> | null;
+  /** The run to resume: itself, or an open one that it is a child run of. */
+  readonly top: number;
+  /** Of a completed run: what was handled or is open in its child runs. */
+  readonly below: readonly HandledChild[];
   /** The newest child run of each job that had one. */
   readonly childRuns: ReadonlyMap<number, number>;
   /** The jobs that somebody asks about; of all of them where it is empty. */
@@ -40,7 +47,9 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
     return [advice("nothing", "The run was imported and can only be read: nothing can be done here.")];
   switch (run.status) {
     case "completed":
-      return [advice("nothing", completedText(run))];
+      return standing.below.length > 0
+        ? standing.below.map(belowAdvice)
+        : [advice("nothing", completedText(run))];
     case "canceled":
       return adviceOnCancel(run);
     case "failed":
@@ -60,6 +69,16 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
         ...whoGoesOn(run, standing),
       ];
   }
+}
+
+function belowAdvice(child: HandledChild): Advice {
+  const { run_id, status } = child;
+  if (isOpenChild(child) && status !== "held")
+    return advice("resume", `Its child run ${run_id} is open. Continue it:`, resumeCommand(run_id));
+  const text = isOpenChild(child)
+    ? `Its child run ${run_id} is held`
+    : `It completed with ${childText(child)}`;
+  return advice("explain", `${text}. See why:`, explainCommand(run_id));
 }
 
 function completedText(run: Run): string {
@@ -158,11 +177,10 @@ function questions(run: Run): Advice[] {
   );
 }
 
-function whoGoesOn(run: Run, { interrupted, owner }: Standing): Advice[] {
+function whoGoesOn(run: Run, { interrupted, owner, top }: Standing): Advice[] {
   const program = programOf(run);
   if (interrupted && program !== null) return [advice("wait", `The run ${goesOnWith(program)}.`)];
   if (interrupted) {
-    const top = run.parent === null ? run.id : run.parent.run_id;
     const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;
     return [advice("resume", `No process runs it any more. Continue ${whose}:`, resumeCommand(top))];
   }

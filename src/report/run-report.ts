@@ -50,7 +50,7 @@ export interface RunReport extends RunTimes {
   readonly handled_failures: readonly HandledFailure[];
   /** Jobs that did not run because of a failure that is handled. */
   readonly skipped_by_failure: readonly SkippedByFailure[];
-  /** Of a completed run: its child runs in which failures were handled. */
+  /** Of a completed run: its child runs in which failures were handled, or that are open. */
   readonly handled_in_children: readonly HandledChild[];
   readonly error: ErrorRecord | null;
   /** What a run that is about to end is at; null: it is not, or is over. */

@@ -162,11 +162,61 @@ it("a child run obeys --strict, and its parent does not end green", async () => 
   const ended = await cli.daruma("run", parent, "--strict");
   expect([ended.exitCode, ended.stdout]).toEqual([
     1,
-    expect.stringMatching(/^! run \d+ of parent completed, 1 failure handled: 1 in run \d+ of release$/m),
+    expect.stringMatching(/^! run \d+ of parent completed, 1 failure handled: test in run \d+ of release$/m),
   ]);
   const { value } = await cli.json<Strict>("show", "last");
   expect([value.status, value.strict]).toEqual(["completed", true]);
   expect((await cli.daruma("run", parent)).exitCode).toBe(0);
+});
+
+describe("a parent run", () => {
+  const CHILD =
+    "name: child\nsteps:\n  t: { exec: exit 1 }\n  mend: { exec: 'true' }\ntransitions: [{ from: t, to: mend, on: failure }]\n";
+  const PARENT = "name: parent\nsteps: { ship: { type: workflow, file: child.yaml } }\n";
+  const ids = (ended: { readonly stdout: string }) => Number(/run (\d+) of parent/.exec(ended.stdout)![1]);
+
+  it("names the failure that its child handled in reports, explain and list", async () => {
+    cli.write("child.yaml", CHILD);
+    const parent = ids(await cli.daruma("run", cli.write("above.yaml", PARENT)));
+    const id = String(parent);
+    const told = `1 failure handled in run ${parent + 1}: t`;
+    const report = async (...flags: string[]) => (await cli.daruma("report", id, ...flags)).stdout;
+    expect(await report("--format", "junit")).toMatch(
+      new RegExp(`failures="0"[^]*<skipped message=".*${told}`),
+    );
+    expect(await report("--format", "junit", "--strict")).toMatch(
+      new RegExp(`failures="1"[^]*<failure message="${told}`),
+    );
+    expect(await report("--format", "github")).toMatch(new RegExp(`^::warning title=ship .*::${told}`));
+    expect(await report("--format", "github", "--strict")).toMatch(
+      new RegExp(`^::error title=ship .*::${told}`),
+    );
+    const explained = (await cli.daruma("explain", id)).stdout;
+    expect(explained).toContain(told);
+    expect(explained).not.toContain("Nothing is left to do");
+    expect((await cli.daruma("list")).stdout).toMatch(
+      new RegExp(`^${parent} +completed, 1 handled +parent .*${told}`, "m"),
+    );
+  });
+
+  it("is not green while its child is open again, and says what to resume", async () => {
+    cli.write("child.yaml", CHILD);
+    const parent = ids(await cli.daruma("run", cli.write("above.yaml", PARENT)));
+    const [id, child] = [String(parent), String(parent + 1)];
+    await cli.daruma("retry", child, "t", "--force", "--no-resume");
+    const open = `its run ${child} is open: daruma resume ${child}`;
+    const ended = await cli.daruma("resume", id);
+    expect([ended.exitCode, ended.stdout]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^! run ${id} of parent completed, ${open}$`, "m")),
+    ]);
+    expect((await cli.daruma("resume", id, "--strict")).exitCode).toBe(1);
+    expect((await cli.daruma("explain", id)).stdout).toContain(open);
+    const listed = (await cli.daruma("list")).stdout;
+    expect(listed).toMatch(new RegExp(`to continue it: .*resume ${child}\\b`));
+    expect(listed).not.toMatch(new RegExp(`to continue it: .*resume ${id}\\b`));
+    expect((await cli.daruma("resume", child)).exitCode).toBe(0);
+  });
 });
 
 it("a channel hears of completed runs, and apart from them of handled failures", async () => {

@@ -36,7 +36,14 @@ function tell({ run: { id }, definition }: SimResult, log: readonly LoggedEvent[
           completed,
           ...(step ? { step } : {}),
         });
-        const standing = { interrupted: false, owner: null, childRuns: new Map<number, number>(), asked };
+        const standing = {
+          interrupted: false,
+          owner: null,
+          childRuns: new Map<number, number>(),
+          asked,
+          top: 1,
+          below: [],
+        };
         return { lines, hasMore, advice: adviseOn(run, standing) };
       };
       return { brief: explained(false), full: explained(true), recoveries: recoveries.recoveries };

@@ -203,7 +203,7 @@ export class ServerRun {
   private async tellWait(progress: Progress, signal: AbortSignal): Promise<void> {
     for (let told: string | null = null; !signal.aborted && (this.run === null || isQueued(this.run)); ) {
       const shown = await this.client.call("get_run", { run_id: this.runId, jobs: "none" }).catch(() => null);
-      const text = shown?.waits_for?.text ?? null;
+      const text = shown?.waits_for?.kind === "place" ? shown.waits_for.text : null;
       // What has been started since is told by its events.
       if (shown !== null && text === null) return;
       if (text !== null && text !== told) progress.say(`run ${this.runId} has not started: ${text}`);

@@ -27,8 +27,12 @@ export interface ShownBeside {
   /** The last server that could not go on with it, while nobody does. */
   readonly left_alone: { readonly host: string; readonly message: string } | null;
   readonly usage: readonly AttemptUsage[];
-  /** What it waits for, if it has not started. */
-  readonly waits_for: { readonly position: number | null; readonly text: string } | null;
+  /** What it waits for before it starts, or below it. */
+  readonly waits_for: {
+    readonly kind: "place" | "child";
+    readonly position: number | null;
+    readonly text: string;
+  } | null;
 }
 
 /** All that `show` tells of a run: every job, every route, and the state that expressions see. */
@@ -57,7 +61,8 @@ function groupLines({ concurrency, priority }: RunReport, waits: ShownBeside["wa
     const { group, limit } = concurrency;
     lines.push(`${INDENT}group: ${oneLine(group)} (${limit === 1 ? "one run" : `${limit} runs`} at a time)`);
   }
-  if (waits !== null) lines.push(`${INDENT}waiting: ${oneLine(queuedText(waits))}`);
+  if (waits?.kind === "child") lines.push(INDENT + oneLine(waits.text));
+  else if (waits !== null) lines.push(`${INDENT}waiting: ${oneLine(queuedText(waits))}`);
   return lines;
 }
 

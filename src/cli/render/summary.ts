@@ -54,7 +54,7 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
 
 /** Nothing failed in it that is not mended. */
 export function isClean(report: RunReport): boolean {
-  return report.status === "completed" && countHandled(report) === 0;
+  return report.status === "completed" && handledText(report) === null;
 }
 
 /** How it ended. A completed run with handled failures is not told in green: what it did not do stands in its first line. */
@@ -71,7 +71,8 @@ export function headlines({ report, counts }: RunSummary, paint: Paint): string[
   );
   const more = counts.join(", ");
   if (handled === null) return [`${title}${phase}${time === "" ? "" : ` ${time}`}: ${more}`];
-  const strict = report.strict ? ["strict: the exit code is 1, because a failure was handled"] : [];
+  const why = countHandled(report) > 0 ? "a failure was handled" : "a child run is open";
+  const strict = report.strict ? [`strict: the exit code is 1, because ${why}`] : [];
   return [
     `${title}, ${paint(colour, handled)}`,
     `${INDENT}${time === "" ? "" : `${time}: `}${more}`,

@@ -49,7 +49,7 @@ interface EndedRun {
   readonly status: RunStatus;
   readonly strict: boolean;
   readonly handled_failures: readonly unknown[];
-  /** Child runs in which failures were handled. */
+  /** Child runs in which failures were handled, or that are open. */
   readonly handled_in_children: readonly unknown[];
 }
 

@@ -10,14 +10,16 @@ import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../report/advic
 import { explainCommand } from "../../report/advised-commands.js";
 import { isToldInPart, readEventfulLog } from "../../report/eventful-log.js";
 import { explainTold } from "../../report/explain.js";
+import { handledInChildren } from "../../report/handled-in-children.js";
 import { type JobRecord, jobRecord } from "../../report/job-record.js";
 import { jobsCalled } from "../../report/lookup/choose-job.js";
 import { listNames, nameOf } from "../../report/lookup/job-name.js";
 import { pastRun } from "../../report/lookup/past-run.js";
-import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
+import { interruptedRuns, ownerOf, runToResume } from "../../report/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { adviseOn } from "../../report/next-steps.js";
 import { BudgetTeller, RecoveryTeller } from "../../report/told-recoveries.js";
+import { childText } from "../../report/words/handled-text.js";
 import { RunTeller } from "../../report/words/job-story.js";
 import { BUDGET_KINDS, type LeftBudget, sentenceOf } from "../../report/words/left-budgets.js";
 import type { Store } from "../../store/store.js";
@@ -122,8 +124,10 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
   const { told, recoveries, left, completed } = await tellRun(store, row, step);
+  const below = past === null ? await handledInChildren(store, row) : [];
   const story = explainTold(told, {
     full,
+    below: below.length === 0 ? null : below.map(childText).join("; "),
     interrupted,
     ...(completed === null ? {} : { completed }),
     ...(step === undefined ? {} : { step }),
@@ -140,6 +144,8 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
       : adviseOn(run, {
           interrupted,
           owner: await ownerOf(store, runId),
+          top: await runToResume(store, row),
+          below,
           childRuns: await childRunsOf(store, run),
           asked: story.asked,
         });
@@ -247,7 +253,9 @@ async function childRunsOf(store: Store, run: Run): Promise<Map<number, number>>
 }
 
 function placeLines(waits: WaitsForPlace | null): string[] {
-  return waits === null ? [] : ["", `It has not started: ${queuedText(waits)}.`];
+  return waits === null
+    ? []
+    : ["", waits.kind === "child" ? `It ${waits.text}.` : `It has not started: ${queuedText(waits)}.`];
 }
 
 const MAX_WAITING = 1_000;

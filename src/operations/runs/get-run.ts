@@ -99,7 +99,7 @@ const runDetails = z.object({
     .describe("Jobs that did not run because of a failure that is handled."),
   handled_in_children: z
     .array(z.object(zodFields(HANDLED_CHILD, { others: "dropped" })))
-    .describe("Of a completed run: its child runs in which failures were handled."),
+    .describe("Of a completed run: its child runs in which failures were handled, or that are open."),
   undone: z
     .object({ done: z.array(undoneJob), left: z.array(undoneJob) })
     .nullable()

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
+import { type HandledChild, handledInChildren } from "../../report/handled-in-children.js";
 import { isImported } from "../../report/lookup/own-runs.js";
-import { interruptedRuns } from "../../report/lookup/run-owner.js";
+import { interruptedRuns, runToResume } from "../../report/lookup/run-owner.js";
 import { programOf } from "../../report/lookup/run-program.js";
 import { OUTCOMES, outcomeOf, type RunOutcome } from "../../report/run-outcome.js";
 import { timesOf } from "../../report/run-report.js";
 import { type ToldRun, toldOf } from "../../report/run-tally.js";
+import { childText, isOpenChild } from "../../report/words/handled-text.js";
 import { happenedText } from "../../report/words/run-happened.js";
 import type { RunFilter } from "../../store/filters.js";
 import type { Store } from "../../store/store.js";
@@ -45,7 +47,9 @@ const runItemShape = z.object({
   duration_ms: z.number().nullable(),
   error: error.nullable(),
   jobs: z.record(z.string(), z.number()).describe("How many jobs have which status."),
-  handled: z.number().describe("Failed jobs whose failure was handled."),
+  resumes: z.number().describe("The run to resume: itself, or an open one that it is a child run of."),
+  handled: z.number().describe("Failures that were handled, of a completed run also in its child runs."),
+  open_children: z.array(z.number()).describe("Of a completed run: its child runs that are open."),
   recoveries: z.number().describe("How often a rung brought a step back."),
   waiting: z.number().describe("Jobs that wait for a person: holds and open questions."),
   asks: z.enum(["hold", "dead_letter", "question"]).nullable().describe("What the first of them is."),
@@ -128,7 +132,12 @@ export async function listRunReports(
     if (items.length === limit) return { items, next: items.at(-1)!.run_id };
     const id = run.workflow_id;
     if (!versions.has(id)) versions.set(id, (await store.readWorkflow(id))!.version);
-    items.push(itemOf(run, { interrupted, waits, version: versions.get(id)! }, await toldOf(store, run)));
+    const stands = {
+      ...{ interrupted, waits, version: versions.get(id)! },
+      below: await handledInChildren(store, run),
+      resumes: interrupted ? await runToResume(store, run) : run.id,
+    };
+    items.push(itemOf(run, stands, await toldOf(store, run)));
   }
   return { items, next: null };
 }
@@ -137,6 +146,12 @@ export async function listRunReports(
 interface StandsNow {
   readonly interrupted: boolean;
   readonly waits: WaitsForPlace | null;
+}
+
+interface Listed extends StandsNow {
+  readonly version: number;
+  readonly below: readonly HandledChild[];
+  readonly resumes: number;
 }
 
 async function* runsOf(
@@ -177,7 +192,7 @@ const ASKS = { held: "hold", dead_letter: "dead_letter", question: "question", h
 
 function itemOf(
   run: RunRow,
-  { interrupted, waits, version }: StandsNow & { readonly version: number },
+  { interrupted, waits, version, below, resumes }: Listed,
   told: ToldRun,
 ): RunItem {
   const { recoveries, waiting, tally } = told;
@@ -200,11 +215,17 @@ function itemOf(
     ...timesOf(run),
     error,
     jobs: tally.jobs,
-    handled: tally.handled,
+    resumes,
+    handled: below.reduce((sum, { failures }) => sum + failures, tally.handled),
+    open_children: below.filter(isOpenChild).map(({ run_id }) => run_id),
     recoveries,
     waiting,
     asks: tally.concern === null ? null : ASKS[tally.concern.kind],
-    happened: waits?.text ?? happenedText({ status: run.status, error, recoveries, tally }),
+    happened:
+      waits?.text ??
+      [happenedText({ status: run.status, error, recoveries, tally }), ...below.map(childText)]
+        .filter((each) => each !== "")
+        .join("; "),
   };
 }
 

@@ -39,16 +39,20 @@ export const runLoops = z
 
 export const waitsForPlace = z
   .object({
-    kind: z.literal("place"),
+    kind: z.enum(["place", "child"]),
     position: z
       .number()
       .nullable()
-      .describe("Its position in the queue of its group, from 1; null: nobody waits with it."),
+      .describe(
+        "Its position in the queue of its group, from 1; null: nobody waits with it, or it has begun.",
+      ),
     runs: z.array(z.number()).describe("The runs that it waits for."),
     text: z.string(),
   })
   .nullable()
-  .describe("What a run that has not started waits for; null: for nothing.");
+  .describe(
+    "What a run that has not started waits for, or the child run that it waits for while somebody has to decide; null: for nothing.",
+  );
 
 export const pastAt = z
   .object({ seq: z.number(), time: z.string(), type: z.string() })

@@ -1,13 +1,51 @@
 import type { z } from "zod";
-import type { RunRow } from "../../core/model/rows.js";
+import type { RunRow, RunStatus } from "../../core/model/rows.js";
 import { placeWait } from "../../engine/places/place-text.js";
+import { listHolds } from "../../report/holds.js";
+import { listNames, nameOf } from "../../report/lookup/job-name.js";
 import type { Store } from "../../store/store.js";
 import type { waitsForPlace } from "./run-shapes.js";
 
 export type WaitsForPlace = NonNullable<z.output<typeof waitsForPlace>>;
 
-/** What the runs among these wait for that have not begun, by run. Groups are read once, and only where one waits. */
+/** What the runs among these wait for, by run: a place before they begin, or a child run that somebody has to decide about. */
 export async function waitsOf(
+  store: Store,
+  runs: readonly RunRow[],
+  now: number,
+): Promise<ReadonlyMap<number, WaitsForPlace>> {
+  const found = new Map(await placesOf(store, runs, now));
+  for (const run of runs) {
+    if (run.status !== "running") continue;
+    const { ids, text } = await childrenWaiting(store, run.id);
+    if (ids.length > 0) found.set(run.id, { kind: "child", position: null, runs: ids, text });
+  }
+  return found;
+}
+
+const OPEN: readonly RunStatus[] = ["running", "held", "paused"];
+
+async function childrenWaiting(store: Store, runId: number): Promise<{ ids: number[]; text: string }> {
+  const ids: number[] = [];
+  const told: string[] = [];
+  const look = async (above: number): Promise<void> => {
+    for (const child of await store.listRuns({ parentRun: above, status: OPEN })) {
+      if (child.status === "running" && (child.waiting ?? 0) === 0) await look(child.id);
+      else {
+        const holds = await listHolds(store, { runId: child.id });
+        const names = listNames(holds, ({ step, scope }) => nameOf(step, scope));
+        const how = child.status === "running" ? "asks" : child.status;
+        ids.push(child.id);
+        told.push(`run ${child.id}, ${how}${names === "" ? "" : `: ${names}`}`);
+      }
+    }
+  };
+  await look(runId);
+  return { ids, text: `waits for ${listNames(told, (each) => each)}` };
+}
+
+/** Groups are read once, and only where one waits. */
+async function placesOf(
   store: Store,
   runs: readonly RunRow[],
   now: number,

@@ -13,6 +13,7 @@ function job(name: string, changes: Partial<ReportedJob> = {}): ReportedJob {
     status: "completed",
     handled: false,
     handledBy: null,
+    below: null,
     takenOver: false,
     error: null,
     printed: "",

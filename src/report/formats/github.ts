@@ -1,6 +1,7 @@
 import { commandMessage, commandProperty } from "../../core/text/escapes.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import {
+  errorOf,
   handledWords,
   isBroken,
   isHandled,
@@ -20,15 +21,16 @@ export function githubText({ summary: { report }, jobs }: ReportedRun): string {
       "error",
       jobs.filter((job) => isBroken(job, report)),
       (job) => {
-        const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
-        return [`${job.name} ${job.status === "held" ? "is held" : "failed"} (${code})`, message];
+        const { code, message } = errorOf(job);
+        const how = job.status === "held" ? "is held" : job.below === null ? "failed" : handledWords(job);
+        return [`${job.name} ${how} (${code})`, message];
       },
     ),
     ...annotations(
       "warning",
       jobs.filter((job) => isHandled(job, report) || isRescued(job)),
       (job) => {
-        const { code: why = "UNKNOWN", message: what = "failed" } = job.error ?? {};
+        const { code: why, message: what } = errorOf(job);
         if (isHandled(job, report)) return [`${job.name} ${handledWords(job)} (${why})`, what];
         const { code, message } = job.earlierFailures.at(-1)!;
         return [`${job.name} passed on attempt ${job.attempts} (${code})`, message];

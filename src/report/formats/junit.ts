@@ -1,7 +1,14 @@
 import { xmlAttribute, xmlText } from "../../core/text/escapes.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { RunReport } from "../run-report.js";
-import { handledWords, isBroken, isHandled, type ReportedJob, type ReportedRun } from "./reported-run.js";
+import {
+  errorOf,
+  handledWords,
+  isBroken,
+  isHandled,
+  type ReportedJob,
+  type ReportedRun,
+} from "./reported-run.js";
 
 const MS_PER_SECOND = 1_000;
 const MAX_MESSAGE_CHARS = 500;
@@ -50,10 +57,12 @@ function outcome(job: ReportedJob, report: RunReport): string[] {
   const reason = whySkipped(job, report);
   if (reason !== null) return [`      <skipped${attributes({ message: reason })}/>`];
   if (!isBroken(job, report)) return [];
-  const { code = "UNKNOWN", message = "failed" } = job.error ?? {};
+  const { code, message } = errorOf(job);
   const held = job.status === "held" ? "held for a decision: " : "";
   const told = attributes({ message: held + oneLine(message, MAX_MESSAGE_CHARS), type: code });
-  return [`      <failure${told}>${xmlText(job.printed === "" ? message : job.printed)}</failure>`];
+  return [
+    `      <failure${told}>${xmlText(job.printed === "" || job.below !== null ? message : job.printed)}</failure>`,
+  ];
 }
 
 /** What somebody who sees a green case may want to know all the same. */
@@ -67,9 +76,11 @@ function story(job: ReportedJob): string[] {
 
 /** Null: it has passed or failed. A failure that was handled is neither: no reader may count it as a test that passed. */
 function whySkipped(job: ReportedJob, report: RunReport): string | null {
-  const { status, error } = job;
-  if (isHandled(job, report))
-    return `${handledWords(job)}: ${oneLine(error?.message ?? "failed", MAX_MESSAGE_CHARS)} (${error?.code ?? "UNKNOWN"})`;
+  const { status } = job;
+  if (isHandled(job, report)) {
+    const { code, message } = errorOf(job);
+    return `${handledWords(job)}: ${oneLine(message, MAX_MESSAGE_CHARS)} (${code})`;
+  }
   if (status === "completed" || status === "failed" || status === "held") return null;
   if (status === "skipped" || status === "canceled") return status;
   return `not finished (${status})`;

@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.js";
 import { nameOf } from "../lookup/job-name.js";
 import { type JobReport, openReport, type RunReport } from "../run-report.js";
 import { type RunSummary, summariseRun } from "../run-summary.js";
-import { handlerText } from "../words/handled-text.js";
+import { childText, handlerText } from "../words/handled-text.js";
 
 /** What every report of a run is made from. */
 export interface ReportedRun {
@@ -19,6 +19,8 @@ export interface ReportedJob {
   readonly handled: boolean;
   /** What handled its failure; null: it was not handled. */
   readonly handledBy: string | null;
+  /** What was handled or is open in its child run, though it completed; null: nothing. */
+  readonly below: string | null;
   readonly takenOver: boolean;
   readonly error: Pick<ErrorRecord, "code" | "message"> | null;
   /** What the failed attempt printed last, stdout before stderr. */
@@ -48,6 +50,11 @@ export async function readReportedRun(
   const { report: recorded, jobs } = await openReport(store, runId);
   const report = { ...recorded, strict: recorded.strict || strict };
   const handledBy = new Map(report.handled_failures.map((each) => [each.job_id, handlerText(each)]));
+  const below = new Map<number, string>();
+  for (const child of report.handled_in_children) {
+    const told = below.get(child.under_job_id);
+    below.set(child.under_job_id, `${told === undefined ? "" : `${told}; `}${childText(child)}`);
+  }
   const attempts = attemptsByJob(await store.readAttempts(runId));
   const kept: ReportedJob[] = [];
   // Outputs may be large: only what a report tells of is kept of each job as it passes.
@@ -56,6 +63,7 @@ export async function readReportedRun(
       kept.push({
         ...reportedJob(job, attempts.get(job.id) ?? []),
         handledBy: handledBy.get(job.id) ?? null,
+        below: job.status === "completed" ? (below.get(job.id) ?? null) : null,
       });
       yield job;
     }
@@ -70,17 +78,27 @@ export function isRescued({ status, hasPassed, earlierFailures }: ReportedJob): 
 }
 
 /** Nothing went on from its failure: neither a step that handled it, nor another attempt. With `strict` a step that handled it is not enough. */
-export function isBroken({ status, handled }: ReportedJob, { strict }: Pick<RunReport, "strict">): boolean {
-  return status === "held" || (status === "failed" && (!handled || strict));
+export function isBroken(
+  { status, handled, below }: ReportedJob,
+  { strict }: Pick<RunReport, "strict">,
+): boolean {
+  return status === "held" || (status === "failed" && (!handled || strict)) || (below !== null && strict);
 }
 
 /** It failed, and what the file says of that was done: neither a failure nor a success. */
 export function isHandled(job: ReportedJob, report: Pick<RunReport, "strict">): boolean {
-  return job.status === "failed" && !isBroken(job, report);
+  return (job.status === "failed" || job.below !== null) && !isBroken(job, report);
+}
+
+/** Its error, or what stands for one where the failure is its child run's. */
+export function errorOf({ error, below }: ReportedJob): Pick<ErrorRecord, "code" | "message"> {
+  if (below !== null) return { code: "CHILD_RUN", message: below };
+  return { code: error?.code ?? "UNKNOWN", message: error?.message ?? "failed" };
 }
 
 /** `failed and was handled by fallback`. */
-export function handledWords({ handledBy }: ReportedJob): string {
+export function handledWords({ handledBy, below }: ReportedJob): string {
+  if (below !== null) return "completed, but its child run is not clean";
   return `failed and was handled${handledBy === null ? "" : ` by ${handledBy}`}`;
 }
 
@@ -94,7 +112,10 @@ function attemptsByJob(attempts: readonly AttemptRow[]): Map<number, AttemptRow[
   return byJob;
 }
 
-function reportedJob(job: JobReport, attempts: readonly AttemptRow[]): Omit<ReportedJob, "handledBy"> {
+function reportedJob(
+  job: JobReport,
+  attempts: readonly AttemptRow[],
+): Omit<ReportedJob, "handledBy" | "below"> {
   const { error } = job;
   const { stdout_tail = "", stderr_tail = "" } = error?.cause ?? error ?? {};
   return {

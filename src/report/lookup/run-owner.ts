@@ -11,6 +11,15 @@ export async function ownerOf(store: Store, runId: number): Promise<LeaseOwner |
   return parent === null ? null : ownerOf(store, parent.run_id);
 }
 
+/** Whoever goes on with a run goes on with its child runs; but one above it that is over goes on with nothing. */
+export async function runToResume(
+  store: Store,
+  { id, parent }: Pick<RunRow, "id" | "parent">,
+): Promise<number> {
+  const above = parent === null ? null : await store.readRun(parent.run_id);
+  return above === null || above.finished_at !== null ? id : runToResume(store, above);
+}
+
 type Owned = Pick<RunRow, "id" | "status" | "managed" | "parent" | "options">;
 
 /**

@@ -27,13 +27,15 @@ describe("the words for handled failures", () => {
   });
 
   it("name the child runs in which failures were handled", () => {
-    const handled_in_children = [{ run_id: 8, workflow: "release", failures: 2 }];
+    const handled_in_children = [
+      { run_id: 8, workflow: "release", status: "completed", failures: 2, steps: "test, lint" },
+    ];
     const own = { handled_failures: [lint], skipped_by_failure: [] };
     expect(handledText({ handled_failures: [], skipped_by_failure: [], handled_in_children })).toBe(
-      "2 failures handled: 2 in run 8 of release",
+      "2 failures handled: test, lint in run 8 of release",
     );
     expect(handledText({ ...own, handled_in_children })).toBe(
-      "3 failures handled: lint, by continue_on_failure; 2 in run 8 of release",
+      "3 failures handled: lint, by continue_on_failure; test, lint in run 8 of release",
     );
   });
 

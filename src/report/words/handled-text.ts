@@ -9,11 +9,13 @@ interface Place {
 
 type HandledBy = Pick<Handling, "how" | "by">;
 
-/** A child run in which so many failures were handled. Spelled out: the page reads this file, and knows no store. */
-interface ChildEnd {
+/** A child run in which failures were handled, or that is open. Spelled out: the page reads this file, and knows no store. */
+export interface ChildEnd {
   readonly run_id: number;
   readonly workflow: string;
+  readonly status: string;
   readonly failures: number;
+  readonly steps: string;
 }
 
 /** What a completed run tells of the failures that it did not mend. */
@@ -27,23 +29,46 @@ export interface HandledEnd {
 export function countHandled({
   handled_failures: own,
   handled_in_children: children,
-}: Pick<HandledEnd, "handled_failures" | "handled_in_children">): number {
+}: {
+  readonly handled_failures: readonly unknown[];
+  readonly handled_in_children: readonly Pick<ChildEnd, "failures">[];
+}): number {
   return own.length + children.reduce((sum, { failures }) => sum + failures, 0);
 }
 
 /** `1 failure handled: test, by fallback; skipped: publish`; null: there was none, or it was mended. */
 export function handledText(end: HandledEnd): string | null {
   const count = countHandled(end);
-  if (count === 0) return null;
+  const children = end.handled_in_children;
+  const open = named(children.filter(isOpenChild), openChildText, "; ");
+  if (count === 0) return open === "" ? null : open;
   const own = named(end.handled_failures, (each) => `${placeText(each)}, by ${handlerText(each)}`, "; ");
   const below = named(
-    end.handled_in_children,
-    ({ run_id, workflow, failures }) => `${failures} in run ${run_id} of ${workflow}`,
+    children.filter((child) => !isOpenChild(child)),
+    ({ run_id, workflow, steps }) => `${steps} in run ${run_id} of ${workflow}`,
     "; ",
   );
   const skipped = named(end.skipped_by_failure, placeText, ", ");
-  const told = [own, below, skipped === "" ? "" : `skipped: ${skipped}`].filter((each) => each !== "");
+  const told = [own, below, skipped === "" ? "" : `skipped: ${skipped}`, open].filter((each) => each !== "");
   return `${counted(count, "failure")} handled: ${told.join("; ")}`;
+}
+
+/** What failed in it, or what it waits for. */
+export function childText(child: ChildEnd): string {
+  return isOpenChild(child)
+    ? openChildText(child)
+    : `${counted(child.failures, "failure")} handled in run ${child.run_id}: ${child.steps}`;
+}
+
+export function isOpenChild({ status }: Pick<ChildEnd, "status">): boolean {
+  return status !== "completed";
+}
+
+/** A child run that is not over, though the run that it is for is: somebody has reopened it. */
+function openChildText({ run_id: id, status }: ChildEnd): string {
+  return status === "held"
+    ? `its run ${id} is held: daruma explain ${id}`
+    : `its run ${id} is open: daruma resume ${id}`;
 }
 
 function placeText({ step, scope }: Place): string {

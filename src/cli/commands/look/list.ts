@@ -72,8 +72,10 @@ function runLines(runs: readonly ListedRun[], width: number): string[] {
 }
 
 /** No run looks as if nothing had failed in which a failure was handled. */
-function handledMark({ status, handled }: Pick<ListedRun, "status" | "handled">): string {
-  return status === "completed" && handled > 0 ? `, ${handled} handled` : "";
+function handledMark({ status, handled, open_children }: ListedRun): string {
+  if (status !== "completed") return "";
+  const open = open_children.map((id) => `, run ${id} open`).join("");
+  return (handled > 0 ? `, ${handled} handled` : "") + open;
 }
 
 function lastWords(run: ListedRun): string {
@@ -81,12 +83,9 @@ function lastWords(run: ListedRun): string {
   return handledMark(run) === "" ? (run.waits_for?.text ?? "") : run.happened;
 }
 
-/** Whoever goes on with a run goes on with its child runs. */
 function interruptedLines(runs: readonly ListedRun[], toType: CommandLine): string[] {
   const interrupted = new Map(
-    runs
-      .filter((run) => run.interrupted)
-      .map(({ run_id, parent, needs_program }) => [parent?.run_id ?? run_id, needs_program]),
+    runs.filter((run) => run.interrupted).map(({ resumes, needs_program }) => [resumes, needs_program]),
   );
   return [...interrupted].map(([id, program]) =>
     program === null
