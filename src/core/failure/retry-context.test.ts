@@ -71,6 +71,17 @@ describe("buildRetryContext", () => {
     expect(text).toContain("stderr: empty\n");
   });
 
+  it("does not say of a lost attempt that it printed nothing", () => {
+    const failure = {
+      code: "WORKER_LOST",
+      class: "infrastructure",
+      message: "lost",
+      exit_code: null,
+    } as const;
+    const { text } = buildRetryContext(input({ failure, stderr: "" }));
+    expect(text).toContain("stderr: not known\nstdout: not known\n");
+  });
+
   it("has the last 1,000 characters of stderr and no more, and says so in the manifest", () => {
     const { text, manifest } = buildRetryContext(
       input({ stderr: `secret start ${"x".repeat(5_000)}THE END` }),

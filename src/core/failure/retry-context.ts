@@ -75,8 +75,8 @@ export function buildRetryContext(input: RetryContextInput): Context {
       : [`last_command: ${headerValue(input.lastCommand, MAX_COMMAND_CHARS)}`]),
     ...(changes === null || changes.files === null ? [] : changedFileLines(changes.files)),
     ...(summary === null ? [] : [`summary:\n${summary.text}`]),
-    ...tailLines("stderr", input.stderr, stderr),
-    ...(input.stdout === null ? [] : tailLines("stdout", printed, stdout)),
+    ...tailLines("stderr", input.stderr, stderr, failure),
+    ...(input.stdout === null ? [] : tailLines("stdout", printed, stdout, failure)),
     ...repairLines(input.repairs),
   ];
   const text = [
@@ -106,8 +106,9 @@ function countsOf(original: string, included: string): Counts {
   return { originalChars: original.length, includedChars: included.length };
 }
 
-function tailLines(name: string, original: string, tail: string): string[] {
-  if (original === "") return [`${name}: empty`];
+/** Of a lost attempt nobody has said what it printed. */
+function tailLines(name: string, original: string, tail: string, { code }: Pick<Failure, "code">): string[] {
+  if (original === "") return [`${name}: ${code === "WORKER_LOST" ? "not known" : "empty"}`];
   return tail === "" ? [] : [`${name}, last ${tail.length} of ${original.length} characters:\n${tail}`];
 }
 
