@@ -38,6 +38,9 @@ describe("a decision", () => {
   it("about a run that needs its program is only recorded", { tags: ["R10"] }, async () => {
     const created = { options: { program: "/srv/orders.mjs" }, cause: { mark: "key/17", request: null } };
     expect(await told(created)).toBe("done\nrun 3 goes on when /srv/orders.mjs (key 17) starts\n");
+    // A start of it would begin another run.
+    const keyless = { options: { program: "/srv/orders.mjs" }, cause: null };
+    expect(await told(keyless)).toBe("done\nrun 3 goes on when /srv/orders.mjs calls daruma.resume(3)\n");
   });
 
   it("is only recorded where somebody runs the run, with --no-resume, and in a dry run", {

@@ -113,7 +113,7 @@ export function goingOn(
         : "the process that runs it continues it",
     ];
   if (status === "running" && managed) return [`run ${run_id} is a server's: it waits until one is started`];
-  if (status === "running" && program !== null) return [`run ${run_id} ${goesOnWith(program)}`];
+  if (status === "running" && program !== null) return [`run ${run_id} ${goesOnWith(program, run_id)}`];
   if (status === "running" || status === "paused")
     return [`next: ${commandLine(options, `resume ${run_id}`)}`];
   if (status === "held") return [`next: ${commandLine(options, `holds ${run_id}`)}`];

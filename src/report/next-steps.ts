@@ -179,7 +179,7 @@ function questions(run: Run): Advice[] {
 
 function whoGoesOn(run: Run, { interrupted, owner, top }: Standing): Advice[] {
   const program = programOf(run);
-  if (interrupted && program !== null) return [advice("wait", `The run ${goesOnWith(program)}.`)];
+  if (interrupted && program !== null) return [advice("wait", `The run ${goesOnWith(program, run.id)}.`)];
   if (interrupted) {
     const whose = top === run.id ? "it" : `run ${top}, which it is a child run of`;
     return [advice("resume", `No process runs it any more. Continue ${whose}:`, resumeCommand(top))];

@@ -15,7 +15,7 @@ const HEAD = "next: ";
 export function nextLines(summary: RunSummary, look: SummaryLook): string[] {
   const { run_id: id, status, interrupted, imported, needs_program: program } = summary.report;
   const { commandLine } = look;
-  if (interrupted && program !== null) return [`run ${id} ${goesOnWith(program)}`];
+  if (interrupted && program !== null) return [`run ${id} ${goesOnWith(program, id)}`];
   if (interrupted || (status === "paused" && !imported)) return [`${HEAD}${commandLine(`resume ${id}`)}`];
   if (status === "failed" || status === "held") return listed(endCommands(summary, look), look);
   const isUnderWay = status === "pending" || status === "running";

@@ -25,6 +25,10 @@ export function programName({ file, key }: RunProgram): string {
 }
 
 /** What becomes of a run that any decision was taken about, and of one that was interrupted. */
-export function goesOnWith(program: RunProgram): string {
-  return `goes on when ${programName(program)} starts`;
+export function goesOnWith(program: RunProgram, runId: number): string {
+  const name = programName(program);
+  // Without a key a start of the program begins another run.
+  return program.key === null
+    ? `goes on when ${name} calls daruma.resume(${runId})`
+    : `goes on when ${name} starts`;
 }

@@ -27,7 +27,7 @@ function sentence(answer: OutputOf<"control_run">, { options }: Session, { progr
   if (phase !== null) {
     const doing = phase === "undo" ? "what it did is being undone" : "its finally steps are running";
     if (owner === null && status === "running" && program !== null)
-      return `run ${run_id} is canceled; ${doing} once its program runs: it ${goesOnWith(program)}`;
+      return `run ${run_id} is canceled; ${doing} once its program runs: it ${goesOnWith(program, run_id)}`;
     const next = owner === null && status !== "held" ? "resume" : "show";
     return `run ${run_id} is canceled; ${doing}: ${commandLine(options, `${next} ${run_id}`)}`;
   }

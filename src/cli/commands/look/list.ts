@@ -90,6 +90,6 @@ function interruptedLines(runs: readonly ListedRun[], toType: CommandLine): stri
   return [...interrupted].map(([id, program]) =>
     program === null
       ? `run ${id} was interrupted; to continue it: ${toType(`resume ${id}`)}`
-      : `run ${id} was interrupted; it ${goesOnWith(program)}`,
+      : `run ${id} was interrupted; it ${goesOnWith(program, id)}`,
   );
 }

@@ -63,7 +63,7 @@ async function recoverAlone(
   program: RunProgram | null = null,
 ): Promise<number> {
   const done = await client.call("recover_run", input);
-  const after = program === null ? [] : [`run ${done.run_id} ${goesOnWith(program)}`];
+  const after = program === null ? [] : [`run ${done.run_id} ${goesOnWith(program, done.run_id)}`];
   tell(session, done, [...recoveryLines(done), ...after]);
   return EXIT.completed;
 }
