@@ -92,13 +92,13 @@ describe("with real git: soft reset", () => {
     expect(run.text("patches/steps/step-0001.patch")).toContain(`of-${secret}.txt`);
   });
 
-  it("tells an agent's next attempt which files it had changed, and nothing of the transcript", {
+  it("tells an agent's next attempt which files it had changed, and of the transcript the last 1,000 characters", {
     tags: ["M13", "M16"],
   }, async () => {
     const from = runs.source();
     const agent = counting(
       from,
-      `cat > ${from.marks}/prompt-$n; [ "$n" -gt 1 ] && exit 0; printf LONG_%s TRANSCRIPT; echo x > wrong.txt; echo "no such module" >&2; exit 3`,
+      `cat > ${from.marks}/prompt-$n; [ "$n" -gt 1 ] && exit 0; printf LONG_%s TRANSCRIPT; printf '=%.0s' $(seq 2000); printf END_%s OF_IT; echo x > wrong.txt; echo "no such module" >&2; exit 3`,
     );
     const run = await runs.run(
       healingFile(from, "self_heal: true", `  edit: { type: agent, exec: ${agent}, prompt: mend it }`),
@@ -108,6 +108,10 @@ describe("with real git: soft reset", () => {
     expect(told).toContain("changed_files: 1\n- wrong.txt");
     expect(told).toContain(`diff_hash: ${failed!.error.diff_hash}`);
     expect(told).toContain("do not re-run unchanged remediation");
+    // stderr first, and of stdout what it leaves of the room.
+    expect(told).toContain("stderr, last 15 of 15 characters:\nno such module\n");
+    expect(told).toContain("stdout, last 985 of 2024 characters:\n");
+    expect(told).toMatch(/[^=]={976}END_OF_IT/);
     expect(told).not.toContain("LONG_TRANSCRIPT");
   });
 });
