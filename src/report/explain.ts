@@ -100,8 +100,10 @@ function untouched(run: Run, step: string, wanted: readonly Job[], told: readonl
 }
 
 function overview(run: Run, stories: readonly JobStory[], options: ExplainOptions): string {
-  const failures = stories.reduce((sum, story) => sum + story.failures, 0);
   const open = run.jobs.filter((job) => job.scope.open);
+  // These failed in the run from which they were taken over.
+  const before = open.filter(({ stoodInBy, attempt }) => stoodInBy !== null && attempt === 0).length;
+  const failures = stories.reduce((sum, story) => sum + story.failures, before);
   const completed = options.completed ?? open.filter((job) => job.status === "completed").length;
   const own = failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"}`;
   const below = options.below ?? null;

@@ -45,9 +45,14 @@ export function jobRecord(run: RunRow, job: JobRow): JobRecord {
     handled: job.handled,
     stood_in_by: job.stood_in_by,
     dead_letter: job.dead_letter,
-    taken_over: run.options.reused?.from != null && job.status === "completed" && job.attempt_id === 0,
+    taken_over: run.options.reused?.from != null && job.attempt_id === 0 && hasDone(job),
     due_at: job.due_at === null ? null : iso(job.due_at),
     error: job.error,
     failure_handler_id: job.failure_handler_id,
   };
+}
+
+/** Another job may have stood in for it. */
+function hasDone({ status, stood_in_by: by }: JobRow): boolean {
+  return status === "completed" || by !== null;
 }

@@ -115,7 +115,7 @@ async function lookThrough(
     const alike = counts.get(status) ?? [0, 0];
     alike[handled ? 1 : 0] += 1;
     counts.set(status, alike);
-    if (job.taken_over) takenOver += 1;
+    if (job.taken_over && status === "completed") takenOver += 1;
     if (status === "failed") failed.push(job);
     const isEnding = scope === "root" && status === "completed" && last.has(step);
     if (isEnding && endings.length <= MAX_ENDINGS) endings.push(job);

@@ -37,6 +37,32 @@ transitions: [{ from: a, to: fallback, on: failure }]`;
     expect(bench.ran()).toEqual(["a", "after", "fallback", "last"]);
   });
 
+  it("a step that is kept stays failed and handled, run after run, until it is not kept", async () => {
+    const text = (fallback = "fallback"): string => `steps:
+  a: { exec: "echo a >> ran; exit 3" }
+  fallback: ${says("fallback", `, env: { X: ${fallback} }`)}
+  after: ${says("after", ", depends_on: a")}
+transitions: [{ from: a, to: fallback, on: failure, then: continue }]`;
+    await bench.run(text());
+    bench.ran();
+    for (let round = 0; round < 2; round += 1) {
+      const kept = await bench.run(text(), { reuse: "last_ended", keepStoodIn: true });
+      expect(bench.ran()).toEqual([]);
+      const id = kept.job("a").id;
+      expect(kept.job("a")).toMatchObject({ status: "failed", handled: true, stood_in_by: "fallback" });
+      expect(kept.job("a")).toMatchObject({ taken_over: true, error: { code: "EXIT_3", job_id: id } });
+      expect(kept.report.handled_failures).toMatchObject([
+        { job_id: id, code: "EXIT_3", how: "edge", by: "fallback", then: "continue" },
+      ]);
+    }
+    expect(await bench.why(text("other"))).toContain("a: it failed, and fallback stood in for it");
+    await bench.run(text(), { reuse: "last_ended" });
+    expect(bench.ran()).toEqual(["a", "after", "fallback"]);
+    const changed = await bench.run(text("other"), { reuse: "last_ended", keepStoodIn: true });
+    expect(bench.ran()).toEqual(["a", "after", "fallback"]);
+    expect(changed.job("a").taken_over).toBe(false);
+  });
+
   it("a tolerated failure runs again, with what depends on it", async () => {
     const text = `steps:\n  a: { exec: "echo a >> ran; exit 3", continue_on_failure: true }\n  b: ${says("b", ", depends_on: a")}`;
     await bench.run(text);

@@ -156,6 +156,10 @@ steps:
     const id = String(goesOn.report.run_id);
     const refused = await cli.daruma("retry", id, "a");
     expect(refused.stderr).toContain("a failed, b stood in for it, and what depends on it has gone on");
+    const kept = await cli.runJson(flow(", then: continue"), "--reuse", "--keep-stood-in", "--strict");
+    expect(kept.exitCode).toBe(1);
+    expect(kept.report.handled_failures).toMatchObject([{ step: "a", code: "EXIT_3", by: "b" }]);
+    expect((await cli.daruma("show", "last")).stdout).toMatch(/a +failed \(handled, taken over\)/);
     const skips = await cli.runJson(flow(""));
     expect(skips.exitCode).toBe(0);
     expect(skips.report).toMatchObject({

@@ -90,7 +90,7 @@ function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
 }
 
 function statusText({ status, handled, dead_letter, taken_over }: JobReport): string {
-  if (taken_over) return `${status} (taken over)`;
+  if (taken_over) return `${status} (${handled ? "handled, " : ""}taken over)`;
   if (handled) return `${status} (handled)`;
   return dead_letter ? `${status} (dead letter)` : status;
 }

@@ -1,5 +1,6 @@
+import type { ReusedJob } from "../model/events.js";
 import { gateState, isTainted } from "../model/gate.js";
-import { type Job, reuseKey } from "../model/run.js";
+import { type Job, type Run, reuseKey } from "../model/run.js";
 import { ask } from "./ask.js";
 import type { Decision } from "./decision.js";
 import { enterNextVisit, mayEnterVisit } from "./run-lists.js";
@@ -65,7 +66,9 @@ function reuse(decision: Decision, job: Job): boolean {
   if (!canStart(job) && !waitsToBeRouted(job)) return false;
   const reused = taken.get(reuseKey(job.scope.id, job.step.definition.id));
   if (reused === undefined) return false;
-  const { output, items, user_data: userData, origin } = reused;
+  const { output, items, user_data: userData, origin, stood_in: stoodIn } = reused;
+  const by = stoodIn === undefined ? null : jobNamed(decision.run, stoodIn);
+  if (stoodIn !== undefined && by === null) return false;
   decision.emit({
     type: "job.reused",
     job: job.id,
@@ -73,10 +76,16 @@ function reuse(decision: Decision, job: Job): boolean {
     items,
     ...(userData === undefined ? {} : { user_data: userData }),
     origin,
+    ...(stoodIn === undefined || by === null ? {} : { stood_in: { by: by.id, failure: stoodIn.failure } }),
   });
   decision.add({ kind: "fan_out", job });
   decision.add({ kind: "settled", jobs: [job] });
   return true;
+}
+
+function jobNamed({ scopes, graph }: Run, { scope, step }: NonNullable<ReusedJob["stood_in"]>): Job | null {
+  const named = graph.byId.get(step);
+  return (named && scopes.get(scope)?.jobs.get(named)) ?? null;
 }
 
 function waitsToBeRouted({ status, barrier, step }: Job): boolean {

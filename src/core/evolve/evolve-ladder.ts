@@ -271,6 +271,15 @@ function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {
   job.entered = true;
   job.items = event.items;
   keepUserData(run, event.user_data);
-  rememberOutput(job, event.output);
-  settle(run, job, "completed", "met");
+  const { stood_in: stoodIn } = event;
+  if (stoodIn === undefined) rememberOutput(job, event.output);
+  else {
+    const by = jobById(run, stoodIn.by);
+    job.output = event.output;
+    job.failure = { ...stoodIn.failure, job_id: job.id };
+    job.route = { target: by, visit: by.visit, then: "continue" };
+    rememberSource(by, job);
+    job.stoodInBy = by;
+  }
+  settle(run, job, stoodIn === undefined ? "completed" : "failed", "met");
 }

@@ -363,7 +363,7 @@ export const LEAD_FIELDS = { scope: text, step: text, on: word(["success", "fail
 export const LEAD = object(LEAD_FIELDS);
 export type Lead = Of<typeof LEAD>;
 
-/** A completed job of the run that this one was forked from. */
+/** A job of the run that this one was forked from that is not done again. */
 export const REUSED_JOB_FIELDS = {
   scope: text,
   step: text,
@@ -376,6 +376,8 @@ export const REUSED_JOB_FIELDS = {
   files: optional(list(FILE_FACTS)),
   /** Where its routing led; nothing leads there again. Missing: nowhere. */
   leads: optional(list(LEAD)),
+  /** It failed with this, and that job's output took the place of its own: it stays so. */
+  stood_in: optional(object({ scope: text, step: text, failure: FAILURE })),
 } as const;
 export const REUSED_JOB = object(REUSED_JOB_FIELDS);
 export type ReusedJob = Of<typeof REUSED_JOB>;
@@ -588,6 +590,8 @@ export const EVENTS = {
     items: nullable(list(SCOPE_ITEM)),
     user_data: optional(record(json)),
     origin: ATTEMPT_ELSEWHERE,
+    /** It has failed there, and its dependents have had the output of `by`. */
+    stood_in: optional(object({ by: jobId, failure: FAILURE })),
   },
   "job.held": {
     job: jobId,

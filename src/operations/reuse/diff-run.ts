@@ -3,7 +3,7 @@ import type { Json } from "../../core/text/json.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { checkedInputs } from "../runs/checked-inputs.js";
-import { fileName, name, reuse, source, variables } from "../schemas.js";
+import { fileName, keepStoodIn, name, reuse, source, variables } from "../schemas.js";
 import { chooseWorkflow } from "../workflows/choose-workflow.js";
 import type { PlannedJob, Verdict } from "./reasons.js";
 import { planFrom } from "./reuse-run.js";
@@ -24,6 +24,7 @@ const input = z.strictObject({
   inputs: variables.default({}).describe("As for start_run."),
   context: variables.default({}).describe("As for start_run."),
   reuse: reuse.default("last_ended"),
+  keep_stood_in: keepStoodIn,
   max_jobs: z.coerce
     .number()
     .int()
@@ -75,12 +76,13 @@ export const diffRun = operation({
 
 async function diff(context: Context, request: z.output<typeof input>) {
   const { definition, folder } = await chooseWorkflow(context, request);
-  const compared = await planFrom(context.store, request.reuse, {
+  const material = {
     definition,
     folder,
     inputs: checkedInputs(definition, request.inputs as { readonly [name: string]: Json }),
     context: request.context as { readonly [name: string]: Json },
-  });
+  };
+  const compared = await planFrom(context.store, request.reuse, material, request.keep_stood_in);
   const jobs = compared?.plan.jobs ?? definition.steps.map(({ id }) => newJob(id));
   const count = (verdict: Verdict): number => jobs.filter((job) => job.verdict === verdict).length;
   const ordered = [...jobs].sort((first, second) => ORDER[first.verdict] - ORDER[second.verdict]);

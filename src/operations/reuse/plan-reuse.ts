@@ -152,7 +152,7 @@ class Planning {
   }
 
   private hasCompleted({ status, stoodInBy }: Job): boolean {
-    return status === "completed" || (this.keepStoodIn && stoodInBy !== null);
+    return status === "completed" || (this.keepStoodIn && stoodInBy !== null && this.isPlanned(stoodInBy));
   }
 
   private whyNotAsItEnded(job: Job): WhyItRuns | null {
@@ -223,6 +223,8 @@ class Planning {
           // Only who leads there makes it run; a repair is needed no more once what it repaired has completed.
           if (on === "success") append(this.partners, target, job);
         }
+        // What stood in for it is all that the new run has of it.
+        if (job.stoodInBy !== null) append(this.partners, job.stoodInBy, job);
       }
     }
   }

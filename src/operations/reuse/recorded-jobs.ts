@@ -64,8 +64,14 @@ export function takenOver(run: Run, jobs: readonly Job[], recorded: RecordedJobs
       ...writtenUserData(run, job.step.definition),
       ...(files === undefined ? {} : { files }),
       ...(leads.length === 0 ? {} : { leads }),
+      ...stoodIn(job),
     };
   });
+}
+
+function stoodIn({ stoodInBy, failure }: Job): Pick<ReusedJob, "stood_in"> {
+  if (stoodInBy === null) return {};
+  return { stood_in: { scope: stoodInBy.scope.id, step: stoodInBy.step.definition.id, failure: failure! } };
 }
 
 async function* readTypes(

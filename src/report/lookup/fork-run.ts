@@ -19,8 +19,11 @@ export function reusableJobs(old: Run, step: string, graph: Graph, keepStoodIn =
 function reusable(old: Run, from: GraphStep, graph: Graph, keepStoodIn = false): Job[] {
   const now = ({ step }: Job) => graph.byId.get(step.definition.id) ?? [];
   const undone = undoneJobs(old).flatMap(now);
-  const stoodIn = keepStoodIn ? [] : old.jobs.filter(({ stoodInBy }) => stoodInBy !== null);
-  const again = stepsDoneAgain([from, ...undone, ...stoodIn.flatMap(now)], graph);
+  const stoodIn = old.jobs.filter(({ stoodInBy }) => stoodInBy !== null);
+  const isKept = ({ stoodInBy: by }: Job) =>
+    keepStoodIn && graph.byId.get(by!.step.definition.id)?.path.length === by!.scope.depth;
+  const lost = stoodIn.filter((job) => !isKept(job)).flatMap(now);
+  const again = stepsDoneAgain([from, ...undone, ...lost], graph, stoodIn);
   return old.jobs.filter((job) => {
     const now = graph.byId.get(job.step.definition.id);
     if (now === undefined || now.atEnd !== null || again.has(now)) return false;
@@ -29,9 +32,19 @@ function reusable(old: Run, from: GraphStep, graph: Graph, keepStoodIn = false):
   });
 }
 
-function stepsDoneAgain(from: readonly GraphStep[], { steps }: Graph): ReadonlySet<GraphStep> {
+function stepsDoneAgain(
+  from: readonly GraphStep[],
+  { steps, byId }: Graph,
+  stoodIn: readonly Job[],
+): ReadonlySet<GraphStep> {
   const again = new Set([...from, ...steps.filter(({ definition }) => definition.userData?.ephemeral)]);
-  for (const step of again) for (const dependent of step.dependents) again.add(dependent.step);
+  for (const step of again) {
+    for (const dependent of step.dependents) again.add(dependent.step);
+    // What stood in for a step is all that the fork would have of it.
+    for (const job of stoodIn)
+      if (job.stoodInBy?.step.definition.id === step.definition.id)
+        again.add(byId.get(job.step.definition.id) ?? step);
+  }
   return again;
 }
 

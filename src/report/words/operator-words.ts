@@ -63,8 +63,15 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   },
   // One line says how many there are: there may be thousands.
   "job.reused": {
-    story: ({ job, origin }) =>
-      told(job, fact(`It was taken over from ${originText(origin)} and did not run again.`)),
+    story: ({ job, origin, stood_in: stoodIn }, run) =>
+      told(
+        job,
+        fact(
+          stoodIn === undefined
+            ? `It was taken over from ${originText(origin)} and did not run again.`
+            : `It failed in ${originText(origin)} and ${nameIn(run, stoodIn.by)} stood in for it; that was taken over.`,
+        ),
+      ),
   },
   "hold.resolved": {
     note: ({ job, action, reason, expired }, run) =>

@@ -20,6 +20,7 @@ interface DiffFlags {
   readonly context?: string;
   readonly stored?: boolean;
   readonly folder?: string;
+  readonly keepStoodIn?: boolean;
 }
 
 /** What `run --reuse` would do. */
@@ -31,6 +32,7 @@ export const diffRun: Present = async ({ args, flags: given }, { out, options },
     inputs: readInputs(flags.input ?? []),
     context: flags.context === undefined ? {} : readContext(flags.context),
     reuse,
+    ...(flags.keepStoodIn === true ? { keep_stood_in: true } : {}),
     max_jobs: MAX_DIFFERENCES,
   });
   if (options.json) writeJson(out, difference);
