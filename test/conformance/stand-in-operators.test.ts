@@ -104,3 +104,79 @@ describe("a fallback that failed and is retried", () => {
     expect(run.run).toMatchObject({ status: "failed", error: { step_id: "a" } });
   });
 });
+
+describe("a step that is retried after its fallback failed", () => {
+  const text = `steps:
+  test: { exec: "true" }
+  lint: { exec: "true" }
+  fb: { exec: "true" }
+  last: { exec: "true" }
+  report: { exec: "true", depends_on: fb }
+  publish: { exec: "true", depends_on: test }
+transitions:
+  - { from: test, to: fb, on: failure }
+  - { from: lint, to: fb, on: failure }
+  - { from: fb, to: last, on: failure }`;
+
+  async function mended(scripts: Parameters<typeof Stage.begin>[1]) {
+    const stage = await Stage.begin(text, scripts);
+    expect((await stage.rest()).run.status).toBe("failed");
+    expect(await stage.operate({ type: "step.retry", job: await stage.id("test") })).toBeNull();
+    return { stage, run: await (await stage.resume()).rest() };
+  }
+
+  it("leaves nothing to fall back for: the fallback and where its own failure led have not run", async () => {
+    const { run } = await mended({ test: ["fail", "ok"], fb: ["fail"], last: ["fail"] });
+    expect(run.order).toEqual(["test", "lint", "fb", "last", "test", "publish"]);
+    expect(run.events("jobs.retried")).toMatchObject([
+      {
+        jobs: [run.job("test").id],
+        reblocked: expect.arrayContaining(["fb", "last", "report", "publish"].map((id) => run.job(id).id)),
+      },
+    ]);
+    for (const id of ["fb", "last", "report"])
+      expect(run.job(id)).toMatchObject({ status: "skipped", error: null });
+    expect(run.run).toMatchObject({ status: "completed", error: null });
+  });
+
+  it("falls back again if it fails again", async () => {
+    const { run } = await mended({ test: ["fail"], fb: ["fail", "ok"], last: ["fail"] });
+    expect(run.order).toEqual(["test", "lint", "fb", "last", "test", "fb", "report"]);
+    expect(run.job("test")).toMatchObject({
+      handled: true,
+      handling: { how: "edge", by: "fb", then: "skip" },
+    });
+    expect(run.run.status).toBe("completed");
+  });
+
+  it("leaves a fallback alone to which another failure has led as well", async () => {
+    const { run } = await mended({ test: ["fail", "ok"], lint: ["fail"], fb: ["fail"], last: ["fail"] });
+    expect(run.job("publish").status).toBe("completed");
+    expect(run.job("fb")).toMatchObject({ status: "failed", handled: false });
+    expect(run.run.status).toBe("failed");
+  });
+
+  it("leaves alone what a success has led to", async () => {
+    const led = text.replace("lint, to: fb, on: failure", "lint, to: fb, on: success");
+    const stage = await Stage.begin(led, {
+      test: [{ exit: 1, takesMs: 10 }, "ok"],
+      fb: [{ exit: 1, takesMs: 100 }],
+    });
+    await stage.rest();
+    expect(await stage.operate({ type: "step.retry", job: await stage.id("test") })).toBeNull();
+    const run = await (await stage.resume()).rest();
+    expect(run.job("fb").status).toBe("failed");
+  });
+
+  it("puts back a fallback that was canceled, too", async () => {
+    const stage = await Stage.begin(text, { test: ["fail", "ok"], fb: [{ output: 1, takesMs: 1_000 }] });
+    expect(await stage.statuses("test", "fb")).toEqual(["failed", "running"]);
+    expect(await stage.operate({ type: "run.cancel" })).toBeNull();
+    const canceled = await stage.rest();
+    expect(canceled.job("fb").status).toBe("canceled");
+    expect(await stage.operate({ type: "step.retry", job: await stage.id("test") })).toBeNull();
+    const run = await (await stage.resume()).rest();
+    expect(run.job("fb").status).toBe("skipped");
+    expect(run.run.status).toBe("completed");
+  });
+});

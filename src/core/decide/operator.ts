@@ -140,7 +140,9 @@ function retryJobs(decision: Decision, retried: Retried): void {
   const jobs = retried.jobs.filter((job) => job.step.atEnd === null || hasTurnAtEnd(decision.run, job));
   if (jobs.length === 0) return;
   const rerouted = failuresEndedAt(jobs);
-  const waiting = [...new Set([...reblocked, ...givenUpBehind(decision.run, [...jobs, ...rerouted])])];
+  const fallbacks = fallbacksPutBack(jobs, reblocked);
+  const behind = givenUpBehind(decision.run, [...jobs, ...rerouted, ...fallbacks]);
+  const waiting = [...new Set([...reblocked, ...fallbacks, ...behind])];
   // A transition had brought these here: nothing that they depend on will start them.
   const routed = jobs.filter(
     (job) => job.entered && (job.step.definition.start === "routed" || gateState(job.gate) !== "met"),
@@ -177,6 +179,33 @@ function failuresEndedAt(jobs: readonly Job[]): Job[] {
     const way = begunAgain.has(source) ? null : wayOf(source);
     return way !== null && way.end === null && begunAgain.has(way.last);
   });
+}
+
+/** Where only failures of jobs that begin again can have led: nothing asks for what did not succeed there any more. */
+function fallbacksPutBack(jobs: readonly Job[], reblocked: readonly Job[]): Job[] {
+  const begunAgain = new Set([...jobs, ...reblocked]);
+  const found: Job[] = [];
+  // A set is walked in order of insertion, what is added meanwhile included.
+  for (const source of begunAgain) {
+    for (const { to } of source.step.failureEdges) {
+      const target = source.scope.jobs.get(to);
+      if (target === undefined || begunAgain.has(target) || !mayBePutBack(target)) continue;
+      const isAskedFor = [...target.routedHere].some(
+        (other) => !begunAgain.has(other) && other.status === "failed" && other.route?.target === target,
+      );
+      if (isAskedFor) continue;
+      begunAgain.add(target);
+      found.push(target);
+    }
+  }
+  return found;
+}
+
+/** It did not succeed in a visit that a failure had led to, or was canceled before anything had. */
+function mayBePutBack({ status, barrier, scope, step, entered, ledBy }: Job): boolean {
+  if (barrier !== null || !scope.open || step.definition.start !== "routed") return false;
+  if (ledBy?.route === "edge") return status === "failed" || status === "canceled";
+  return status === "canceled" && !entered;
 }
 
 /** A step that has ended gets a new visit; one that waits or climbs goes on in its visit; one that runs is ended first. */
