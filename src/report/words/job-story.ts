@@ -113,6 +113,9 @@ class StoryTeller implements StorySoFar {
     if (event.type === "goto.taken" || event.type === "edge.taken" || event.type === "operator.goto")
       this.lastJump = event;
     if (event.type === "barrier.opened") this.jumps.set(event.barrier, this.lastJump);
+    // Of several nobody knows which took down what.
+    if (event.type === "routes.settled" && event.unhandled.length > 0)
+      this.lastFailed = event.unhandled.length === 1 ? event.unhandled[0]! : null;
   }
 
   jumpOf(barrier: number): Jump | null {
