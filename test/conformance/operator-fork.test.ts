@@ -176,4 +176,40 @@ describe("fork of a run in which a step stood in for another", () => {
     expect((await kept.result).status).toBe("completed");
     expect(linesOf("ran.txt")).toEqual(["end"]);
   });
+
+  it("takes over no fallback alone: it is entered anew, or skipped where the step succeeds", async () => {
+    const text = `steps:
+  a: { exec: 'echo a >> ran.txt; test -e good' }
+  b: ${noted("b")}
+  beside: ${noted("beside", ", depends_on: b")}
+  c: ${noted("c", ", depends_on: a")}
+transitions: [{ from: a, to: b, on: failure, then: continue }]`;
+    const first = await real.run(text, { start: { maxLoops: 0 } });
+    expect(linesOf("ran.txt").toSorted()).toEqual(["a", "b", "beside", "c"]);
+    const fork = { run: first.report.run_id, step: "c" };
+    const path = real.write("fallback.yaml", text);
+    const failed = await first.daruma.start(path, { fork, maxLoops: 0 });
+    expect((await failed.result).status).toBe("completed");
+    expect(linesOf("ran.txt").toSorted()).toEqual(["a", "b", "beside", "c"]);
+    real.write("good", "");
+    const mended = await first.daruma.start(path, { fork, maxLoops: 0 });
+    const run = new RealRun(first.daruma, await mended.result);
+    expect(linesOf("ran.txt").toSorted()).toEqual(["a", "c"]);
+    expect([run.job("b").status, run.job("beside").status]).toEqual(["skipped", "skipped"]);
+  });
+
+  it("keeps what comes before a step whose failures went back to it", async () => {
+    const text = `steps:
+  fix: ${noted("fix", ", start: auto")}
+  check: { exec: 'echo check >> ran.txt; test -e right', depends_on: fix }
+transitions: [{ from: check, to: fix, on: failure }]`;
+    const first = await real.run(text, { start: { maxLoops: 1 } });
+    expect(first.report.status).toBe("failed");
+    linesOf("ran.txt");
+    real.write("right", "");
+    const fork = { run: first.report.run_id, step: "check" };
+    const again = await first.daruma.start(real.write("back.yaml", text), { fork });
+    expect((await again.result).status).toBe("completed");
+    expect(linesOf("ran.txt")).toEqual(["check"]);
+  });
 });

@@ -6,7 +6,8 @@ import type { Job, Run } from "../../core/model/run.js";
 /**
  * What a run forked at `step` need not do again: every completed job that neither is the step nor depends on it, as
  * long as the (perhaps newer) workflow still has its step. A step that writes ephemeral user data or that the old run has
- * undone is done again, and what depends on it; so is one that another step stood in for, unless it is to be kept.
+ * undone is done again, and what depends on it; so is one that another step stood in for, unless it is to be kept, and what
+ * the failure of a step that is done again had entered.
  */
 export function reusableJobs(old: Run, step: string, graph: Graph, keepStoodIn = false): Job[] {
   const from = graph.byId.get(step);
@@ -19,11 +20,12 @@ export function reusableJobs(old: Run, step: string, graph: Graph, keepStoodIn =
 function reusable(old: Run, from: GraphStep, graph: Graph, keepStoodIn = false): Job[] {
   const now = ({ step }: Job) => graph.byId.get(step.definition.id) ?? [];
   const undone = undoneJobs(old).flatMap(now);
-  const stoodIn = old.jobs.filter(({ stoodInBy }) => stoodInBy !== null);
   const isKept = ({ stoodInBy: by }: Job) =>
-    keepStoodIn && graph.byId.get(by!.step.definition.id)?.path.length === by!.scope.depth;
-  const lost = stoodIn.filter((job) => !isKept(job)).flatMap(now);
-  const again = stepsDoneAgain([from, ...undone, ...lost], graph, stoodIn);
+    keepStoodIn && by !== null && graph.byId.get(by.step.definition.id)?.path.length === by.scope.depth;
+  const sources = old.jobs.flatMap(({ routedHere }) => [...routedHere]);
+  const stoodIn = old.jobs.filter(({ stoodInBy }) => stoodInBy !== null);
+  const lost = [...stoodIn, ...sources].filter((job) => job.status !== "completed" && !isKept(job));
+  const again = stepsDoneAgain([from, ...undone, ...lost.flatMap(now)], graph, partners(old, graph));
   return old.jobs.filter((job) => {
     const now = graph.byId.get(job.step.definition.id);
     if (now === undefined || now.atEnd !== null || again.has(now)) return false;
@@ -32,18 +34,34 @@ function reusable(old: Run, from: GraphStep, graph: Graph, keepStoodIn = false):
   });
 }
 
+/**
+ * By step: those that are done again with it, though they do not depend on it. What a failure has entered is skipped in
+ * any run in which the step succeeds; what comes before that step is not there because of the failure. What stood in for
+ * a step is all that the fork would have of it.
+ */
+function partners(old: Run, { byId }: Graph): ReadonlyMap<GraphStep, readonly GraphStep[]> {
+  const found = new Map<GraphStep, GraphStep[]>();
+  const link = (one: Job, other: Job) => {
+    const [step, partner] = [one, other].map((job) => byId.get(job.step.definition.id));
+    if (step === undefined || partner === undefined || isAncestor(partner, step)) return;
+    found.set(step, [...(found.get(step) ?? []), partner]);
+  };
+  for (const job of old.jobs) {
+    for (const source of job.routedHere) link(source, job);
+    if (job.stoodInBy !== null) link(job.stoodInBy, job);
+  }
+  return found;
+}
+
 function stepsDoneAgain(
   from: readonly GraphStep[],
-  { steps, byId }: Graph,
-  stoodIn: readonly Job[],
+  { steps }: Graph,
+  partners: ReadonlyMap<GraphStep, readonly GraphStep[]>,
 ): ReadonlySet<GraphStep> {
   const again = new Set([...from, ...steps.filter(({ definition }) => definition.userData?.ephemeral)]);
   for (const step of again) {
     for (const dependent of step.dependents) again.add(dependent.step);
-    // What stood in for a step is all that the fork would have of it.
-    for (const job of stoodIn)
-      if (job.stoodInBy?.step.definition.id === step.definition.id)
-        again.add(byId.get(job.step.definition.id) ?? step);
+    for (const partner of partners.get(step) ?? []) again.add(partner);
   }
   return again;
 }
