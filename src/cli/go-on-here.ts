@@ -1,17 +1,56 @@
+import { DarumaError } from "../core/errors/errors.js";
+import type { Client } from "../operations/client.js";
+import { ownerOf } from "../report/lookup/run-owner.js";
+import type { LeaseOwner } from "../store/store.js";
 import { followRun } from "./follow-run.js";
 import { openHere } from "./open-here.js";
 import type { FollowFlags } from "./server/server-flags.js";
 import { tellChangedFile } from "./tell-changed-file.js";
-import type { Session } from "./terminal/channel.js";
+import { type Session, writeLines } from "./terminal/channel.js";
 
 export interface GoOnFlags extends Pick<FollowFlags, "maxParallel" | "verbose" | "strict"> {
   /** False: the command is only recorded. */
   readonly resume?: boolean;
 }
 
-/** Go on, in its own folder, with a run that nobody runs. */
-export async function goOnHere(session: Session, runId: number, flags: GoOnFlags): Promise<number> {
+/** Go on, in its own folder, with a run that nobody runs. Where somebody else was faster, it is followed to its end. */
+export async function goOnHere(
+  session: Session,
+  client: Client,
+  runId: number,
+  flags: GoOnFlags,
+): Promise<number> {
   const { daruma, channels } = await openHere(session, runId, flags);
   await tellChangedFile(session, daruma, runId);
-  return followRun(session, daruma, { ...flags, channels }, () => daruma.takeUp(runId));
+  let runner = null as LeaseOwner | null;
+  try {
+    return await followRun(session, daruma, { ...flags, channels }, () =>
+      daruma.takeUp(runId).catch(async (error: unknown) => {
+        if (error instanceof DarumaError && error.code === "RUN_OWNED")
+          runner = await ownerOf(daruma.store, runId);
+        throw error;
+      }),
+    );
+  } catch (error) {
+    if (runner === null) throw error;
+    return followThere(session, client, { runId, runner, flags });
+  }
+}
+
+async function followThere(
+  session: Session,
+  client: Client,
+  {
+    runId,
+    runner,
+    flags,
+  }: { readonly runId: number; readonly runner: LeaseOwner; readonly flags: GoOnFlags },
+): Promise<number> {
+  const { ServerRun } = await import("./remote/follow-server-run.js");
+  const { json, quiet } = session.options;
+  if (!json && !quiet) writeLines(session.out, [`process ${runner.pid} continues it`]);
+  const run = new ServerRun(session, client, runId, flags);
+  // What has happened before is not told again.
+  await run.catchUp();
+  return run.follow();
 }

@@ -59,7 +59,7 @@ export async function tellAndGoOn(
     return tellChange(session, client, change, sentence);
   if (!options.json && !options.quiet) writeLines(out, [sentence, ...toldOf(change)]);
   const { goOnHere } = await import("./go-on-here.js");
-  return goOnHere(session, top.runId, flags);
+  return goOnHere(session, client, top.runId, flags);
 }
 
 async function canGoOn(

@@ -101,3 +101,35 @@ describe("leases", () => {
     expect(lost).toEqual([]);
   });
 });
+
+describe("a run that another process has only for a decision", () => {
+  async function decided() {
+    const { clock, keeper, memory } = await keeperOf(0, () => ({}));
+    const lease = { owner: { ...OTHER, decides: true } as const, now: clock.now() };
+    const held = await memory.acquireLease({ ...lease, runId: 1, expiresAt: clock.now() + LEASE_MS });
+    if (!held.granted) throw new Error("the run is owned");
+    const outcome: unknown[] = [];
+    keeper
+      .acquire(1, () => {})
+      .then(
+        (fence) => outcome.push(fence),
+        (error: DarumaError) => outcome.push(error.code),
+      );
+    await pass(clock, 1_000);
+    return { clock, memory, fence: held.fence, outcome };
+  }
+
+  it("is waited for, and had once the decision is made", async () => {
+    const { clock, memory, fence, outcome } = await decided();
+    expect(outcome).toEqual([]);
+    await memory.releaseLease(1, fence);
+    await pass(clock, 1_000);
+    expect(outcome).toEqual([fence + 1]);
+  });
+
+  it("is refused where the decision does not come to an end", async () => {
+    const { clock, outcome } = await decided();
+    await pass(clock, 15_000);
+    expect(outcome).toEqual(["RUN_OWNED"]);
+  });
+});

@@ -5,6 +5,10 @@ import type { Clock } from "./clock.js";
 /** How long a silent owner on another host keeps its runs. */
 export const DEFAULT_LEASE_MS = 30_000;
 
+/** How long a decision is waited for: one that cancels first ends what the last owner has left. */
+const DECISION_MS = 10_000;
+const DECISION_POLL_MS = 20;
+
 interface Held {
   readonly fence: number;
   readonly lost: (error: unknown) => void;
@@ -33,8 +37,26 @@ export class LeaseKeeper {
     private readonly leaseMs = DEFAULT_LEASE_MS,
   ) {}
 
-  /** The fencing token under which the run may be written. A dead owner on this host is replaced at once. */
+  /**
+   * The fencing token under which the run may be written. A dead owner on this host is replaced at once; one that only
+   * decides something is waited for.
+   */
   async acquire(runId: number, lost: (error: unknown) => void): Promise<number> {
+    const waitsUntil = this.clock.elapsed() + DECISION_MS;
+    for (;;) {
+      const owner = await this.tryToAcquire(runId, lost);
+      if (typeof owner === "number") return owner;
+      if (owner.decides !== true || this.clock.elapsed() >= waitsUntil)
+        throw new DarumaError(
+          "RUN_OWNED",
+          `run ${runId} is being run by process ${owner.pid} on ${owner.host}`,
+        );
+      await new Promise<void>((passed) => this.clock.after(DECISION_POLL_MS, passed));
+    }
+  }
+
+  /** Who has it, where it cannot be had now. */
+  private async tryToAcquire(runId: number, lost: (error: unknown) => void): Promise<number | LeaseOwner> {
     let askedAt = this.clock.elapsed();
     const first = await this.request(runId);
     if (first.granted) return this.hold(runId, first.fence, lost, askedAt);
@@ -44,8 +66,7 @@ export class LeaseKeeper {
       const second = await this.request(runId, lease.fence);
       if (second.granted) return this.hold(runId, second.fence, lost, askedAt);
     }
-    const { host, pid } = lease.owner;
-    throw new DarumaError("RUN_OWNED", `run ${runId} is being run by process ${pid} on ${host}`);
+    return lease.owner;
   }
 
   private request(runId: number, evenFrom?: number): ReturnType<Store["acquireLease"]> {

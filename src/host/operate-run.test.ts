@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import { defineWorkflow } from "../operations/workflows/define-workflow.js";
+import { ownerOf } from "../report/lookup/run-owner.js";
 import { currentOwner } from "../store/lease-owner.js";
 import { createMemoryStore, type MemoryStore } from "../store/memory/memory-store.js";
 import { Daruma } from "./daruma.js";
@@ -102,6 +103,20 @@ describe("a command to a run that another process owns", () => {
     expect(keys).not.toContain(null);
     await store.releaseLease(runId, fence);
     await answered;
+  });
+});
+
+describe("a command to a run that nobody runs", () => {
+  it("has the run for a moment only: nobody is told that its process goes on with it", async () => {
+    const runId = await heldRun();
+    const owners: unknown[] = [];
+    const commit = store.commit.bind(store);
+    vi.spyOn(store, "commit").mockImplementation(async (...given) => {
+      owners.push(await ownerOf(store, runId), (await store.readLease(runId))?.owner.pid);
+      return commit(...given);
+    });
+    await put(runId, pause("k"));
+    expect(owners).toEqual([null, process.pid]);
   });
 });
 

@@ -110,7 +110,7 @@ async function operateAsOwner(
   sent: number | null,
 ): Promise<TakenCommand | null> {
   const { runId } = request;
-  const leases = new LeaseKeeper(store, systemClock, request.owner, request.isDead);
+  const leases = new LeaseKeeper(store, systemClock, { ...request.owner, decides: true }, request.isDead);
   let fence: number;
   try {
     fence = await leases.acquire(runId, () => {});

@@ -6,8 +6,8 @@ export function isFree(lease: Lease | null, now: number): boolean {
 }
 
 /** An owner as databases keep it: always in one order, so that the same owner is the same text. */
-export function ownerText({ host, bootId, pid, processStart, engine }: LeaseOwner): string {
-  return JSON.stringify({ host, bootId, pid, processStart, engine });
+export function ownerText({ host, bootId, pid, processStart, engine, decides }: LeaseOwner): string {
+  return JSON.stringify({ host, bootId, pid, processStart, engine, decides });
 }
 
 /** Whether a lease as it stands gives way to this request. */

@@ -317,6 +317,8 @@ export interface LeaseOwner {
   readonly processStart: string;
   /** Unique to one engine in one process. */
   readonly engine: string;
+  /** It has the run for the moment of an operator's decision and does not go on with it. */
+  readonly decides?: true;
 }
 
 export interface HoldingOwner {

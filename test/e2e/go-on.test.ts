@@ -43,6 +43,16 @@ describe("a decision about a run that nobody runs", () => {
     expect(trace("elsewhere")).toEqual(["a", "b", "b"]);
   });
 
+  it("goes on once where two are made at once: no command is refused because another one decides", {
+    tags: ["R8"],
+  }, async () => {
+    const id = await fail("twice");
+    const both = await Promise.all([cli.daruma("retry", id, "b"), cli.daruma("retry", id, "b")]);
+    expect(both.map(({ stderr }) => stderr).join("")).not.toContain("RUN_OWNED");
+    expect((await cli.json<Report>("show", id)).value.status).toBe("completed");
+    expect(trace("twice")).toEqual(["a", "b", "b"]);
+  });
+
   it("fails with the run", { tags: ["R8"] }, async () => {
     const id = await fail("still");
     rmSync(join(cli.path, "still"));
