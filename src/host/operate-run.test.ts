@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CommandOutcome } from "../core/decide/take-command.js";
+import type { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import { defineWorkflow } from "../operations/workflows/define-workflow.js";
 import { ownerOf } from "../report/lookup/run-owner.js";
@@ -117,6 +118,23 @@ describe("a command to a run that nobody runs", () => {
     });
     await put(runId, pause("k"));
     expect(owners).toEqual([null, process.pid]);
+  });
+
+  it("is not told to wait for an attempt whose process has gone: resume continues the run", async () => {
+    const steps = { a: { type: "command", exec: "sleep 600" } } as const;
+    const { runId, result } = await daruma.start(defineWorkflow({ name: "gone", steps }));
+    result.catch(() => {});
+    while ((await store.readJobs(runId))[0]?.status !== "running") await delay(1);
+    const [job] = await store.readJobs(runId);
+    const retry = { type: "step.retry", job: job!.id, reason: "", key: null } as const;
+    const hintOf = async (isGone: boolean): Promise<string> => {
+      const owner = currentOwner(randomUUID());
+      const request = { runId, command: retry, owner, isDead: () => isGone, endLeftovers: async () => {} };
+      const error = await operateRun(store, request).catch((thrown: DarumaError) => thrown);
+      return (error as DarumaError).hint ?? "";
+    };
+    expect(await hintOf(false)).toMatch(/^Wait until the attempt has ended/);
+    expect(await hintOf(true)).toBe(`Nobody runs it: \`daruma resume ${runId}\` continues it.`);
   });
 });
 

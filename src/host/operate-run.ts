@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { refusalOf } from "../core/decide/operator.js";
+import { refusalOf, refusedWhereNobodyRuns } from "../core/decide/operator.js";
 import { type CommandOutcome, type TakenCommand, takeCommand } from "../core/decide/take-command.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
@@ -143,7 +143,8 @@ async function operateOrphan(store: Store, request: OperateRequest, fence: numbe
   const now = systemClock.now();
   const held = isCancel ? heldAttempts(run) : [];
   for (const { token } of held) await request.endLeftovers(token);
-  const taken = takeCommand(run, command, () => host.takeForLater(command, now));
+  const { refusal, outcome } = takeCommand(run, command, () => host.takeForLater(command, now));
+  const taken = { refusal: refusal && refusedWhereNobodyRuns(runId, refusal), outcome };
   // What runs on another machine is ended by the server that takes the run next.
   const kept = held.filter(mayGoOn).map(({ jobId }) => jobId);
   if (isCancel) host.takeForLater({ type: "run.resume", kept }, now);

@@ -1,4 +1,5 @@
 import { decide } from "../core/decide/decide.js";
+import { refusedWhereNobodyRuns } from "../core/decide/operator.js";
 import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { Run } from "../core/model/run.js";
@@ -43,7 +44,10 @@ export async function tryCommand(
 /** For somebody who has loaded the run already, and is done with it. */
 export async function tryCommandOn(store: Store, run: Run, command: OperatorCommand): Promise<CommandAnswer> {
   const { id: runId } = run;
+  const owner = await ownerOf(store, runId);
   const taken = takeCommand(run, command, () => decide(run, command, systemClock.now()));
-  const outcome = await outcomeOf(store, { runId, command }, taken);
-  return { runId, ...outcome, owner: await ownerOf(store, runId) };
+  const refusal =
+    taken.refusal && owner === null ? refusedWhereNobodyRuns(runId, taken.refusal) : taken.refusal;
+  const outcome = await outcomeOf(store, { runId, command }, { ...taken, refusal });
+  return { runId, ...outcome, owner };
 }

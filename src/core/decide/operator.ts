@@ -19,7 +19,7 @@ import { giveUpLost, startAll } from "./start.js";
 
 export { endsAtOnce } from "./refusals/ending-refusals.js";
 export { alreadySo, refusalOf } from "./refusals/operator-refusals.js";
-export type { Refusal } from "./refusals/refusal.js";
+export { type Refusal, refusedWhereNobodyRuns } from "./refusals/refusal.js";
 
 /** Take a command that `refusalOf` lets through. */
 export function operate(decision: Decision, asked: OperatorCommand): void {

@@ -1,6 +1,6 @@
 import { hasTurnAtEnd, isUndone } from "../../model/ending/run-ending.js";
 import { isOver, type Job, type Run } from "../../model/run.js";
-import { type Refusal, refuse } from "./refusal.js";
+import { type Refusal, refuse, refuseUntil } from "./refusal.js";
 
 /** What a run does before it ends goes on until somebody ends that, too. */
 export function alreadyCanceled(run: Run, now: boolean): string | null {
@@ -25,7 +25,7 @@ export function refuseWhileEnding(run: Run, job: Job | null): Refusal | null {
   if (isUndone(run))
     return refuse("RUN_UNDONE", `run ${run.id} ${isOver(run) ? "was undone" : "is being undone"}`);
   if (run.ending !== null && !isOver(run))
-    return refuse(
+    return refuseUntil(
       "RUN_OVER",
       "the run is ending: its `finally` steps are running",
       "Wait until they have ended; then retry a step.",
@@ -46,7 +46,7 @@ export function refuseAtEnd({ step }: Job): Refusal | null {
 
 export function refuseWhileCanceling(run: Run): Refusal | null {
   if (run.cancelRequested === null || run.ending !== null || isOver(run)) return null;
-  return refuse(
+  return refuseUntil(
     "RUN_OVER",
     "the run is being canceled",
     "Wait until its processes have ended; then retry a step.",

@@ -17,7 +17,7 @@ import {
   refuseWhileCanceling,
   refuseWhileEnding,
 } from "./ending-refusals.js";
-import { type Refusal, refuse } from "./refusal.js";
+import { type Refusal, refuse, refuseUntil } from "./refusal.js";
 
 type CommandOf<T extends OperatorCommand["type"]> = Extract<OperatorCommand, { type: T }>;
 
@@ -184,13 +184,14 @@ function refuseAgain(run: Run, job: Job, hinted = false): Refusal | null {
     );
   if (status === "skipped") return refuse("NOT_RETRYABLE", `${step} is skipped`, wayBackTo(run, job, hinted));
   if (status === "running")
-    return refuse(
+    return refuseUntil(
       "NOT_RETRYABLE",
       `${step} is running`,
       "Wait until the attempt has ended, or cancel the run.",
     );
   if (!RETRYABLE.has(status)) return refuse("NOT_RETRYABLE", `${step} is ${status}: it has not failed`);
-  if (job.barrier !== null) return refuse("NOT_RETRYABLE", `${step} is about to start over`, RUNS_BY_ITSELF);
+  if (job.barrier !== null)
+    return refuseUntil("NOT_RETRYABLE", `${step} is about to start over`, RUNS_BY_ITSELF);
   if (!job.scope.open) return scopeGone(run, job);
   if (status === "canceled" && gateState(job.gate) === "lost") return dependencyFailed(run, job);
   return null;

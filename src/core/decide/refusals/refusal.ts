@@ -5,9 +5,28 @@ export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly hint?: Advice;
+  /** The run has first to get on by itself, so the hint is for a run that somebody runs. */
+  readonly waits?: true;
+}
+
+/** What is to be waited for never comes where nobody runs the run. */
+export function refusedWhereNobodyRuns(runId: number, refusal: Refusal): Refusal {
+  if (refusal.waits !== true) return refusal;
+  return {
+    ...refusal,
+    hint: {
+      typed: `Nobody runs it: \`daruma resume ${runId}\` continues it.`,
+      asked: "Nobody runs it: control_run with action resume continues it.",
+    },
+  };
 }
 
 export function refuse(code: ErrorCode, message: string, hint?: Advice | string): Refusal {
   if (hint === undefined) return { code, message };
   return { code, message, hint: typeof hint === "string" ? { typed: hint, asked: hint } : hint };
+}
+
+/** Refused until something that is under way has ended. */
+export function refuseUntil(code: ErrorCode, message: string, hint: string): Refusal {
+  return { ...refuse(code, message, hint), waits: true };
 }
