@@ -43,10 +43,10 @@ const plain = (text: string): string =>
   text
     .replace(/\b\d+(\.\d+)? ?(ms|s)\b/g, "TIME")
     .replace(/--(server|output-dir) \S+/g, "PLACE")
-    // A path here, a command there; and a server goes on by itself.
+    // A path here, a command there; and a server goes on by itself, as a decision here does.
     .replace(/^log: .*$/gm, "log")
     .replace(/\n {6}daruma logs .*$/gm, "")
-    .replace(/^then: .*$/gm, "then")
+    .replace(/^then: .*\n/gm, "")
     .replace(/\b(run|explain|holds|resolve|resume) \d+/g, "$1 N")
     .replace(/job \d+/g, "job N")
     .replace(/ +/g, " ");
@@ -219,7 +219,7 @@ describe("other commands at a server", () => {
           local.stderr,
         ]);
         const place = (text: string): string =>
-          text.replaceAll(/ --(server|output-dir) [^\s`"\\]+/g, "").replace(/^then: .*$/gm, "then");
+          text.replaceAll(/ --(server|output-dir) [^\s`"\\]+/g, "").replace(/^then: .*\n/gm, "");
         expect(place(remote.stdout)).toBe(place(local.stdout));
       }
     }
