@@ -49,7 +49,8 @@ steps:
     await cli.daruma("decide", String(held.report.jobs[0]!.id), "--action", "skip");
     await cli.runJson("steps: { a: { exec: 'true' } }");
     const later = (await cli.daruma("stats")).stdout;
-    expect(later).toMatch(/^ {2}by hand: skip +/m);
+    // A skip by hand made nothing work.
+    expect(later).not.toContain("by hand");
     expect(later).toMatch(/^runs: 1 completed without a failure, /m);
     expect(later).toMatch(/^decided: 1 hold and 0 questions, after a median of .+$/m);
   });
