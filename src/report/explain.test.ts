@@ -221,7 +221,7 @@ steps: { build: { type: noop }, after: { type: noop, depends_on: [build] } }
     const text = await story(file, { build: ["fail"] });
     expect(text).toContain("build: held\n");
     expect(text).toContain("- hold: yes, nothing else handles this failure.");
-    expect(text).toContain("The step is held until somebody decides; what depends on it waits.");
+    expect(text).toContain("The step was held until a decision; what depends on it had to wait.");
     expect(text).toContain("after waits for it.");
   });
 

@@ -45,14 +45,17 @@ export function jobRecord(run: RunRow, job: JobRow): JobRecord {
     handled: job.handled,
     stood_in_by: job.stood_in_by,
     dead_letter: job.dead_letter,
-    taken_over: run.options.reused?.from != null && job.attempt_id === 0 && hasDone(job),
+    taken_over: isTakenOver(run, job),
     due_at: job.due_at === null ? null : iso(job.due_at),
     error: job.error,
     failure_handler_id: job.failure_handler_id,
   };
 }
 
-/** Another job may have stood in for it. */
-function hasDone({ status, stood_in_by: by }: JobRow): boolean {
-  return status === "completed" || by !== null;
+/** It was done in another run, so nothing of this one has tried it. Another job may have stood in for it. */
+export function isTakenOver(
+  { options }: Pick<RunRow, "options">,
+  { status, attempt_id, stood_in_by: by }: Pick<JobRow, "status" | "attempt_id" | "stood_in_by">,
+): boolean {
+  return options.reused?.from != null && attempt_id === 0 && (status === "completed" || by !== null);
 }

@@ -1,9 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
+import type { Definition } from "../core/model/definition.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import type { Store } from "../store/store.js";
 import { logFile } from "../worker/attempt-paths.js";
 import { listHolds, type WaitingJob } from "./holds.js";
+import { blindSteps } from "./lookup/blind-steps.js";
 import { isReusable } from "./lookup/own-runs.js";
 import { requireRun } from "./lookup/run-reference.js";
 import type { JobReport, RunReport } from "./run-report.js";
@@ -18,7 +20,7 @@ export interface RunSummary {
   readonly holds: readonly WaitingJob[];
   /** What the queue has given up. */
   readonly deadLetters: readonly DeadLetter[];
-  /** Where `run FILE --reuse` runs what it lacks; null: a new run cannot take over from it. */
+  /** Where `run FILE --reuse` runs what it lacks; null: a new run cannot take over from it, or would not see what has changed. */
   readonly reuse_file: string | null;
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
@@ -66,8 +68,12 @@ export async function summariseRun(
   jobs: AsyncIterable<JobReport> | Iterable<JobReport> = report.jobs,
 ): Promise<RunSummary> {
   const run = await requireRun(store, report.run_id);
-  const last = report.status === "completed" ? await lastSteps(store, run.definition_hash) : NO_STEPS;
-  const { counts, takenOver, failed, mayWait, endings } = await lookThrough(jobs, last);
+  const text = await store.readDefinition(run.definition_hash);
+  const definition = text === null ? null : parseStoredDefinition(text, run.definition_hash);
+  const last = definition !== null && report.status === "completed" ? lastSteps(definition) : NO_STEPS;
+  // The jobs of a batch are told apart by their command lines: there the whole point is to run what is left.
+  const blind = definition === null || definition.batch !== undefined ? NO_STEPS : blindSteps(definition);
+  const { counts, takenOver, failed, mayWait, endings, unseen } = await lookThrough(jobs, last, blind);
   const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
     logFile(
       outputDir,
@@ -81,7 +87,7 @@ export async function summariseRun(
     failures: orderFailures(unhandled, report).map((job) => failedStep(job, (stream) => log(job, stream))),
     holds: mayWait ? await listHolds(store, { runId: run.id }) : [],
     deadLetters: deadLettersAmong(failed),
-    reuse_file: isReusable(run) && report.needs_program === null ? run.file : null,
+    reuse_file: isReusable(run) && report.needs_program === null && !unseen ? run.file : null,
     endings: readEndings(endings, (job) => log(job, "stdout")),
   };
 }
@@ -98,6 +104,8 @@ interface SeenJobs {
   readonly takenOver: number;
   readonly failed: readonly JobReport[];
   readonly mayWait: boolean;
+  /** A job has completed of which nothing says what files it read. */
+  readonly unseen: boolean;
   /** Completed jobs of the last steps; one more than are told means that none is. */
   readonly endings: readonly JobReport[];
 }
@@ -105,17 +113,20 @@ interface SeenJobs {
 async function lookThrough(
   jobs: AsyncIterable<JobReport> | Iterable<JobReport>,
   last: ReadonlySet<string>,
+  blind: ReadonlySet<string>,
 ): Promise<SeenJobs> {
   const counts = new Map<JobStatus, [number, number]>();
   const failed: JobReport[] = [];
   const endings: JobReport[] = [];
   let takenOver = 0;
+  let unseen = false;
   for await (const job of jobs) {
     const { status, scope, step, handled } = job;
     const alike = counts.get(status) ?? [0, 0];
     alike[handled ? 1 : 0] += 1;
     counts.set(status, alike);
     if (job.taken_over && status === "completed") takenOver += 1;
+    if (status === "completed" && blind.has(step)) unseen = true;
     if (status === "failed") failed.push(job);
     const isEnding = scope === "root" && status === "completed" && last.has(step);
     if (isEnding && endings.length <= MAX_ENDINGS) endings.push(job);
@@ -125,6 +136,7 @@ async function lookThrough(
     takenOver,
     failed,
     endings,
+    unseen,
     mayWait: counts.has("held") || counts.has("waiting"),
   };
 }
@@ -173,11 +185,8 @@ function readEndings(jobs: readonly JobReport[], file: (job: JobReport) => strin
 }
 
 /** Steps that nothing depends on and that do not only serve to repair or follow others. */
-async function lastSteps(store: Store, hash: string): Promise<ReadonlySet<string>> {
-  const text = await store.readDefinition(hash);
-  if (text === null) return NO_STEPS;
+function lastSteps({ steps }: Definition): ReadonlySet<string> {
   const last = new Set<string>();
-  const { steps } = parseStoredDefinition(text, hash);
   for (const { id, start } of steps) if (start === "auto") last.add(id);
   for (const { dependsOn } of steps) for (const group of dependsOn) for (const id of group) last.delete(id);
   return last;

@@ -46,7 +46,7 @@ describe("a hold that expires", () => {
       expect.stringContaining("disk: hold expired, skip: nobody decided within 3 s"),
     ]);
     const story = (await cli.daruma("explain", "1", "--full")).stdout;
-    expect(story).toContain(`The step is held until somebody decides or until ${due_at}, then skip;`);
+    expect(story).toContain(`The step was held until a decision or until ${due_at}, then skip;`);
     expect(story).toContain("The hold expired (nobody decided within 3 s): it is skipped");
   });
 

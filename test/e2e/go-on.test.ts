@@ -161,7 +161,7 @@ jobs:
     const ran = (): number => readFileSync(trace, "utf8").trim().split("\n").length;
     const first = await runCli(["run", file, "--output-dir", cli.outputDir], {}, cli.path);
     expect([first.exitCode, ran()]).toEqual([3, 300]);
-    expect(first.stdout).toContain("\nto run them again:  daruma resolve ");
+    expect(first.stdout).toContain("daruma resolve 1 --all --retry");
     cli.write("sweep.ok", "");
     rmSync(trace);
     const next = await runCli(["run", "sweep.yaml", "--reuse", "--output-dir", cli.outputDir], {}, cli.path);
@@ -201,4 +201,19 @@ steps:
     expect([rest.exitCode, readFileSync(join(cli.path, "items.trace"), "utf8")]).toEqual([0, "0\n2\n"]);
     expect(existsSync(join(cli.path, "mended"))).toBe(true);
   });
+});
+
+it("daruma resolve takes globs, of the steps that are held", async () => {
+  const file = cli.write(
+    "globs.yaml",
+    "name: globs\nunhandled: hold\nsteps: { sim_1: { exec: test -e ok }, sim_2: { exec: test -e ok }, other: { exec: 'true' } }",
+  );
+  expect((await cli.daruma("run", file)).exitCode).toBe(3);
+  const none = await cli.daruma("resolve", "last", "oth*", "--retry");
+  expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining("no step like oth* is held")]);
+  cli.write("ok", "");
+  const both = await cli.daruma("resolve", "last", "sim_*", "--retry");
+  expect([both.exitCode, both.stdout]).toEqual([0, expect.stringContaining("3 completed")]);
+  const wrong = await cli.daruma("retry", "last", "nothing*");
+  expect(wrong.stderr).toMatch(/See `daruma show \d+`/);
 });

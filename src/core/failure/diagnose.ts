@@ -100,8 +100,7 @@ function findingFor(job: Job, failure: Failure, policy: RecoveryPolicy): Finding
     return { ...again, diagnosis: "prevented", reason: "fail_fast ended it because of another failure" };
   if (traitsOf(failure.class).lost)
     return { ...again, diagnosis: "lost", reason: "it was lost with its worker" };
-  if (policy.retryUnknown)
-    return { ...again, diagnosis: "unknown", reason: "it runs again as it is (retry_unknown)" };
+  if (policy.retryUnknown) return { ...again, diagnosis: "unknown", reason: "as it is (retry_unknown)" };
   return {
     ...again,
     diagnosis: "unknown",
@@ -141,7 +140,7 @@ function scaled(job: Job, code: string, resource: Resource, policy: RecoveryPoli
         recovers: retryUnknown,
         limit: null,
         why: retryUnknown ? "retried" : raising.kind,
-        reason: `the step has no \`${resource}\` in resource_requirements that could be raised${retryUnknown ? "; it runs again as it is (retry_unknown)" : ""}`,
+        reason: `the step has no \`${resource}\` in resource_requirements that could be raised${retryUnknown ? "; as it is (retry_unknown)" : ""}`,
       };
   }
 }

@@ -31,7 +31,10 @@ function matching(jobs: readonly JobRow[], runId: number, glob: string): JobRow[
   const fits = jobs.filter(({ step, scope }) =>
     [step, nameOf(step, scope)].some((name) => isLike(name, glob)),
   );
-  if (fits.length === 0) throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step like ${glob}`);
+  if (fits.length === 0)
+    throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step like ${glob}`, {
+      hint: `See \`daruma show ${runId}\`.`,
+    });
   const again = fits.filter(({ status, handled }) => RUNS_AGAIN.has(status) && !handled);
   if (again.length > 0) return again;
   throw new DarumaError("NOT_RETRYABLE", `no step like ${glob} of run ${runId} is failed, canceled or held`);

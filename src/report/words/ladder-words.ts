@@ -215,14 +215,17 @@ export const LADDER_WORDS: WordsOf<LadderEvents> = {
       return note("held", expiry === null ? held : `${held}, ${untilText(expiry)}`);
     },
     story: (event) =>
-      steered(event.job, fact(`The step is held ${untilDecided(event)}; what depends on it waits.`)),
+      steered(
+        event.job,
+        fact(`The step was held ${untilDecided(event, "a decision")}; what depends on it had to wait.`),
+      ),
   },
 };
 
 /** `until somebody decides or until 2026-03-01T12:00:00.000Z, then fail`. */
-function untilDecided(event: EventOf<"job.held">): string {
+function untilDecided(event: EventOf<"job.held">, decided = "somebody decides"): string {
   const expiry = expiryOf(event);
-  return `until somebody decides${expiry === null ? "" : ` or ${untilText(expiry)}`}`;
+  return `until ${decided}${expiry === null ? "" : ` or ${untilText(expiry)}`}`;
 }
 
 function scriptStarted({ try: tries }: EventOf<"recovery.started">): string {

@@ -3,6 +3,8 @@ import type { HoldAction } from "../../../core/model/events.js";
 import type { Client } from "../../../operations/client.js";
 import { throwFirstError } from "../../../operations/jobs/throw-first-error.js";
 import { DEFAULT_REASON } from "../../../operations/operator-words.js";
+import { nameOf } from "../../../report/lookup/job-name.js";
+import { isGlob, isLike } from "../../../report/lookup/named-jobs.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
 import { withScope } from "../../declare/job-words.js";
 import type { Given, Present } from "../../declare/presenter.js";
@@ -49,7 +51,7 @@ export const resolveHolds: Present = async (given, session, client) => {
       hint: `\`daruma holds ${run}\` lists what can be resolved.`,
     });
   const jobs =
-    names.length === 0 ? await heldJobs(client, run) : names.map((name) => withScope(name, flags.scope));
+    names.length === 0 ? await heldJobs(client, run) : await namedJobs(client, run, names, flags.scope);
   const reason = flags.reason ?? DEFAULT_REASON;
   const request = {
     // Ids say themselves which run is meant; with it each would first be looked for among the names of its steps.
@@ -101,9 +103,37 @@ function throwRefusedAlone(error: unknown): never {
   throw error;
 }
 
-async function heldJobs(client: Client, reference: RunReference): Promise<number[]> {
+/** A glob means those of them that are held, as with `retry` those that can run again. */
+async function namedJobs(
+  client: Client,
+  reference: RunReference,
+  names: readonly string[],
+  scope: string | undefined,
+): Promise<(number | string)[]> {
+  const named = names.filter((name) => !isGlob(name)).map((name) => withScope(name, scope));
+  if (named.length === names.length) return named;
+  const holds = await listHeld(client, reference);
+  const found = new Set<number | string>(named);
+  for (const glob of names.filter(isGlob)) {
+    const fits = holds.filter(({ step, scope: of }) =>
+      [step, nameOf(step, of)].some((name) => isLike(name, glob)),
+    );
+    if (fits.length === 0)
+      throw new DarumaError("NOT_HELD", `no step like ${glob} is held`, {
+        hint: `\`daruma holds ${reference}\` lists what can be resolved.`,
+      });
+    for (const { id } of fits) found.add(id);
+  }
+  return [...found];
+}
+
+async function listHeld(client: Client, reference: RunReference) {
   const { items } = await client.call("list_holds", { run_id: reference });
-  const holds = items.filter(({ kind }) => kind === "hold");
+  return items.filter(({ kind }) => kind === "hold");
+}
+
+async function heldJobs(client: Client, reference: RunReference): Promise<number[]> {
+  const holds = await listHeld(client, reference);
   if (holds.length === 0) {
     const { run_id } = await client.call("get_run_definition", { run_id: reference });
     throw new DarumaError("NOT_HELD", `run ${run_id} has no holds`);

@@ -1,9 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { prepareProcessHost } from "../../../action/process/create-process-host.js";
 import { DarumaError } from "../../../core/errors/errors.js";
+import type { Definition } from "../../../core/model/definition.js";
 import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
 import { hideFromGit } from "../../../host/output-folder.js";
 import type { Workflow } from "../../../operations/workflows/workflow.js";
+import { isTakenOver } from "../../../report/job-record.js";
+import { blindSteps } from "../../../report/lookup/blind-steps.js";
 import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
 import type { Settings } from "../../../settings/settings.js";
 import { openSqliteStore } from "../../../store/sqlite/sqlite-store.js";
@@ -56,7 +59,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   return followRun(session, daruma, { ...flags, channels }, async (say) => {
     const chosen = workflow ?? (await readStored(file, daruma, clusters));
     if (flags.reuse === true) await tellHeldSource(session, daruma.store, chosen.definition.name, say);
-    return daruma.begin(chosen, {
+    const begun = await daruma.begin(chosen, {
       inputs,
       context,
       ...labels,
@@ -70,7 +73,32 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
       ...(flags.keepStoodIn === true ? { keepStoodIn: true } : {}),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     });
+    if (flags.reuse !== undefined) await tellUnseen(session, daruma.store, begun.runId, chosen.definition);
+    return begun;
   });
+}
+
+/** Also to whoever wants to hear of errors only: a change that nobody sees may end as code that nobody has tested. */
+async function tellUnseen(
+  { err }: Session,
+  store: Store,
+  runId: number,
+  definition: Definition,
+): Promise<void> {
+  const row = await store.readRun(runId);
+  const from = row?.options.reused?.from;
+  if (row === null || from == null) return;
+  const blind = blindSteps(definition);
+  const taken = (await store.readJobs(runId)).filter(
+    (job) => job.status === "completed" && isTakenOver(row, job),
+  );
+  const unseen = taken.filter(({ step }) => blind.has(step)).length;
+  if (unseen === 0) return;
+  const were = taken.length === 1 ? "step was" : "steps were";
+  const name = unseen === 1 ? "names" : "name";
+  writeLines(err, [
+    `${taken.length} ${were} taken over from run ${from}; ${unseen} of them ${name} no input files, so changes of what they read are not seen`,
+  ]);
 }
 
 /** What waits there for a person goes on waiting; perhaps it was forgotten. */
