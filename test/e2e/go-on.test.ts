@@ -161,7 +161,7 @@ jobs:
     const ran = (): number => readFileSync(trace, "utf8").trim().split("\n").length;
     const first = await runCli(["run", file, "--output-dir", cli.outputDir], {}, cli.path);
     expect([first.exitCode, ran()]).toEqual([3, 300]);
-    expect(first.stdout).toContain("daruma resolve 1 --all --retry");
+    expect(first.stdout).toContain("\nto run them again:  daruma resolve ");
     cli.write("sweep.ok", "");
     rmSync(trace);
     const next = await runCli(["run", "sweep.yaml", "--reuse", "--output-dir", cli.outputDir], {}, cli.path);
