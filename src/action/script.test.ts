@@ -112,7 +112,7 @@ describe("a script step", () => {
     expect(result).toEqual({
       ok: false,
       failure: {
-        message: "the script ran for longer than 1000 ms; give the step a timeout_ms to let it run longer",
+        message: "the script ran for longer than 1 s; give the step a timeout_ms to let it run longer",
         timeout: "wall",
       },
     });

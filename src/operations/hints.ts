@@ -7,7 +7,7 @@ import type { TypedWords } from "./operator-words.js";
  * out, and a secret that only shows then is hidden, too.
  */
 export function hintSaid(hint: string | undefined, words: TypedWords): { readonly hint?: string } {
-  return hint === undefined ? {} : { hint: words.redact(plainText(words.redact(hint))) };
+  return hint === undefined ? {} : { hint: words.redactHint(plainText(words.redactHint(hint))) };
 }
 
 /** A hint is for attempts that follow; of what begins none it would be lost without a word. */

@@ -10,39 +10,37 @@ export const DEFAULT_REASON = "by hand";
 /** The reason of a client that was told to stop while it waited for its run. */
 export const INTERRUPTED_REASON = "interrupted at the command line";
 
-/** Nobody typed these: they hold no secret. */
-const OWN_WORDS: ReadonlySet<string> = new Set(["", DEFAULT_REASON, INTERRUPTED_REASON]);
-
 type Env = { readonly [name: string]: string | undefined };
 
 /** What people type on its way into the log. */
-export type TypedWords = Pick<Redactor, "redact" | "redactJson">;
+export interface TypedWords extends Pick<Redactor, "redact" | "redactJson"> {
+  /** Of a hint, which travels on into prompts and files. */
+  readonly redactHint: Redactor["redact"];
+}
 
 /** What a person types goes into the log: the secrets of the run's workflow are hidden in it as anywhere. */
 export async function redactorFor(store: Store, runId: number, env: Env = process.env): Promise<TypedWords> {
   return typedWords((await definitionOf(store, runId))?.secrets ?? [], env);
 }
 
-/** Where a secret is not set, it cannot be found in what was typed: that is refused rather than kept in plain text. */
+/**
+ * Where a secret is not set, it cannot be found in what was typed: a hint is refused then rather than kept in plain
+ * text. A reason is not: whoever decides, such as an agent, need not have the secrets of the run.
+ */
 export function typedWords(secrets: readonly string[], env: Env = process.env): TypedWords {
+  const { redact, redactJson } = redactorOf(secrets, env);
   const missing = secrets.filter((name) => !env[name]);
-  if (missing.length === 0) return redactorOf(secrets, env);
-  return {
-    redact: (words) => (OWN_WORDS.has(words) ? words : refuseWords(missing)),
-    redactJson: (value) => (value === null ? value : refuseWords(missing)),
-  };
+  return { redact, redactJson, redactHint: missing.length === 0 ? redact : () => refuseUnhidden(missing) };
 }
 
-function refuseWords(missing: readonly string[]): never {
-  const names = missing.join(", ");
-  const optional = "leave out the reason, hint, text or output";
+function refuseUnhidden(missing: readonly string[]): never {
   throw new DarumaError(
     "MISSING_SECRET",
-    `not set in the environment: ${names}; what was typed may contain its value`,
+    `not set in the environment: ${missing.join(", ")}; the hint may contain its value`,
     {
       hint: {
-        typed: `Set it, for example with \`export ${missing[0]}=...\`, or ${optional}.`,
-        asked: `Set it in the environment of the server and restart the server, or ${optional}.`,
+        typed: `Set it, for example with \`export ${missing[0]}=...\`, or leave out the hint.`,
+        asked: "Set it in the environment of the server and restart the server, or leave out the hint.",
       },
     },
   );
