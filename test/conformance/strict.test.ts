@@ -36,7 +36,10 @@ describe("--strict", () => {
     expect(child?.options.strict).toBe(true);
     expect(run.report.handled_failures).toEqual([]);
     expect(run.report.handled_in_children).toEqual([
-      { run_id: child!.id, workflow: "release", job_id: run.job("ship").id, failures: 1 },
+      {
+        ...{ run_id: child!.id, workflow: "release", status: "completed", failures: 1, steps: "test" },
+        ...{ job_id: run.job("ship").id, under_job_id: run.job("ship").id },
+      },
     ]);
     expect(exitCodeOfRun(run.report)).toBe(1);
     const plain = await real.run(PARENT);

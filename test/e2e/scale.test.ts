@@ -29,12 +29,14 @@ describe.runIf(process.platform === "linux")("a step that eats more memory than 
     expect(stdout).toMatch(
       /Attempt 1 failed after .*: used [\d.]+ MiB of memory, more than the [\d.]+ MiB it asked for \(OOM\)/,
     );
-    expect(stdout).toContain(
-      "rule: yes, more: rule 1 for exit code 137, attempt 2 of 5, memory 100 MiB -> 400 MiB.",
-    );
-    expect(stdout).toContain("From now on the step may use 400 MiB of memory.");
+    // Four times what it had used, which differs from machine to machine.
+    const [, raised] = /rule 1 for exit code 137, attempt 2 of 5, memory 100 MiB -> ([\d.]+ [MG]iB)\.$/m.exec(
+      stdout,
+    )!;
+    expect(stdout).toContain(`From now on the step may use ${raised} of memory.`);
     const events = await cli.daruma("events", String(report.run_id), "--json");
-    expect(events.stdout).toContain('"raised":{"resource":"memory","from":104857600,"to":419430400}');
+    const [, to] = /"raised":\{"resource":"memory","from":104857600,"to":(\d+)\}/.exec(events.stdout)!;
+    expect(Number(to)).toBeGreaterThan(4 * 104857600);
   });
 
   it("fails where the rule's limit leaves it no more", async () => {

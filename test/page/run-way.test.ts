@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the way through a run"), { timeout: 3
     // A repair is part of the recovery that it was for.
     expect(await story.locator(".flat").allTextContents()).toEqual(["undo completed."]);
     const end = story.locator("li.last");
-    await end.getByText(`Run ${run} completed, 1 handled`).waitFor();
+    await end.getByText(`Run ${run} completed, 1 failure handled`).waitFor();
     await end.getByText(/page was skipped\.$/).waitFor();
     await page.goto(`${server.url}/#/runs/${run}?tab=events`);
     const started = page.locator(".ev", { hasText: "attempt.succeeded" }).first();

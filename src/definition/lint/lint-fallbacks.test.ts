@@ -31,6 +31,15 @@ describe("a fallback that does not say what becomes of the steps behind", () => 
     expect(found({ then })).toEqual([]);
   });
 
+  it("that goes back to the failed step skips nothing: its next visit decides", () => {
+    const back: TransitionInput = { from: "fallback", to: "test" };
+    const steps = { ...STEPS, test: { exec: "x", start: "auto" as const } };
+    const looped = { name: "w", steps, transitions: [EDGE, back] };
+    expect(lintFallbacks(defineWorkflow(looped))).toEqual([]);
+    const onlyAfterFailure = { ...looped, transitions: [EDGE, { ...back, on: "failure" as const }] };
+    expect(lintFallbacks(defineWorkflow(onlyAfterFailure))).toHaveLength(1);
+  });
+
   it("has its place in its step, too", () => {
     const test: StepInput = { exec: "x", on_fail: { edge: { to: "fallback" } } };
     const findings = lintFallbacks(defineWorkflow({ name: "w", steps: { ...STEPS, test } }));

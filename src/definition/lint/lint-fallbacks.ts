@@ -15,7 +15,7 @@ export function lintFallbacks({ steps, transitions }: Definition): LintFinding[]
   const { dependents } = dependencyOrder(steps);
   return silent.flatMap((transition) => {
     const [from, to] = [indexOf.get(transition.from)!, indexOf.get(transition.to)!];
-    if (steps[from]!.continueOnFailure) return [];
+    if (steps[from]!.continueOnFailure || leadsBack(transitions, transition)) return [];
     const behindTarget = closure([to], dependents);
     const skipped = dependents[from]!.filter(
       (index) => index !== to && !behindTarget.has(index) && steps[index]!.needs !== "settled",
@@ -29,6 +29,11 @@ export function lintFallbacks({ steps, transitions }: Definition): LintFinding[]
           ),
         ];
   });
+}
+
+/** A step that mends and goes back: the failed one has another visit, and that one decides. */
+function leadsBack(transitions: Definition["transitions"], { from, to }: Transition): boolean {
+  return transitions.some((back) => back.from === to && back.to === from && back.on !== "failure");
 }
 
 function skipsThem(transition: Transition, skipped: readonly StepDefinition[]): LintFinding {
