@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LauncherHost } from "../dist/action/process/launcher-host.js";
-import { nativeLauncher, perlLauncher } from "../dist/action/process/launcher-program.js";
+import { nativeLauncher } from "../dist/action/process/launcher-program.js";
 import { SpawnHost } from "../dist/action/process/spawn-host.js";
 import { median } from "./measure.mjs";
 
@@ -21,10 +21,9 @@ const JOBS = Number(process.argv[3] ?? 1_000);
 const folder = mkdtempSync(join(tmpdir(), "daruma-bench-"));
 const native = nativeLauncher();
 const plain = () => new SpawnHost();
-const perl = () => new LauncherHost(perlLauncher("perl"), plain);
 const compiled = () => {
   if (native === null) throw new Error("not compiled here");
-  return new LauncherHost(native, plain);
+  return new LauncherHost(native);
 };
 
 /** The host is closed at the end: only then has this process waited for it, and its CPU time counts. */
@@ -81,15 +80,12 @@ const contenders = {
   "make, true": () => throughPeer("make", ["-s", "-j8", "-f", "builtin.mk", "all"]),
   "ninja, true": () => throughPeer("ninja", ["-j8", "-f", "builtin.ninja"]),
   "compiled, true": () => throughHost(compiled, "true"),
-  "perl, true": () => throughHost(perl, "true"),
   "plain spawn, true": () => throughHost(plain, "true"),
   "make, env true": () => throughPeer("make", ["-s", "-j8", "-f", "program.mk", "all"]),
   "ninja, env true": () => throughPeer("ninja", ["-j8", "-f", "program.ninja"]),
   "make with sh, env true": () => throughPeer("make", ["-s", "-j8", "-f", "shell.mk", "all"]),
   "compiled, env true": () => throughHost(compiled, "env true"),
   "compiled, [env, true]": () => throughHost(compiled, ["env", "true"]),
-  "perl, env true": () => throughHost(perl, "env true"),
-  "perl, [env, true]": () => throughHost(perl, ["env", "true"]),
   "plain spawn, env true": () => throughHost(plain, "env true"),
 };
 

@@ -1,5 +1,5 @@
 // Compiles native/launcher to dist/launcher/linux-ARCH, without a libc, so that it runs beside any. Where there is no compiler
-// it is left out: the launcher in Perl then does its work, and nobody needs a compiler to build or to install.
+// it is left out: Node then starts the processes, and nobody needs a compiler to build or to install.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, mkdirSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -44,7 +44,7 @@ export function compileLaunchers(root, launchers) {
     const result = compiler && spawnSync(compiler, args, { cwd: folder, encoding: "utf8" });
     if (result?.status === 0) return [output];
     const reason = compiler ? `${compiler} failed: ${result.stderr}` : `no ${compilersFor(arch).at(-1)}`;
-    process.stderr.write(`launcher for linux-${arch} left out, Perl takes its place: ${reason}\n`);
+    process.stderr.write(`launcher for linux-${arch} left out, Node's spawn takes its place: ${reason}\n`);
     return [];
   });
 }

@@ -80,7 +80,7 @@ const WHERE_A_STEP_GOES = `## Where the time of a step goes
 Measured on 2 shared cores with Node 20: times with real-time priority, CPU time with \`perf\`.
 
 **One step** took 106 and 109 ms (medians of 15 rounds, twice) on a busy machine, 2.3 and 2.4 times as long as \`node -e 0\`; the version before, measured
-in turn with it, took 123 and 122 ms, 2.7 times. The compiled launcher and the one in Perl cannot be told apart there. The times of one traced run, rounded, 104 ms in all:
+in turn with it, took 123 and 122 ms, 2.7 times. The times of one traced run, rounded, 104 ms in all:
 
 | ms | what |
 |---:|---|
@@ -106,8 +106,7 @@ main thread in two profiles suggests that the ratio cannot fall much below 1.9; 
 the same in both, so Daruma's record costs 0.8 ms a step: by an older profile of 500 steps the main thread takes half of that, SQLite and files a quarter each, the launcher
 less than 0.1. make keeps both cores busy with programs alone; so does Daruma, with programs and the record. Without a shell a step with a record therefore cannot be
 faster than 1.1 / 1.9 = 0.58 times make, and is 0.57 times as fast. For 0.75 the record would have to cost 0.4 ms. The launcher is woken twice for each process, by the command and
-by the process's end, reads 280 bytes and writes 42. A step costs 8 context switches (make 4); a step of a chain costs 14 with the compiled launcher and 19 with
-the one in Perl, in one run each.
+by the process's end, reads 280 bytes and writes 42. A step costs 8 context switches (make 4); a step of a chain costs 14, in one run.
 
 **2,000 x \`true\`** took 1.46 s of CPU in one profile: 47 % on the main thread (a quarter of it the start, a seventh reading the file), 24 % in V8's threads that
 compile hot functions once more, 15 % on the thread of the database, 9 % in shells and launcher. There were 738 commits, of 10 pages each; a step costs 15 KB of the

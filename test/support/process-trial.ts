@@ -3,11 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach } from "vitest";
 import { LauncherHost } from "../../src/action/process/launcher-host.js";
-import {
-  type LauncherProgram,
-  nativeLauncher,
-  perlLauncher,
-} from "../../src/action/process/launcher-program.js";
+import { nativeLauncher } from "../../src/action/process/launcher-program.js";
 import type {
   ProcessExit,
   ProcessHost,
@@ -19,22 +15,15 @@ import { SpawnHost } from "../../src/action/process/spawn-host.js";
 export const PATH = process.env.PATH!;
 
 const native = nativeLauncher();
-const perl = perlLauncher("perl");
 
 /** The compiled one is missing where there was no compiler to build with. */
-export const LAUNCHERS: [string, LauncherProgram][] = [
-  ...(native === null ? [] : [["compiled launchers", native] as [string, LauncherProgram]]),
-  ["Perl launchers", perl],
-];
-
-export const launcherHost = (program: LauncherProgram): LauncherHost =>
-  new LauncherHost(program, () => new SpawnHost());
+export const LAUNCHERS: [string, string][] = native === null ? [] : [["compiled launchers", native]];
 
 /** Every way of starting processes; each must pass the same tests. */
 export const PROCESS_HOSTS: [string, () => ProcessHost][] = [
-  ...LAUNCHERS.map(([name, program]): [string, () => ProcessHost] => [name, () => launcherHost(program)]),
+  ...LAUNCHERS.map(([name, program]): [string, () => ProcessHost] => [name, () => new LauncherHost(program)]),
   ["plain spawn", () => new SpawnHost()],
-  ["plain spawn after a failed launcher", () => launcherHost({ ...perl, file: "/bin/false" })],
+  ["plain spawn after a failed launcher", () => new LauncherHost("/bin/false")],
 ];
 
 interface Finished extends ProcessExit {

@@ -1,5 +1,5 @@
 import { LauncherHost } from "./launcher-host.js";
-import { findProgram, nativeLauncher, perlLauncher } from "./launcher-program.js";
+import { nativeLauncher } from "./launcher-program.js";
 import type { ProcessHost } from "./process-host.js";
 import { SpawnHost } from "./spawn-host.js";
 
@@ -19,12 +19,5 @@ export function createProcessHost(): ProcessHost {
   prepared = null;
   if (ready !== null) return ready;
   const native = nativeLauncher();
-  return native === null ? createPlainHost() : new LauncherHost(native, createPlainHost);
-}
-
-/** Without a compiled launcher. */
-function createPlainHost(): ProcessHost {
-  const perl = findProgram("perl");
-  const plain = new SpawnHost();
-  return perl === null ? plain : new LauncherHost(perlLauncher(perl), () => plain);
+  return native === null ? new SpawnHost() : new LauncherHost(native);
 }

@@ -35,7 +35,7 @@ const SPAWN_HOST = 'import { SpawnHost } from "./process/spawn-host.js";';
 const HOSTS: [string, string][] = [
   ...LAUNCHERS.map(([name, program]): [string, string] => [
     name,
-    `import { LauncherHost } from "./process/launcher-host.js"; ${SPAWN_HOST} const host = new LauncherHost(${JSON.stringify(program)}, () => new SpawnHost());`,
+    `import { LauncherHost } from "./process/launcher-host.js"; const host = new LauncherHost(${JSON.stringify(program)});`,
   ]),
   ["plain spawn", `${SPAWN_HOST} const host = new SpawnHost();`],
 ];

@@ -1,27 +1,28 @@
 import { endProcessesWithToken } from "./attempt-processes.js";
 import { GroupEnding } from "./group-ending.js";
 import { type GoneCause, Launcher, type LauncherJob } from "./launcher.js";
-import type { LauncherProgram } from "./launcher-program.js";
 import { findUnusable } from "./launcher-protocol.js";
 import { spawnFailure } from "./process-exit.js";
 import type { ProcessExit, ProcessHost, ProcessSpec, RunningProcess } from "./process-host.js";
+import { SpawnHost } from "./spawn-host.js";
 import { StopSignals } from "./stop-signals.js";
 
 const MAX_LAUNCHERS = 16;
+/** It takes 0.06 ms of CPU for a job, so one keeps many cores busy; each job takes five of its file descriptors. */
+export const JOBS_AT_ONCE = 64;
 
 /**
- * Starts processes through a few small launcher processes; where those cannot run, through the fallback. CPU time of a
- * job in ms, Node included, 8 at a time, medians of one run of `bench/launcher.mjs`:
+ * Starts processes through a few small launcher processes; where those cannot run, through Node. CPU time of a job in
+ * ms, Node included, 8 at a time, medians of one run of `bench/launcher.mjs`:
  *
- *                 make   through sh   compiled   Perl   node spawn
- *   true          0.67                0.32       0.32   2.28
- *   env true      1.38   2.12         2.22       2.97   3.75
+ *                 make   through sh   compiled   node spawn
+ *   true          0.67                0.32       2.28
+ *   env true      1.38   2.12         2.22       3.75
  *
  * - A waiting shell that forks a subshell runs `true`. It starts no program, which is why it wins; so it is taken only
  *   where nothing can tell the difference (`builtin-line.ts`).
  * - The compiled launcher takes 0.06 ms of a job; the shell and the program, 1.9 ms, are what is left.
- * - Perl must copy an interpreter's memory with each fork. Where nothing is compiled for the machine.
- * - `node:child_process` is slower still, the more so the larger the heap. The last resort.
+ * - `node:child_process` is slower, the more so the larger the heap. It serves where nothing is compiled for the machine.
  * - Waiting `dash` with one vfork and `sh -c` a job: near make without any relay of output, but the group then holds the
  *   waiting shell, a status of 137 may be a signal, and leftovers must be looked for in /proc. Rejected.
  */
@@ -32,10 +33,7 @@ export class LauncherHost implements ProcessHost {
   /** Takes over where the launcher cannot run. */
   private fallback: ProcessHost | null = null;
 
-  constructor(
-    private readonly program: LauncherProgram,
-    private readonly createFallback: () => ProcessHost,
-  ) {}
+  constructor(private readonly file: string) {}
 
   get stops(): StopSignals | null {
     return this.fallback === null ? this.signals : this.fallback.stops;
@@ -76,8 +74,8 @@ export class LauncherHost implements ProcessHost {
       if (idlest === null || launcher.running < idlest.running) idlest = launcher;
     }
     const isFull = this.launchers.size >= MAX_LAUNCHERS;
-    if (idlest !== null && (idlest.running < this.program.jobsAtOnce || isFull)) return idlest;
-    const launcher = Launcher.start(this.program, {
+    if (idlest !== null && (idlest.running < JOBS_AT_ONCE || isFull)) return idlest;
+    const launcher = Launcher.start(this.file, {
       gone: (jobs, cause) => {
         if (launcher !== null) this.launchers.delete(launcher);
         this.rescue(jobs, cause);
@@ -90,7 +88,7 @@ export class LauncherHost implements ProcessHost {
   }
 
   private rescue(jobs: readonly LauncherJob[], cause: GoneCause): void {
-    if (cause === "never_ready") this.fallback ??= this.createFallback();
+    if (cause === "never_ready") this.fallback ??= new SpawnHost();
     for (const job of jobs) {
       job.ending.ended();
       if (cause === "never_ready" && this.fallback !== null && !job.ending.hasBegun) {

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import type { GroupEnding } from "./group-ending.js";
-import type { LauncherProgram } from "./launcher-program.js";
 import {
   encodeBaseEnvironment,
   encodeSignal,
@@ -45,17 +44,16 @@ export class Launcher {
   private isClosing = false;
 
   /** Null: this process has no room for another one's pipes. */
-  static start(program: LauncherProgram, events: LauncherEvents): Launcher | null {
-    const child = startLauncher(program);
+  static start(file: string, events: LauncherEvents): Launcher | null {
+    const child = startLauncher(file);
     if (child === null) return null;
-    if (child.stdin && child.stdout) return new Launcher(child, program.preamble, events);
+    if (child.stdin && child.stdout) return new Launcher(child, events);
     child.on("error", () => {});
     return null;
   }
 
   private constructor(
     private readonly child: ChildProcess,
-    preamble: string,
     private readonly events: LauncherEvents,
   ) {
     const frames = new FrameReader((type, id, payload) => this.onFrame(type, id, payload));
@@ -73,7 +71,6 @@ export class Launcher {
       this.child.once("close", onEnd);
       this.child.once("error", onEnd);
     });
-    if (preamble !== "") this.child.stdin!.write(preamble);
     this.holdEventLoop(false);
   }
 
@@ -159,13 +156,10 @@ export class Launcher {
 }
 
 /** Null: the system has no memory for it now; some errors are thrown instead of told. */
-function startLauncher({ file, args }: LauncherProgram): ChildProcess | null {
-  const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: "C" };
-  for (const name of Object.keys(env)) if (name.startsWith("PERL")) delete env[name];
+function startLauncher(file: string): ChildProcess | null {
   try {
-    return spawn(file, args, {
+    return spawn(file, [], {
       cwd: "/",
-      env,
       // A session of its own: Ctrl-C in the terminal reaches neither the launcher nor its jobs.
       detached: true,
       stdio: ["pipe", "pipe", "ignore"],

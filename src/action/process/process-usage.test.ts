@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LAUNCHERS, launcherHost, ProcessTrial } from "../../../test/support/process-trial.js";
+import { LAUNCHERS, ProcessTrial } from "../../../test/support/process-trial.js";
+import { LauncherHost } from "./launcher-host.js";
 import { SpawnHost } from "./spawn-host.js";
 
 const MIB = 1024 * 1024;
@@ -7,8 +8,8 @@ const MIB = 1024 * 1024;
 const take = (mb: number): string => `perl -e '$taken = "x" x ${mb * MIB}'`;
 const COUNT_TO_A_MILLION = "perl -e '1 while $i++ < 1_000_000'";
 
-describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process used: %s", (name, program) => {
-  const { run } = new ProcessTrial(() => launcherHost(program));
+describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process used: %s", (_name, program) => {
+  const { run } = new ProcessTrial(() => new LauncherHost(program));
 
   it("is the peak of its largest process, whoever of the group that was", async () => {
     const small = await run("env true");
@@ -53,7 +54,7 @@ describe.runIf(process.platform === "linux").each(LAUNCHERS)("what a process use
     expect((await run("echo built-in; exit 0")).usage).toBeUndefined();
   });
 
-  it.runIf(name === "compiled launchers")("has what a process used that outlived the main one", async () => {
+  it("has what a process used that outlived the main one", async () => {
     const leftover = `perl -e '$taken = "x" x ${90 * MIB}; open(F, ">", "taken"); sleep 1000'`;
     const { usage } = await run(`${leftover} & while ! [ -e taken ]; do sleep 0.01; done`);
     expect(usage!.peak_memory_bytes).toBeGreaterThan(90 * MIB);
