@@ -2,7 +2,6 @@ import type { AttemptResult, Command } from "../core/model/commands.js";
 import type { Job } from "../core/model/run.js";
 import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import { OLDEST_EVERY } from "../store/place-rules.js";
 import type { Place, Worker } from "../worker/worker.js";
 
 import type { Clock } from "./clock.js";
@@ -37,8 +36,6 @@ export interface DispatcherPorts {
 /** Hands out ready jobs, as long as there are places for them. */
 export class Dispatcher {
   private firstHost = 0;
-  /** How many jobs have been given to workers. */
-  private started = 0;
   /** By job and visit: questions whose prompt a thread is at work on. */
   private readonly rendering = new Set<string>();
   /** Runs with steps that could be passed, were not so much waiting to be committed. */
@@ -65,23 +62,16 @@ export class Dispatcher {
     this.heldBack.clear();
     this.firstHost = hosts.length === 0 ? 0 : (this.firstHost + 1) % hosts.length;
     const inTurn = hosts.map((_, index) => hosts[(this.firstHost + index) % hosts.length]!);
-    const turns = byPriority(inTurn);
     // What nobody has a place for now is not asked for again in this turn.
     const unplaceable = new Set<string>();
     if (this.firstInLine !== null) this.placeFirst(this.firstInLine, hosts, unplaceable);
     let full = false;
-    for (const host of turns.order) full = this.dispatchRun(host, unplaceable, full, turns);
+    for (const host of byPriority(inTurn)) full = this.dispatchRun(host, unplaceable, full);
   }
 
   /** True: nobody has any room left. Questions to people and child runs need none. */
-  private dispatchRun(
-    host: RunHost,
-    unplaceable: Set<string>,
-    isFull: boolean,
-    { oldestBefore, most = Number.POSITIVE_INFINITY }: Turn,
-  ): boolean {
+  private dispatchRun(host: RunHost, unplaceable: Set<string>, isFull: boolean): boolean {
     const { run } = host;
-    const until = this.started + most;
     let full = isFull;
     if (run.paused !== null) return full;
     const kindOf = kindsIn(run.definition);
@@ -92,9 +82,6 @@ export class Dispatcher {
       !needsNobody(job, run.definition) && isRefused(needsOf(job, run.definition));
     for (const job of run.ready.inTurn(kindOf, isOut)) {
       if (full && !hasRoomlessSteps(run.definition)) return true;
-      if (this.started >= until) return full;
-      const oldest = full || (this.started + 1) % OLDEST_EVERY !== 0 ? null : oldestBefore(host);
-      if (oldest !== null) full = this.dispatchRun(oldest, unplaceable, full, ONE_JOB);
       if (this.ports.isKeptBack(host, job)) continue;
       if (isHumanStep(job)) {
         this.ask(host, job);
@@ -152,7 +139,6 @@ export class Dispatcher {
   }
 
   private start(host: RunHost, job: Job, place: Place): void {
-    this.started += 1;
     const { waitsLong, start, newToken } = this.ports;
     const asks = job.step.definition.usesWorkspace
       ? [...host.run.ready].filter(({ step }) => step.definition.usesWorkspace && step.definition.uses)
@@ -211,27 +197,7 @@ export class Dispatcher {
 
 const NOTHING: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
 
-interface Turn {
-  /** The oldest run with something to start, where it would come after this one. */
-  readonly oldestBefore: (host: RunHost) => RunHost | null;
-  /** How many jobs may start; missing: any number. */
-  readonly most?: number;
-}
-
-const ONE_JOB: Turn = { oldestBefore: () => null, most: 1 };
-
 /** Runs of one priority stay in the order in which they are given. */
-function byPriority(hosts: readonly RunHost[]): Turn & { readonly order: readonly RunHost[] } {
-  const areAlike = hosts.every(({ run }) => run.priority === hosts[0]!.run.priority);
-  if (areAlike) return { order: hosts, oldestBefore: () => null };
-  const oldestBefore = ({ run }: RunHost): RunHost | null => {
-    let oldest: RunHost | null = null;
-    for (const host of hosts) {
-      const { id, priority, ready, paused } = host.run;
-      if (priority >= run.priority || ready.size === 0 || paused !== null) continue;
-      if (id < (oldest?.run.id ?? run.id)) oldest = host;
-    }
-    return oldest;
-  };
-  return { order: [...hosts].sort((a, b) => b.run.priority - a.run.priority), oldestBefore };
+function byPriority(hosts: readonly RunHost[]): RunHost[] {
+  return [...hosts].sort((a, b) => b.run.priority - a.run.priority);
 }

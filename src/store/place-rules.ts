@@ -4,9 +4,6 @@ import { isSameOwner } from "./lease-rules.js";
 import type { GroupMember } from "./places.js";
 import type { LeaseOwner } from "./store.js";
 
-/** So that no run waits for ever behind those with a higher priority. */
-export const OLDEST_EVERY = 10;
-
 interface Standing {
   readonly place: number | null;
   readonly finished_at: number | null;
@@ -26,29 +23,21 @@ export function isWaiting(member: GroupMember, deadOwners: readonly LeaseOwner[]
   return managed || (owner !== null && !deadOwners.some((dead) => isSameOwner(dead, owner)));
 }
 
-/**
- * Those that wait, in the order in which they get places: by priority, then by number; of each ten places one goes to the
- * oldest.
- */
+/** The members that wait, in the order in which they get places: by priority, then by age. */
 export function queueOf(
   members: readonly GroupMember[],
-  lastPlace: number,
   deadOwners: readonly LeaseOwner[] = [],
 ): GroupMember[] {
   const waiting = members.filter((member) => isWaiting(member, deadOwners));
-  waiting.sort((a, b) => b.priority - a.priority || a.runId - b.runId);
-  if ((lastPlace + 1) % OLDEST_EVERY !== 0) return waiting;
-  const oldest = waiting.reduce((first, each) => (each.runId < first.runId ? each : first), waiting[0]!);
-  return waiting.length === 0 ? [] : [oldest, ...waiting.filter((each) => each !== oldest)];
+  return waiting.sort((a, b) => b.priority - a.priority || a.runId - b.runId);
 }
 
 /** Of one group: who takes the next place now. Null: nobody waits, or who is first must wait on, and all others behind it. */
 export function nextInGroup(
   members: readonly GroupMember[],
-  lastPlace: number,
   deadOwners: readonly LeaseOwner[] = [],
 ): GroupMember | null {
-  const [first] = queueOf(members, lastPlace, deadOwners);
+  const [first] = queueOf(members, deadOwners);
   if (first === undefined || !hasRoomFor(first.concurrency.limit, holdersIn(members))) return null;
   // It replaces all that came before it, and begins when they are over.
   const replaces = first.concurrency.policy === "cancel_running";

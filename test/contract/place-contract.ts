@@ -109,21 +109,6 @@ export function placeContract(under: StoreUnderTest): void {
       }
     });
 
-    test("goes to the oldest every tenth time", { tags: ["G1", "G2"] }, async () => {
-      const { runId: oldest } = await enqueue(under, { priority: -1 });
-      await enqueue(under, { priority: -1 });
-      const began: number[] = [];
-      for (let given = 0; given < 11; given += 1) {
-        await enqueue(under, { priority: 1 });
-        const [next] = await claim();
-        began.push(next!);
-        await start(next!);
-        await end(next!);
-      }
-      expect(began.indexOf(oldest)).toBe(9);
-      expect(new Set(began).size).toBe(11);
-    });
-
     test("is one of as many as the limit, each of several groups for itself", { tags: ["G1"] }, async () => {
       const two = { limit: 2 };
       const runs = [await enqueue(under, two), await enqueue(under, two), await enqueue(under, two)];

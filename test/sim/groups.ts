@@ -2,7 +2,6 @@ import { DarumaError } from "../../src/core/errors/errors.js";
 import type { OperatorCommand } from "../../src/core/model/commands.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";
 import type { RunRow } from "../../src/core/model/rows.js";
-import { OLDEST_EVERY } from "../../src/store/place-rules.js";
 import type { GroupMember } from "../../src/store/places.js";
 import { GroupBench } from "../support/group-bench.js";
 import type { Outcome } from "../support/scripted-worker.js";
@@ -187,8 +186,7 @@ export class GroupsGame {
     const begun = now.filter(
       ({ runId, place }) => place !== null && waited.some((each) => each.runId === runId),
     );
-    for (const { runId, priority, place } of begun) {
-      if (place! % OLDEST_EVERY === 0) continue;
+    for (const { runId, priority } of begun) {
       const passed = still.filter(
         (other) => other.priority > priority || (other.priority === priority && other.runId < runId),
       );

@@ -257,7 +257,7 @@ export const WORKFLOW_FIELDS = {
   },
   priority: {
     schema: priority,
-    doc: "Runs with a higher one get places and workers first; every tenth goes to the oldest.",
+    doc: "Runs with a higher one get places and workers first; of equal ones the oldest.",
     default: 0,
   },
   finally: {

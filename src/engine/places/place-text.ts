@@ -13,7 +13,7 @@ export interface PlaceWait {
 /** Of the members of its group. */
 export function placeWait(own: GroupMember, members: readonly GroupMember[]): PlaceWait {
   const { group, policy } = own.concurrency;
-  const queue = queueOf(members, 0);
+  const queue = queueOf(members);
   const index = queue.findIndex(({ runId }) => runId === own.runId);
   const position = index < 0 ? null : index + 1;
   const before = queue.slice(0, Math.max(0, index)).map(({ runId }) => runId);

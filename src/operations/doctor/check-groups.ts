@@ -25,7 +25,7 @@ export const checkGroups: Check = {
 
 function findingOf(group: string, members: readonly GroupMember[]): Finding[] {
   const holders = holdersIn(members);
-  const waiting = queueOf(members, 0);
+  const waiting = queueOf(members);
   if (waiting.length === 0 || holders.length === 0) return [];
   if (!holders.every(({ status }) => AT_REST.has(status))) return [];
   const [first] = holders;

@@ -53,7 +53,7 @@ function takePlace(statements: Statements, { runId, fence, now, deadOwners }: Pl
   if (held === null || held[0] === null) return false;
   if (held[1] !== null) return true;
   const members = readGroups(statements, [held[0]], now);
-  if (nextInGroup(members, lastPlace(statements, held[0]), deadOwners)?.runId !== runId) return false;
+  if (nextInGroup(members, deadOwners)?.runId !== runId) return false;
   givePlace(statements, runId, held[0]);
   return true;
 }
@@ -69,11 +69,7 @@ export function claimPlaced(statements: Statements, request: ClaimRequest): numb
   const claimed = ours.filter((each) => each.place !== null && mayTake(each)).slice(0, limit);
   for (const group of new Set(ours.map(({ concurrency }) => concurrency.group))) {
     while (claimed.length < limit) {
-      const next = nextInGroup(
-        readGroups(statements, [group], now),
-        lastPlace(statements, group),
-        deadOwners,
-      );
+      const next = nextInGroup(readGroups(statements, [group], now), deadOwners);
       if (next === null || !next.managed || !mayTake(next)) break;
       givePlace(statements, next.runId, group);
       claimed.push(next);

@@ -87,7 +87,7 @@ export class Places {
       if (own.place !== null) return true;
       const group = (await this.read(session, [own.concurrency_group], now)).get(own.concurrency_group);
       if (group === undefined) return false;
-      if (nextInGroup(group.members, group.lastPlace, deadOwners)?.runId !== runId) return false;
+      if (nextInGroup(group.members, deadOwners)?.runId !== runId) return false;
       const taken = await orNull(() =>
         session.rows(
           `UPDATE run SET place = $1::bigint FROM lease
@@ -155,14 +155,14 @@ export class Places {
 }
 
 /** Those that have a place already, and the one whose turn it is. */
-function toClaim({ members, lastPlace }: Group, request: ClaimRequest): GroupMember[] {
+function toClaim({ members }: Group, request: ClaimRequest): GroupMember[] {
   const { deadOwners = [], except = [] } = request;
   const isHeld = (owner: LeaseOwner | null): boolean =>
     owner !== null && !deadOwners.some((dead) => isSameOwner(dead, owner));
   const mayTake = ({ managed, runId, status, owner }: GroupMember): boolean =>
     managed && status === "pending" && !except.includes(runId) && !isHeld(owner);
   const placed = members.filter((member) => member.place !== null && mayTake(member));
-  const next = nextInGroup(members, lastPlace, deadOwners);
+  const next = nextInGroup(members, deadOwners);
   return next === null || !mayTake(next) ? placed : [...placed, next];
 }
 
