@@ -275,21 +275,9 @@ export function reportCommand(
   { jobId: job, attempt, recovery }: Pick<Assignment, "jobId" | "attempt" | "recovery">,
   { result, durationMs, used }: Report,
 ): Command {
-  if (!recovery) {
-    const finish = { type: "attempt.finish", job, attempt, result, duration_ms: durationMs } as const;
-    return used === undefined ? finish : { ...finish, used };
-  }
-  const failed = result.kind === "failed" ? result.facts : null;
-  return {
-    type: "recovery.finish",
-    job,
-    attempt,
-    duration_ms: durationMs,
-    ok: result.kind === "succeeded",
-    lost: failed?.lost === true || failed?.evicted === true,
-    exit_code: failed?.exitCode ?? (result.kind === "succeeded" ? 0 : null),
-    message: failed?.message ?? (result.kind === "stopped" ? "stopped" : ""),
-  };
+  const cost = { duration_ms: durationMs, ...(used === undefined ? {} : { used }) };
+  const type = recovery ? "recovery.finish" : "attempt.finish";
+  return { type, job, attempt, outcome: { ...result, ...cost } };
 }
 
 /** A failure for want of memory or time, with the most of it that the job can be given. Others are as they were. */

@@ -1,4 +1,5 @@
-import type { AttemptResult, Command } from "../core/model/commands.js";
+import type { Command } from "../core/model/commands.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Job } from "../core/model/run.js";
 import { mayStart } from "../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
@@ -174,7 +175,7 @@ export class Dispatcher {
   private pass(host: RunHost, job: Job, worker: string): void {
     const { ask, withoutWorker } = this.ports;
     withoutWorker(job.id, () => ask(host, { type: "attempt.start", job: job.id, worker, token: "" }));
-    ask(host, { type: "attempt.finish", job: job.id, attempt: job.attempt, result: NOTHING, duration_ms: 0 });
+    ask(host, { type: "attempt.finish", job: job.id, attempt: job.attempt, outcome: NOTHING });
   }
 
   private ask(host: RunHost, job: Job): void {
@@ -195,7 +196,7 @@ export class Dispatcher {
   }
 }
 
-const NOTHING: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const NOTHING: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
 
 /** Runs of one priority stay in the order in which they are given. */
 function byPriority(hosts: readonly RunHost[]): RunHost[] {

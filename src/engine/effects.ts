@@ -229,9 +229,9 @@ export class Effects {
       code: "ARTIFACT_MISSING",
       message: `what the step needs cannot be read: ${messageOf(error)}`,
     };
-    const result = { kind: "failed", facts } as const;
+    const outcome = { kind: "failed", facts } as const;
     this.ports.afterCommit(host, () =>
-      this.ports.post(host, { type: "attempt.finish", job, attempt, result, duration_ms: 0 }),
+      this.ports.post(host, { type: "attempt.finish", job, attempt, outcome }),
     );
   }
 
@@ -263,7 +263,7 @@ export class Effects {
       sandbox,
       run: host.run,
       job: of.jobId,
-      result,
+      outcome: result,
       code,
       now: clock.now(),
       readArtifact,

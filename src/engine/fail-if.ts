@@ -1,5 +1,5 @@
-import type { AttemptResult } from "../core/model/commands.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import { failedWith, type Outcome, type Succeeded } from "../core/model/outcome.js";
 import { jobById, type Run } from "../core/model/run.js";
 import { messageOf } from "../core/text/message-of.js";
 import { oneLine } from "../core/text/plain-text.js";
@@ -8,22 +8,21 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import { evaluate, planEvaluation } from "./evaluation.js";
 import { type ReadArtifact, valueOfOutput, variablesFor } from "./variables.js";
 
-type Succeeded = Extract<AttemptResult, { kind: "succeeded" }>;
 const MAX_SHOWN_CODE_CHARS = 200;
 
 interface Success {
   readonly sandbox: Sandbox;
   readonly run: Run;
   readonly job: number;
-  readonly result: Succeeded;
+  readonly outcome: Succeeded;
   readonly code: string;
   readonly now: number;
   readonly readArtifact: ReadArtifact;
 }
 
 /** The expression that may make a failure of this success; null: there is none. */
-export function failIfOf(run: Run, jobId: number, result: AttemptResult): string | null {
-  if (result.kind !== "succeeded") return null;
+export function failIfOf(run: Run, jobId: number, outcome: Outcome): string | null {
+  if (outcome.kind !== "succeeded") return null;
   return jobById(run, jobId).step.definition.failIf ?? null;
 }
 
@@ -31,23 +30,22 @@ export function failIfOf(run: Run, jobId: number, result: AttemptResult): string
  * What the attempt amounts to. Nothing is on record before it: an engine that dies meanwhile leaves an attempt that has
  * not reported, as if it had died a moment earlier.
  */
-export async function judgeSuccess(success: Success): Promise<AttemptResult> {
-  const { sandbox, run, result, code, now, readArtifact } = success;
+export async function judgeSuccess(success: Success): Promise<Outcome> {
+  const { sandbox, run, outcome, code, now, readArtifact } = success;
   const job = jobById(run, success.job);
-  const fail = (failIf: string, message: string): AttemptResult => ({
-    kind: "failed",
-    facts: { code: failIf, message, ...leftBehind(result) },
-    output: result.output,
+  const fail = (failIf: string, message: string): Outcome => ({
+    ...failedWith({ code: failIf, message, ...leftBehind(outcome) }, outcome),
+    output: outcome.output,
   });
   try {
-    const output = valueOfOutput(result.output, readArtifact);
+    const output = valueOfOutput(outcome.output, readArtifact);
     const variables = variablesFor({ run, job, outputs: outputsNamedInCode(code), readArtifact });
     const planned = planEvaluation({ code, variables: { ...variables, output }, now, expects: "boolean" });
     const answer = await evaluate(sandbox, planned);
     if (!answer.ok) return fail("FAIL_IF_ERROR", `fail_if: ${oneLine(answer.reason)}`);
     return answer.value === true
       ? fail("FAIL_IF", `fail_if is true: ${oneLine(code, MAX_SHOWN_CODE_CHARS)}`)
-      : result;
+      : outcome;
   } catch (error) {
     return fail("ARTIFACT_MISSING", `fail_if: an output that it names cannot be read: ${messageOf(error)}`);
   }

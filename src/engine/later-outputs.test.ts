@@ -43,8 +43,8 @@ function chainAtItsEnd(length: number): Run {
     decide(run, { type: "attempt.start", job, worker: "w", token: "" }, 0);
     if (step.index === length - 1) break;
     const output: Output = { kind: "artifact", path: step.definition.id, bytes: 1, sha256: "", preview: "" };
-    const result = { kind: "succeeded", output, items: null } as const;
-    decide(run, { type: "attempt.finish", job, attempt: 1, result, duration_ms: 0 }, 0);
+    const outcome = { kind: "succeeded", output } as const;
+    decide(run, { type: "attempt.finish", job, attempt: 1, outcome }, 0);
   }
   return run;
 }

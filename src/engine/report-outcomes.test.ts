@@ -37,8 +37,7 @@ describe("what becomes of a report", () => {
       type: "attempt.finish",
       job: worker.begun[0]!.jobId,
       attempt: 1,
-      result: { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } },
-      duration_ms: 1,
+      outcome: { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } },
     });
     await flush();
     worker.end("token-1");
@@ -65,8 +64,7 @@ describe("what becomes of a report", () => {
       type: "attempt.finish",
       job: worker.begun[0]!.jobId,
       attempt: 1,
-      result: { kind: "succeeded", output: { kind: "value", value: nested as never }, items: null },
-      duration_ms: 1,
+      outcome: { kind: "succeeded", output: { kind: "value", value: nested as never } },
     });
     await flush();
     expect(engine.ownedRuns()).toEqual([other.runId]);

@@ -210,7 +210,7 @@ export class RunHost {
 function isSuccessOf({ jobId, attempt }: LaterOutputs, command: Command): boolean {
   return (
     command.type === "attempt.finish" &&
-    command.result.kind === "succeeded" &&
+    command.outcome.kind === "succeeded" &&
     command.job === jobId &&
     command.attempt === attempt
   );

@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { itemsOf, tooManyItems } from "../core/decide/item-limit.js";
 import { misfitOf } from "../core/decide/output-fit.js";
 import { DarumaError } from "../core/errors/errors.js";
-import type { AttemptResult } from "../core/model/commands.js";
 import type { Output, ScopeItem } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Succeeded } from "../core/model/outcome.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
@@ -31,7 +31,7 @@ export interface OutputRules {
 export type OutputRefusal = "OUTPUT_INVALID" | "TOO_MANY_ITEMS";
 
 type JudgedOutput =
-  | Extract<AttemptResult, { kind: "succeeded" }>
+  | Succeeded
   | { readonly kind: "failed"; readonly facts: FailureFacts & { readonly code: OutputRefusal } };
 
 /** Whoever walks through such an output would run out of stack: it fails the step, whatever its action. */

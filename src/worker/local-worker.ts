@@ -7,9 +7,9 @@ import { shortageBehind } from "../action/machine-shortage.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import { withinOpenFiles } from "../action/process/open-file-limit.js";
 import { type EndedRun, RunLeftovers } from "../action/process/run-leftovers.js";
-import type { AttemptResult } from "../core/model/commands.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Outcome } from "../core/model/outcome.js";
 import { LOCAL_WORKER_PREFIX } from "../core/model/worker-names.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
@@ -177,10 +177,10 @@ export class LocalWorker implements Worker {
     };
   }
 
-  private async judge(assignment: Assignment, ran: Ran, signal: AbortSignal): Promise<AttemptResult> {
+  private async judge(assignment: Assignment, ran: Ran, signal: AbortSignal): Promise<Outcome> {
     const { result, workspace, declared, tails, exceeded, logError } = ran;
     if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
-    const failed = (facts: FailureFacts): Promise<AttemptResult> =>
+    const failed = (facts: FailureFacts): Promise<Outcome> =>
       this.failed(assignment, { workspace, given: result.output }, facts, signal);
     if (logError !== null) return failed(notWritten("the log", logError));
     if (result.usage !== undefined)
@@ -189,7 +189,7 @@ export class LocalWorker implements Worker {
     if (!result.ok) return failed({ ...tails, ...result.failure });
     const deep = tooDeep(result.output);
     if (deep !== null) return failed({ ...tails, ...deep });
-    let checked: AttemptResult;
+    let checked: Outcome;
     try {
       const output = this.redactorFor(assignment).redactJson(result.output);
       const checks = {
@@ -197,7 +197,7 @@ export class LocalWorker implements Worker {
         maxItems: assignment.maxItems ?? null,
         artifact: outputArtifact(this.options.outputDir, assignment),
       };
-      const check = (): AttemptResult => resultOfOutput(output, checks);
+      const check = (): Outcome => resultOfOutput(output, checks);
       checked = await this.shortages.untilItWorks(`the output of ${assignment.stepId}`, check, signal);
     } catch (error) {
       return failed({ ...tails, ...notWritten("the output", error) });
@@ -221,7 +221,7 @@ export class LocalWorker implements Worker {
       const keep = () => workspace.checkpoint({ stepId, attempts, at, shown });
       const checkpoint = await this.shortages.untilItWorks(`the checkpoint of ${stepId}`, keep, signal);
       const { patch } = workspace.mayFailYet ? await workspace.changes(assignment) : {};
-      return { ...checked, checkpoint, ...(patch === undefined ? {} : { patch }) } as AttemptResult;
+      return { ...checked, checkpoint, ...(patch === undefined ? {} : { patch }) } as Outcome;
     } catch (error) {
       return failed({ ...tails, ...workspaceFacts(error) });
     }
@@ -297,7 +297,7 @@ export class LocalWorker implements Worker {
   }
 
   /** The last resort: nobody waits for an attempt that rejects. */
-  private notKept(assignment: Assignment, error: unknown): AttemptResult {
+  private notKept(assignment: Assignment, error: unknown): Outcome {
     const { message, ...facts } = notWritten("what the attempt left", error);
     return {
       kind: "failed",
@@ -311,7 +311,7 @@ export class LocalWorker implements Worker {
     { workspace, given }: { readonly workspace: AttemptWorkspace | null; readonly given: Json | undefined },
     observed: FailureFacts,
     signal: AbortSignal,
-  ): Promise<AttemptResult> {
+  ): Promise<Outcome> {
     const redactor = this.redactorFor(assignment);
     const explained = (await workspace?.explained(observed, assignment)) ?? observed;
     const facts = { ...explained, ...(await workspace?.changes(assignment)) };

@@ -3,12 +3,12 @@ import type { UpstreamText } from "../core/failure/context-assembly.js";
 import type { FailureContextInput } from "../core/failure/failure-context.js";
 import type { RepairTold } from "../core/failure/retry-context.js";
 import type { UserData } from "../core/model/batch/user-data.js";
-import type { AttemptResult } from "../core/model/commands.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
 import type { EarlierFiles } from "../core/model/files-policy.js";
 import type { EarlierRound, Hint, LedRoute } from "../core/model/led-by.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Limit, Resource } from "../core/model/resources.js";
 import type { AttemptPlace, Placed } from "../core/model/worker-names.js";
 import type { LoggedText } from "../core/text/head-tail.js";
@@ -154,7 +154,7 @@ export interface FailureSource {
 }
 
 export interface Report {
-  readonly result: AttemptResult;
+  readonly result: Outcome;
   readonly durationMs: number;
   /** What the attempt's processes used; missing where nobody can tell. */
   readonly used?: ProcessUsage;

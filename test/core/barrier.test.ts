@@ -273,10 +273,7 @@ steps:
       type: "recovery.finish",
       job: bench.job("slow").id,
       attempt: 1,
-      ok: false,
-      exit_code: null,
-      message: "stopped",
-      duration_ms: 1,
+      outcome: { kind: "stopped" },
     });
 
   it("is waited for before anything in it begins anew", () => {
@@ -310,9 +307,9 @@ steps: { a: { exec: make, failure_handler: h } }`;
     bench.fail("a");
     const lose = () =>
       bench.take({
-        ...{ type: "recovery.finish", job: bench.job("a").id, attempt: 1, ok: false, lost: true },
-        ...{ exitCode: null, message: "the worker is gone", durationMs: 1 },
-      } as never);
+        ...{ type: "recovery.finish", job: bench.job("a").id, attempt: 1 },
+        outcome: { kind: "failed", facts: { lost: true, message: "the worker is gone" } },
+      });
     const tries: number[] = [];
     for (let loss = 0; loss < 3; loss += 1) {
       expect(bench.status("a")).toEqual(["recovering"]);

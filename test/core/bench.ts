@@ -1,8 +1,9 @@
 import { decide } from "../../src/core/decide/decide.js";
 import { evolve } from "../../src/core/evolve/evolve.js";
-import type { AttemptResult, Command } from "../../src/core/model/commands.js";
+import type { Command } from "../../src/core/model/commands.js";
 import type { EvaluationResult, Event } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
+import type { Outcome } from "../../src/core/model/outcome.js";
 import type { Job, Run } from "../../src/core/model/run.js";
 import type { Json } from "../../src/core/text/json.js";
 import { loadDefinition } from "../../src/definition/load.js";
@@ -68,9 +69,14 @@ export class Bench {
       this.take({ type: "attempt.start", job: this.job(name).id, worker: "w", token: "t" });
   }
 
-  finish(name: string, result: AttemptResult): void {
+  finish(name: string, outcome: Outcome): void {
     const job = this.job(name);
-    this.take({ type: "attempt.finish", job: job.id, attempt: job.attempt, result, duration_ms: 1 });
+    this.take({
+      type: "attempt.finish",
+      job: job.id,
+      attempt: job.attempt,
+      outcome: { duration_ms: 1, ...outcome },
+    });
   }
 
   succeed(name: string, value: Json = null): void {

@@ -1,10 +1,11 @@
 import { decide } from "../../src/core/decide/decide.js";
 import { replay } from "../../src/core/decide/decision.js";
 import { evolve } from "../../src/core/evolve/evolve.js";
-import type { AttemptResult, Command } from "../../src/core/model/commands.js";
+import type { Command } from "../../src/core/model/commands.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
+import type { Outcome } from "../../src/core/model/outcome.js";
 import { isInRecovery, isOver, type Job, type Run } from "../../src/core/model/run.js";
 import { mayStart } from "../../src/core/model/workspace-turn.js";
 import { type Chooser, meddle, wayOutOfRest } from "./meddling.js";
@@ -181,10 +182,9 @@ function commandFor(run: Run, job: Job, chooser: Chooser): Command {
       type: "recovery.finish",
       job: id,
       attempt: job.attempt,
-      ok,
-      exit_code: ok ? 0 : 5,
-      message: "",
-      duration_ms: 1,
+      outcome: ok
+        ? { kind: "succeeded", output: { kind: "value", value: null }, duration_ms: 1 }
+        : { kind: "failed", facts: { exitCode: 5, message: "" }, duration_ms: 1 },
     };
   }
   if (job.status === "ready") return begin(job);
@@ -194,8 +194,7 @@ function commandFor(run: Run, job: Job, chooser: Chooser): Command {
     type: "attempt.finish",
     job: id,
     attempt: job.attempt,
-    result: outcome(job, chooser),
-    duration_ms: 1,
+    outcome: { ...outcome(job, chooser), duration_ms: 1 },
   };
 }
 
@@ -222,7 +221,7 @@ function reply(job: Job, chooser: Chooser): Command {
   return { type: "human.answer", job: job.id, choice, text: "", key: null };
 }
 
-function outcome(job: Job, chooser: Chooser): AttemptResult {
+function outcome(job: Job, chooser: Chooser): Outcome {
   if (job.stopping !== null && chooser.below(3) > 0) return { kind: "stopped" };
   switch (chooser.below(8)) {
     case 0:
@@ -247,7 +246,7 @@ function outcome(job: Job, chooser: Chooser): AttemptResult {
   }
 }
 
-function rareFailure(chooser: Chooser): AttemptResult {
+function rareFailure(chooser: Chooser): Outcome {
   switch (chooser.below(4)) {
     case 0:
       return { kind: "failed", facts: { message: "bad", code: "TEMPLATE_ERROR" } };

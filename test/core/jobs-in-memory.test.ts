@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { decide } from "../../src/core/decide/decide.js";
 import { evolve } from "../../src/core/evolve/evolve.js";
-import type { AttemptResult, Command } from "../../src/core/model/commands.js";
+import type { Command } from "../../src/core/model/commands.js";
 import type { Event } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
+import type { Outcome } from "../../src/core/model/outcome.js";
 import type { Job, Run } from "../../src/core/model/run.js";
 import { defineWorkflow } from "../../src/definition/builder.js";
 import { collectGarbage } from "../support/collect-garbage.js";
@@ -11,8 +12,8 @@ import { PLAIN_OPTIONS } from "./drive.js";
 
 type Workflow = Parameters<typeof defineWorkflow>[0];
 
-const NOTHING: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
-const BROKEN: AttemptResult = { kind: "failed", facts: { message: "broken" } };
+const NOTHING: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
+const BROKEN: Outcome = { kind: "failed", facts: { message: "broken" } };
 
 function start(workflow: Workflow): Run {
   const definition = defineWorkflow(workflow);
@@ -36,10 +37,10 @@ function start(workflow: Workflow): Run {
   return run;
 }
 
-function attempt(run: Run, job: Job, result: AttemptResult): void {
+function attempt(run: Run, job: Job, outcome: Outcome): void {
   const commands: Command[] = [
     { type: "attempt.start", job: job.id, worker: "w", token: "" },
-    { type: "attempt.finish", job: job.id, attempt: job.attempt + 1, result, duration_ms: 0 },
+    { type: "attempt.finish", job: job.id, attempt: job.attempt + 1, outcome },
   ];
   for (const command of commands) decide(run, command, 0);
 }

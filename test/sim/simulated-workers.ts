@@ -1,5 +1,6 @@
 import { actionTraits } from "../../src/core/model/action-traits.js";
-import type { AttemptResult, Command } from "../../src/core/model/commands.js";
+import type { Command } from "../../src/core/model/commands.js";
+import type { Outcome } from "../../src/core/model/outcome.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type {
   Assignment,
@@ -27,7 +28,7 @@ export interface WorkerWeather {
 /** An attempt on a worker that does not die with the engine. */
 interface Remote {
   readonly assignment: Assignment;
-  ended: { readonly result: AttemptResult; readonly durationMs: number } | null;
+  ended: { readonly result: Outcome; readonly durationMs: number } | null;
   listener: ((report: Report | null) => void) | null;
   stop: () => void;
 }
@@ -88,7 +89,7 @@ export class SimulatedWorkers {
     const durationMs = random.between(0, 40);
     const result = this.outcome(assignment);
     return new Promise((resolve) => {
-      const finish = (what: AttemptResult): void => {
+      const finish = (what: Outcome): void => {
         if (dead.value) return;
         this.executing.delete(assignment.jobId);
         resolve({ result: what, durationMs });
@@ -119,7 +120,7 @@ export class SimulatedWorkers {
     const durationMs = random.between(0, 80);
     const result = this.outcome(assignment);
     const remote: Remote = { assignment, ended: null, listener: null, stop: () => {} };
-    const finish = (what: AttemptResult): void => {
+    const finish = (what: Outcome): void => {
       remote.ended ??= { result: what, durationMs };
       this.deliver(remote);
     };
@@ -179,15 +180,16 @@ export class SimulatedWorkers {
   }
 
   /** The same result once more, later, when much may have happened in between. */
-  private repeat(assignment: Assignment, result: AttemptResult): void {
+  private repeat(assignment: Assignment, result: Outcome): void {
     const { runId, jobId: job, attempt } = assignment;
+    const outcome = { ...result, duration_ms: 0 };
     this.clock.setTimer(this.clock.now() + this.random.between(0, 100), () => {
-      this.weather.post(runId, { type: "attempt.finish", job, attempt, result, duration_ms: 0 });
+      this.weather.post(runId, { type: "attempt.finish", job, attempt, outcome });
     });
   }
 
   /** Whatever it leads to, the attempt has changed something by then. */
-  private outcome(assignment: Assignment): AttemptResult {
+  private outcome(assignment: Assignment): Outcome {
     const { random, weather, trees } = this;
     trees.enter(assignment);
     if (random.chance(weather.lost))

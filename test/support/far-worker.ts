@@ -1,4 +1,4 @@
-import type { AttemptResult } from "../../src/core/model/commands.js";
+import type { Outcome } from "../../src/core/model/outcome.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
 import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../../src/worker/worker.js";
 
@@ -50,7 +50,7 @@ export class FarWorker implements Worker {
   }
 
   /** The attempt ends; its result goes to whoever listens now. */
-  end(token: string, result: AttemptResult = SUCCEEDED): void {
+  end(token: string, result: Outcome = SUCCEEDED): void {
     const settled = (outcome: ReportOutcome): void => void this.outcomes.push(outcome);
     this.listeners.get(token)?.resolve({ result, durationMs: 1, settled });
   }
@@ -79,4 +79,4 @@ export class FarWorker implements Worker {
   }
 }
 
-const SUCCEEDED: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null }, items: null };

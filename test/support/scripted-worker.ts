@@ -1,7 +1,7 @@
 import type { UserData } from "../../src/core/model/batch/user-data.js";
-import type { AttemptResult } from "../../src/core/model/commands.js";
 import type { CheckpointFacts } from "../../src/core/model/events.js";
 import type { FailureFacts } from "../../src/core/model/failure.js";
+import type { Outcome as Said } from "../../src/core/model/outcome.js";
 import type { Json } from "../../src/core/text/json.js";
 import type { Clock } from "../../src/engine/clock.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
@@ -134,16 +134,16 @@ function nameOf({ stepId, recovery }: Assignment): string {
   return recovery ? `${stepId} script` : stepId;
 }
 
-function report(result: AttemptResult, durationMs: number): Report {
+function report(result: Said, durationMs: number): Report {
   return { result, durationMs };
 }
 
-function endOf(outcome: Outcome): AttemptResult {
+function endOf(outcome: Outcome): Said {
   const exit = typeof outcome === "object" && "endsWith" in outcome ? outcome.endsWith : undefined;
   return exit === undefined ? { kind: "stopped" } : resultOf({ exit });
 }
 
-function resultOf(outcome: Outcome): AttemptResult {
+function resultOf(outcome: Outcome): Said {
   if (outcome === "ok") return succeeded(null);
   if (outcome === "fail") return resultOf({ exit: 1 });
   if ("exit" in outcome) {
@@ -175,7 +175,7 @@ export function checkpointed(name: string, more: { takesMs?: number } = {}): Out
   };
 }
 
-function succeeded(value: Json): Extract<AttemptResult, { kind: "succeeded" }> {
+function succeeded(value: Json): Extract<Said, { kind: "succeeded" }> {
   const items = Array.isArray(value)
     ? value.map((item, index) => ({ key: typeof item === "string" ? item : String(index) }))
     : null;

@@ -2,6 +2,7 @@ import type { Command } from "../model/commands.js";
 import type { Event } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import { attemptDuration } from "../model/jobs.js";
+import type { Outcome } from "../model/outcome.js";
 import { isQueued } from "../model/resting.js";
 import { findJob, isOver, type Run } from "../model/run.js";
 import { BASH_OR_SH } from "../model/shell.js";
@@ -107,8 +108,7 @@ function apply(decision: Decision, command: Command): void {
     case "attempt.finish": {
       const job = findJob(decision.run, command.job);
       if (job === null || job.status !== "running" || job.attempt !== command.attempt) return;
-      const cost = { duration_ms: command.duration_ms, ...command.used };
-      return finishAttempt(decision, job, command.result, cost, command.breakers);
+      return finishAttempt(decision, job, command.outcome, command.breakers);
     }
     case "jobs.unpark":
       return unpark(decision, command.jobs, command.breaker, command.because);
@@ -172,11 +172,10 @@ function resumeRun(decision: Decision, kept: ReadonlySet<number>): void {
   repeatSetAside(decision);
   drain(decision);
   for (const job of lost) {
-    const durationMs = attemptDuration(job, decision.now);
+    const duration_ms = attemptDuration(job, decision.now);
     const facts: FailureFacts = { lost: true, message: "the engine that ran this attempt is gone" };
-    finishAttempt(decision, job, job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" }, {
-      duration_ms: durationMs,
-    });
+    const ended: Outcome = job.stopping === null ? { kind: "failed", facts } : { kind: "stopped" };
+    finishAttempt(decision, job, { ...ended, duration_ms });
     drain(decision);
   }
   expireDue(decision);

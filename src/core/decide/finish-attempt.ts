@@ -1,7 +1,8 @@
 import { refuseUserData, type UserData } from "../model/batch/user-data.js";
-import type { AttemptResult, OpenBreaker } from "../model/commands.js";
+import type { OpenBreaker } from "../model/commands.js";
 import type { AttemptCost, FileFacts } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
+import { costOf, type Failed, failedWith, type Outcome, type Succeeded } from "../model/outcome.js";
 import type { Job } from "../model/run.js";
 import { nextOrdinal } from "../model/workspace-state.js";
 import type { Decision } from "./decision.js";
@@ -23,20 +24,20 @@ const STOPPED_UNASKED: FailureFacts = {
 export function finishAttempt(
   decision: Decision,
   job: Job,
-  result: AttemptResult,
-  cost: AttemptCost,
+  outcome: Outcome,
   open: readonly OpenBreaker[] = [],
 ): void {
-  if (job.stopping === "superseded" || job.stopping === "reset") return endStopped(decision, job, cost);
-  switch (result.kind) {
+  const { stopping } = job;
+  const isUnwanted = stopping === "superseded" || stopping === "reset";
+  if (isUnwanted || (stopping !== null && outcome.kind !== "failed"))
+    return endStopped(decision, job, costOf(outcome));
+  switch (outcome.kind) {
     case "stopped":
-      if (job.stopping === null) return failAttempt(decision, job, { facts: STOPPED_UNASKED }, cost, open);
-      return endStopped(decision, job, cost);
+      return failAttempt(decision, job, failedWith(STOPPED_UNASKED, outcome), open);
     case "succeeded":
-      if (job.stopping !== null) return endStopped(decision, job, cost);
-      return judgeOutput(decision, job, result, cost, open);
+      return judgeOutput(decision, job, outcome, open);
     case "failed":
-      return failAttempt(decision, job, result, cost, open);
+      return failAttempt(decision, job, outcome, open);
   }
 }
 
@@ -44,48 +45,37 @@ export function finishAttempt(
  * A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. So is user data that
  * a worker did not bring although others will read it.
  */
-function judgeOutput(
-  decision: Decision,
-  job: Job,
-  result: Extract<AttemptResult, { kind: "succeeded" }>,
-  cost: AttemptCost,
-  open: readonly OpenBreaker[],
-): void {
-  const { items } = result;
+function judgeOutput(decision: Decision, job: Job, outcome: Succeeded, open: readonly OpenBreaker[]): void {
+  const { items = null } = outcome;
   const refuse = (): FailureFacts | null =>
     items === null
       ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
       : refuseItems(decision.run, job, items.length);
   const { definition } = job.step;
-  const facts = definition.forEach ? refuse() : refuseUserData(definition, result.user_data ?? {});
-  if (facts !== null) failAttempt(decision, job, { facts, output: result.output }, cost, open);
-  else succeedAttempt(decision, job, result, cost);
+  const facts = definition.forEach ? refuse() : refuseUserData(definition, outcome.user_data ?? {});
+  if (facts === null) return succeedAttempt(decision, job, outcome);
+  failAttempt(decision, job, { ...failedWith(facts, outcome), output: outcome.output }, open);
 }
 
-function succeedAttempt(
-  decision: Decision,
-  job: Job,
-  result: Extract<AttemptResult, { kind: "succeeded" }>,
-  cost: AttemptCost,
-): void {
+function succeedAttempt(decision: Decision, job: Job, outcome: Succeeded): void {
   const first = job.settledAs === null;
-  const items = job.step.definition.forEach ? result.items : null;
+  const items = job.step.definition.forEach ? (outcome.items ?? null) : null;
   const leavesCheckpoint = job.step.definition.usesWorkspace && job.step.atEnd === null;
-  const made = leavesCheckpoint ? (result.checkpoint ?? null) : null;
+  const made = leavesCheckpoint ? (outcome.checkpoint ?? null) : null;
   const succeeded = {
     type: "attempt.succeeded",
     job: job.id,
     attempt: job.attempt,
-    output: result.output,
+    output: outcome.output,
     items,
     checkpoint: made === null ? null : { ...made, ordinal: nextOrdinal(decision.run) },
-    ...cost,
+    ...costOf(outcome),
   } as const;
   decision.emit({
     ...succeeded,
-    ...(result.usage === undefined ? {} : { usage: result.usage }),
-    ...filesOnRecord(job, result),
-    ...userDataOnRecord(job, result),
+    ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+    ...filesOnRecord(job, outcome),
+    ...userDataOnRecord(job, outcome),
   });
   promoteWorkspace(decision, job);
   if (job.followingUp) return followUp(decision, job);
@@ -94,31 +84,20 @@ function succeedAttempt(
 }
 
 /** Of the files that the step declares; a worker may say what it likes of others. */
-function filesOnRecord(
-  { step }: Job,
-  { files }: Extract<AttemptResult, { kind: "succeeded" }>,
-): { readonly files?: readonly FileFacts[] } {
+function filesOnRecord({ step }: Job, { files }: Succeeded): { readonly files?: readonly FileFacts[] } {
   const declared = step.definition.files;
   if (declared === undefined || files === undefined) return {};
   const known = { input: new Set(declared.inputs), output: new Set(declared.outputs) };
   return { files: files.filter(({ role, path }) => known[role].has(path)) };
 }
 
-function userDataOnRecord(
-  { step }: Job,
-  { user_data }: Extract<AttemptResult, { kind: "succeeded" }>,
-): { readonly user_data?: UserData } {
+function userDataOnRecord({ step }: Job, { user_data }: Succeeded): { readonly user_data?: UserData } {
   const isWritten = (step.definition.userData?.outputs ?? []).length > 0;
   return isWritten && user_data !== undefined ? { user_data } : {};
 }
 
-function failAttempt(
-  decision: Decision,
-  job: Job,
-  { facts, output }: Omit<Extract<AttemptResult, { kind: "failed" }>, "kind">,
-  cost: AttemptCost,
-  open: readonly OpenBreaker[],
-): void {
+function failAttempt(decision: Decision, job: Job, outcome: Failed, open: readonly OpenBreaker[]): void {
+  const { facts, output } = outcome;
   decision.emit({
     type: "attempt.failed",
     job: job.id,
@@ -126,7 +105,7 @@ function failAttempt(
     ...recordAttemptFailure(decision, job, facts, open),
     ...(facts.patch === undefined ? {} : { patch: facts.patch }),
     ...(output === undefined ? {} : { output }),
-    ...cost,
+    ...costOf(outcome),
   });
   climb(decision, job);
   decision.add({ kind: "barriers" });

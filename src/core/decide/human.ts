@@ -1,5 +1,6 @@
-import type { AttemptResult, Command } from "../model/commands.js";
+import type { Command } from "../model/commands.js";
 import { attemptDuration } from "../model/jobs.js";
+import type { Outcome } from "../model/outcome.js";
 import { findJob, type Job } from "../model/run.js";
 import { HUMAN } from "../model/worker-names.js";
 import { durationAmount } from "../text/amount-text.js";
@@ -43,12 +44,11 @@ export function answerHuman(decision: Decision, command: Extract<Command, { type
 }
 
 function endQuestion(decision: Decision, job: Job, choice: string, text: string): void {
-  const durationMs = attemptDuration(job, decision.now);
   const message = text === "" ? choice : `${choice}: ${text}`;
-  const result: AttemptResult = isRejection(job, choice)
+  const outcome: Outcome = isRejection(job, choice)
     ? { kind: "failed", facts: { code: "REJECTED", message } }
-    : { kind: "succeeded", output: { kind: "value", value: { choice, text } }, items: null };
-  finishAttempt(decision, job, result, { duration_ms: durationMs });
+    : { kind: "succeeded", output: { kind: "value", value: { choice, text } } };
+  finishAttempt(decision, job, { ...outcome, duration_ms: attemptDuration(job, decision.now) });
 }
 
 function isRejection(job: Job, choice: string): boolean {
@@ -60,14 +60,12 @@ function isRejection(job: Job, choice: string): boolean {
 export function expireQuestion(decision: Decision, job: Job): void {
   if (decision.run.paused !== null) return;
   const choice = job.question?.choose;
-  const durationMs = attemptDuration(job, decision.now);
   if (choice === undefined)
-    return finishAttempt(
-      decision,
-      job,
-      { kind: "failed", facts: { timeout: "wall", message: "nobody answered in time" } },
-      { duration_ms: durationMs },
-    );
+    return finishAttempt(decision, job, {
+      kind: "failed",
+      facts: { timeout: "wall", message: "nobody answered in time" },
+      duration_ms: attemptDuration(job, decision.now),
+    });
   const { id, attempt, waitMs } = job;
   const reason = `nobody answered within ${durationAmount(waitMs)}`;
   decision.emit({

@@ -11,8 +11,17 @@ export function finishRecovery(
 ): void {
   const job = findJob(decision.run, command.job);
   if (job === null || job.recovery === null || job.recovery.attempt !== command.attempt) return;
-  if (command.lost === true) return repeatRecovery(decision, job);
-  endRecovery(decision, job, command);
+  const { outcome } = command;
+  const facts = outcome.kind === "failed" ? outcome.facts : null;
+  // Its worker is gone, and nobody knows how far it came.
+  if (facts?.lost === true || facts?.evicted === true) return repeatRecovery(decision, job);
+  const ok = outcome.kind === "succeeded";
+  endRecovery(decision, job, {
+    ok,
+    exit_code: facts?.exitCode ?? (ok ? 0 : null),
+    message: facts?.message ?? (ok ? "" : "stopped"),
+    duration_ms: outcome.duration_ms ?? 0,
+  });
 }
 
 function endRecovery(

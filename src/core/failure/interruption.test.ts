@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { AttemptResult } from "../model/commands.js";
+import type { Outcome } from "../model/outcome.js";
 import { classify } from "./classify.js";
 import { endedBefore, interrupted, wasInterrupted } from "./interruption.js";
 
-const SUCCEEDED: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
 
 describe("an attempt was interrupted", () => {
   it("if its exit was collected when its end had begun, or within the slack before", () => {
@@ -14,7 +14,7 @@ describe("an attempt was interrupted", () => {
   });
 
   it("unless it was canceled, timed out, was lost, or passed its own memory or time", () => {
-    const failed = (facts: object): AttemptResult => ({ kind: "failed", facts: { message: "", ...facts } });
+    const failed = (facts: object): Outcome => ({ kind: "failed", facts: { message: "", ...facts } });
     const first = [
       ...[{ timeout: "wall" }, { timeout: "idle" }, { evicted: true }, { lost: true }],
       ...[{ code: "OOM" }, { code: "WALLTIME" }],

@@ -1,5 +1,5 @@
-import type { AttemptResult } from "../model/commands.js";
 import type { FailureFacts } from "../model/failure.js";
+import { failedWith, type Outcome } from "../model/outcome.js";
 import { passedResource } from "../model/resources.js";
 
 /** That what an attempt ran on was being stopped. Times are by one monotonic clock. */
@@ -32,19 +32,19 @@ export function wasInterrupted(exitedAt: number, { at, slackMs }: EndBegun): boo
 }
 
 /** It ended for a reason of its own, or because nobody wanted it any more: that comes first. */
-export function endedBefore(result: AttemptResult): boolean {
-  if (result.kind === "stopped") return true;
-  if (result.kind === "succeeded") return false;
-  const { timeout, evicted, lost, code } = result.facts;
+export function endedBefore(outcome: Outcome): boolean {
+  if (outcome.kind === "stopped") return true;
+  if (outcome.kind === "succeeded") return false;
+  const { timeout, evicted, lost, code } = outcome.facts;
   return timeout !== undefined || evicted === true || lost === true || passedResource(code ?? "") !== null;
 }
 
 /** The same end as that of an attempt that was interrupted. */
-export function interrupted(result: AttemptResult): AttemptResult {
-  if (result.kind === "stopped") return result;
-  const facts: FailureFacts = result.kind === "failed" ? result.facts : { message: "", exitCode: 0 };
+export function interrupted(outcome: Outcome): Outcome {
+  if (outcome.kind === "stopped") return outcome;
+  const facts: FailureFacts = outcome.kind === "failed" ? outcome.facts : { message: "", exitCode: 0 };
   const message = `${howItEnded(facts)} while its worker was being stopped`;
-  return { kind: "failed", facts: { ...facts, evicted: true, message } };
+  return failedWith({ ...facts, evicted: true, message }, outcome);
 }
 
 function howItEnded(facts: FailureFacts): string {

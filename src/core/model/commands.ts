@@ -13,24 +13,17 @@ import {
   type Shape,
   text,
 } from "../text/shape.js";
-import type { UserData } from "./batch/user-data.js";
 import type {
-  CheckpointFacts,
   EvaluationResult,
-  FileFacts,
   KeptLeftover,
   MovedCheckpoint,
-  Output,
-  ProcessUsage,
   ReusedJob,
-  ScopeItem,
-  TokenUsage,
   UnparkReason,
   WorkspaceHome,
   WorkspaceNote,
 } from "./events.js";
 import { HOLD_ACTION, OUTPUT, SCOPE_ITEM } from "./events.js";
-import type { FailureFacts } from "./failure.js";
+import type { Outcome } from "./outcome.js";
 import type { Amounts } from "./resources.js";
 import type { AttemptPlace, Placed } from "./worker-names.js";
 
@@ -56,12 +49,7 @@ export type Command =
       readonly type: "recovery.finish";
       readonly job: number;
       readonly attempt: number;
-      readonly ok: boolean;
-      /** Its worker is gone, and nobody knows how far it came. */
-      readonly lost?: boolean;
-      readonly exit_code: number | null;
-      readonly message: string;
-      readonly duration_ms: number;
+      readonly outcome: Outcome;
     }
   /** The run's workspace stands: at this commit, in this folder. */
   | ({
@@ -130,10 +118,7 @@ export type Command =
       readonly type: "attempt.finish";
       readonly job: number;
       readonly attempt: number;
-      readonly result: AttemptResult;
-      readonly duration_ms: number;
-      /** Missing where the worker cannot tell. */
-      readonly used?: ProcessUsage;
+      readonly outcome: Outcome;
       /** Of the breakers that the step uses, those that are open. */
       readonly breakers?: readonly OpenBreaker[];
     }
@@ -237,25 +222,3 @@ export interface OpenBreaker {
   readonly name: string;
   readonly classes: readonly string[];
 }
-
-export type AttemptResult =
-  /** `items` is given for an output that is an array. */
-  | {
-      readonly kind: "succeeded";
-      readonly output: Output;
-      readonly items: readonly ScopeItem[] | null;
-      /** For a step of the workspace. */
-      readonly checkpoint?: CheckpointFacts | null;
-      /** What it left, as that of a failed attempt: `fail_if` may make one of it. */
-      readonly patch?: string | null;
-      /** Of a model call. */
-      readonly usage?: TokenUsage;
-      /** For a step that declares any. */
-      readonly files?: readonly FileFacts[];
-      /** For a job that writes any. */
-      readonly user_data?: UserData;
-    }
-  /** `output`: what it gave all the same. */
-  | { readonly kind: "failed"; readonly facts: FailureFacts; readonly output?: Output }
-  /** The attempt was ended because the engine asked for it. */
-  | { readonly kind: "stopped" };

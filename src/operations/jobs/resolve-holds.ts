@@ -316,7 +316,7 @@ async function completedWith(
   });
   if (result.kind === "failed")
     throw new DarumaError(result.facts.code, `${job.step}: ${result.facts.message}`);
-  return { output: result.output, items: result.items };
+  return { output: result.output, items: result.items ?? null };
 }
 
 function resultFor(

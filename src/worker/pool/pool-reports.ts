@@ -1,7 +1,7 @@
 import { itemsOf } from "../../core/decide/item-limit.js";
-import type { AttemptResult } from "../../core/model/commands.js";
 import type { ProcessUsage } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
+import type { Outcome } from "../../core/model/outcome.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
@@ -116,14 +116,14 @@ export class PoolReports {
   }
 
   /** Why its allocation ends is for the batch system to say; its worker offers the report again until it leaves. */
-  private mustWait(attempt: PoolAttempt, result: AttemptResult): boolean {
+  private mustWait(attempt: PoolAttempt, result: Outcome): boolean {
     if (result.kind !== "failed" || result.facts.evicted !== true || !attempt.awaitsVerdict) return false;
     attempt.evictedAt ??= this.clock.elapsed();
     return this.clock.elapsed() - attempt.evictedAt < VERDICT_MS;
   }
 
   /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */
-  private judged(sent: SentReport["result"], { held }: PoolAttempt): AttemptResult | null {
+  private judged(sent: SentReport["result"], { held }: PoolAttempt): Outcome | null {
     if (sent.kind === "stopped") return sent;
     if (sent.kind === "failed") {
       const { facts, output } = sent;

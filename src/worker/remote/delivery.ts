@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { AttemptResult } from "../../core/model/commands.js";
+import type { Outcome } from "../../core/model/outcome.js";
 import {
   MAX_LOG_CHUNK_BYTES,
   MAX_REPORTED_LOG_BYTES,
@@ -67,7 +67,7 @@ export function goBackTo({ have, output_missing }: ReportAnswer, attempt: Remote
 }
 
 /** Where the output lies here is of no use there. */
-function sentResult(result: AttemptResult): SentResult {
+function sentResult(result: Outcome): SentResult {
   if (result.kind !== "succeeded" || result.output.kind === "value") return result as SentResult;
   const { path: _path, ...output } = result.output;
   return { ...result, output } as SentResult;

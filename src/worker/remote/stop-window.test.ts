@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.js";
 import { StopSignals } from "../../action/process/stop-signals.js";
-import type { AttemptResult } from "../../core/model/commands.js";
 import type { FailureFacts } from "../../core/model/failure.js";
+import type { Outcome } from "../../core/model/outcome.js";
 import type { Report } from "../worker.js";
 import { StopWindow } from "./stop-window.js";
 
-const SUCCEEDED: AttemptResult = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
-const failed = (facts: Partial<FailureFacts>): AttemptResult => ({
+const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const failed = (facts: Partial<FailureFacts>): Outcome => ({
   kind: "failed",
   facts: { message: "it ended", ...facts },
 });
@@ -20,7 +20,7 @@ function begin({ dated = true, inAllocation = true } = {}) {
   const sources = { drain: told.signal, end: end.signal, processes: { stops }, inAllocation };
   const window = new StopWindow(sources, clock);
   /** It ended as it is judged, or so many milliseconds before. */
-  const judge = (result: AttemptResult, { isWide = false, ago = 0 } = {}): Promise<Report> =>
+  const judge = (result: Outcome, { isWide = false, ago = 0 } = {}): Promise<Report> =>
     window.judge({ result, durationMs: 3, exitedAt: clock.elapsed() - ago }, isWide);
   const signalAll = (): void => {
     stops!.at ??= clock.elapsed();

@@ -6,7 +6,7 @@ import {
   stoppingSignalOf,
   wasInterrupted,
 } from "../../core/failure/interruption.js";
-import type { AttemptResult } from "../../core/model/commands.js";
+import type { Outcome } from "../../core/model/outcome.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { Report } from "../worker.js";
 
@@ -56,7 +56,7 @@ export class StopWindow {
   }
 
   /** Null: nothing is being stopped so far. */
-  private isInterrupted(result: AttemptResult, exitedAt: number, isWide: boolean): boolean | null {
+  private isInterrupted(result: Outcome, exitedAt: number, isWide: boolean): boolean | null {
     if (endedBySignal(result) && this.from.drain.aborted) return true;
     const begun = this.begun(isWide);
     return begun === null ? null : wasInterrupted(exitedAt, begun);
@@ -72,7 +72,7 @@ export class StopWindow {
   }
 
   /** So long it takes until it is known; other steps have the room meanwhile. */
-  private waitFor(result: AttemptResult, isWide: boolean): number {
+  private waitFor(result: Outcome, isWide: boolean): number {
     if (isWide || endedBySignal(result)) return UNDATED_MS;
     const { inAllocation, drain } = this.from;
     if (!inAllocation && !drain.aborted) return 0;
@@ -100,7 +100,7 @@ export class StopWindow {
   }
 }
 
-function endedBySignal(result: AttemptResult): boolean {
+function endedBySignal(result: Outcome): boolean {
   return (
     result.kind === "failed" && result.facts.code === undefined && stoppingSignalOf(result.facts) !== null
   );

@@ -1,0 +1,97 @@
+import {
+  json,
+  just,
+  list,
+  nullable,
+  number,
+  type OfFields,
+  object,
+  one,
+  optional,
+  record,
+} from "../text/shape.js";
+import {
+  type AttemptCost,
+  type CheckpointFacts,
+  FILE_FACTS,
+  OUTPUT,
+  type Output,
+  PROCESS_USAGE,
+  SCOPE_ITEM,
+  TOKEN_USAGE,
+} from "./events.js";
+import { FAILURE_FACTS, type FailureFacts } from "./failure.js";
+
+const COST = {
+  /** Missing: it never began, or nobody has looked at a clock. */
+  duration_ms: optional(number),
+  /** What the attempt's processes used; missing where nobody can tell. */
+  used: optional(PROCESS_USAGE),
+} as const;
+
+const SUCCEEDED = {
+  kind: just("succeeded"),
+  output: OUTPUT,
+  /** Of an output that is an array. */
+  items: optional(nullable(list(SCOPE_ITEM))),
+  /** Of a model call. */
+  usage: optional(TOKEN_USAGE),
+  /** For a step that declares any. */
+  files: optional(list(FILE_FACTS)),
+  /** For a job that writes any. */
+  user_data: optional(record(json)),
+  ...COST,
+} as const;
+
+const FAILED = {
+  kind: just("failed"),
+  facts: object(FAILURE_FACTS),
+  /** What it gave all the same. */
+  output: optional(OUTPUT),
+  ...COST,
+} as const;
+
+/** The attempt was ended because the engine asked for it. */
+const STOPPED = { kind: just("stopped"), ...COST } as const;
+
+/** What a worker may say of an attempt that has ended. */
+export const OUTCOME = one("kind", object(SUCCEEDED), object(FAILED), object(STOPPED));
+
+/** What only the process knows that executed the attempt, or has the workspace. */
+interface Here {
+  /** When the exit of its process was collected, by that process's monotonic clock; missing: it had none. */
+  readonly exitedAt?: number;
+}
+
+export interface Succeeded<Out = Output> extends Omit<OfFields<typeof SUCCEEDED>, "output">, Here {
+  readonly output: Out;
+  /** For a step of the workspace. */
+  readonly checkpoint?: CheckpointFacts | null;
+  /** What it left, as that of a failed attempt: `fail_if` may make one of it. */
+  readonly patch?: string | null;
+}
+
+export interface Failed<Out = Output> extends Omit<OfFields<typeof FAILED>, "facts" | "output">, Here {
+  readonly facts: FailureFacts;
+  readonly output?: Out;
+}
+
+type Stopped = OfFields<typeof STOPPED> & Here;
+
+/** What is said of an attempt that has ended: one shape from its action to the core. */
+export type Outcome<Out = Output> = Succeeded<Out> | Failed<Out> | Stopped;
+
+/** The same attempt, but it has failed with this. */
+export function failedWith(facts: FailureFacts, { duration_ms, used }: Outcome): Failed {
+  return {
+    kind: "failed",
+    facts,
+    ...(duration_ms === undefined ? {} : { duration_ms }),
+    ...(used === undefined ? {} : { used }),
+  };
+}
+
+/** As an event has it. */
+export function costOf({ duration_ms = 0, used }: Outcome): AttemptCost {
+  return { duration_ms, ...used };
+}
