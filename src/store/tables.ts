@@ -110,6 +110,11 @@ export function namesOf({ columns }: Pick<Table<never>, "columns">): string[] {
 
 type TableName = keyof typeof TABLES;
 
+/** For `SELECT`, `INSERT` and `RETURNING`. */
+export function columnsOf({ name }: Pick<Table<never>, "name">): string {
+  return COLUMNS[name as TableName];
+}
+
 /** For `SELECT`, `INSERT` and `RETURNING`: the columns of each table, in their order. */
 export const COLUMNS = Object.fromEntries(
   Object.entries(TABLES).map(([name, each]) => [name, namesOf(each).join(", ")]),
@@ -141,7 +146,8 @@ export function readRow<Row>(of: Table<Row>, valueAt: (column: Column, place: nu
         value as string,
         () => `the column ${column.name} of ${of.nameOf(row as Row)} in the table ${of.name}`,
       );
-    else row[column.field] = value;
+    // SQLite has a number for it.
+    else row[column.field] = column.kind === "mark" ? Boolean(value) : value;
   }
   return row as Row;
 }

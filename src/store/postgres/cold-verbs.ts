@@ -1,13 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { answerLater, type Dialect, type Verb } from "../verbs/query.js";
-import { type AnyVerb, each, type Later, READS, WRITES } from "../verbs/verbs.js";
-import type { Session } from "./connection-pool.js";
-import type { Database } from "./database.js";
+import { namesOf } from "../tables.js";
+import type { Dialect } from "../verbs/dialect.js";
+import { answerLater, type Value, type Verb } from "../verbs/query.js";
+import { type AnyVerb, type ColdVerbs, each, PUTS, READS, WRITES } from "../verbs/verbs.js";
+import type { Parameter, Session } from "./connection-pool.js";
+import { type Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
+import type { LeaseClock } from "./lease-verbs.js";
 import { isConnectionLoss, isOutsideOfTransaction, isOvertaken, TransactionLost } from "./postgres-errors.js";
 
-const DIALECT: Dialect = {
-  each: (list) => `SELECT value::bigint AS value FROM json_array_elements_text(${list}::text::json)`,
+const DIALECT: Omit<Dialect, "clock"> = {
+  among: (column, list, of) => `${column} = ANY (${list}::${of}[])`,
+  each: (list) => `SELECT value FROM unnest(${list}::bigint[]) AS value`,
+  given: (table, json) =>
+    `SELECT ${namesOf(table).join(", ")} FROM json_populate_recordset(NULL::${table.name}, ${json}::text::json)`,
 };
+const CLOCK = "SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS at";
 
 /** Tries without a pause; after them the store waits a moment between two. */
 const TRIES_AT_ONCE = 20;
@@ -15,35 +22,40 @@ const TRIES_AT_ONCE = 20;
 const CALLS_KEPT_MS = 3_600_000;
 
 /** The verbs that are written once for all databases. Two that write do so as if one came after the other. */
-export function createColdVerbs(db: Database): Later<typeof READS & typeof WRITES> {
+export function createColdVerbs(db: Database, leases: LeaseClock): ColdVerbs {
+  const dialect: Dialect = { ...DIALECT, clock: leases === "caller" ? null : CLOCK };
   let sweptAt = Number.NEGATIVE_INFINITY;
   const sweep = async (): Promise<void> => {
     if (performance.now() - sweptAt < CALLS_KEPT_MS) return;
     sweptAt = performance.now();
     await db.rows(`DELETE FROM call WHERE at < now() - interval '${CALLS_KEPT_MS} ms'`);
   };
-  const reading =
-    (verb: AnyVerb) =>
+  const asking =
+    (verb: AnyVerb, name: string) =>
     (...args: unknown[]) =>
-      db.work((session) => answer(session, verb(DIALECT, ...args)));
+      db.work((session) => answer(session, verb(dialect, ...args)), name.startsWith("list") ? LONG : {});
   const writing =
     (verb: AnyVerb) =>
     async (...args: unknown[]) => {
       await sweep();
-      const call = { id: randomUUID(), ask: () => verb(DIALECT, ...args) };
+      const call = { id: randomUUID(), ask: () => verb(dialect, ...args) };
       return db.transact((session, isRepeated) => writeOnce(session, call, isRepeated));
     };
-  return {
-    ...each<typeof READS, Later<typeof READS>>(READS, reading),
-    ...each<typeof WRITES, Later<typeof WRITES>>(WRITES, writing),
-  };
+  return { ...each({ ...READS, ...PUTS }, asking), ...each(WRITES, writing) } as ColdVerbs;
 }
+
+/** What is listed may be very much. */
+const LONG = { deadlineMs: LONG_DEADLINE_MS };
 
 /** The driver's rows are of a class of their own. */
 function answer<T>(session: Session, verb: Verb<T>): Promise<T> {
   return answerLater(verb, async ({ text, values }) =>
-    (await session.rows<object>(text, ...values)).map((row) => ({ ...row })),
+    (await session.rows<object>(text, ...values.map(toParameter))).map((row) => ({ ...row })),
   );
+}
+
+function toParameter(value: Value): Parameter {
+  return typeof value === "object" && value !== null ? toArrayLiteral(value) : value;
 }
 
 interface Call {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
+import { createColdStore } from "../cold-store.js";
 import { inspectSchema } from "../inspect/inspect-postgres.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { Announcements } from "./announcements.js";
 import { createBookVerbs } from "./book-verbs.js";
 import { ChangeFeed } from "./change-feed.js";
-import { createClusterVerbs } from "./cluster-verbs.js";
 import { createColdVerbs } from "./cold-verbs.js";
 import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
@@ -23,7 +23,6 @@ import { prepareSchema } from "./schema.js";
 import { createSharedVerbs } from "./shared-verbs.js";
 import { createTokenVerbs } from "./token-verbs.js";
 import { createWaitingVerbs } from "./waiting-verbs.js";
-import { createWorkflowVerbs } from "./workflow-verbs.js";
 
 const DEFAULT_MAX_CONNECTIONS = 8;
 const SENDER_BYTES = 6;
@@ -75,13 +74,11 @@ function createStore(db: Database, clock: LeaseClock): Store {
       db.work((session, isRepeated) => deleteRun(session, runId, isRepeated), {
         deadlineMs: LONG_DEADLINE_MS,
       }),
-    ...createWorkflowVerbs(db),
-    ...createColdVerbs(db),
+    ...createColdStore(createColdVerbs(db, clock)),
     ...createRunReads(db),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
     ...createPlaceVerbs(db, clock),
-    ...createClusterVerbs(db, clock),
     ...createBookVerbs(db),
     ...createCountVerbs(db),
     ...createSharedVerbs(db, listeners, { sender, clock }),

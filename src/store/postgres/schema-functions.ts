@@ -1,38 +1,6 @@
 import { COMMIT_FUNCTION } from "./commit/commit-function.js";
 import { WRITE_SHARED_FUNCTION } from "./outbox/outbox-verbs.js";
 
-/** The row that is there, or a new version; failure handlers get their ids in the order in which they are given. */
-const REGISTER_FUNCTION = `
-  CREATE FUNCTION register_workflow(
-    new_name text, new_hash text, new_json text, new_file text, new_at bigint, new_source text,
-    handler_names text[], handler_rules text[]) RETURNS bigint LANGUAGE plpgsql AS $$
-  DECLARE
-    found_id bigint;
-  BEGIN
-    -- Without the lock first: nearly always it is there.
-    FOR round IN 1..2 LOOP
-      SELECT id INTO found_id FROM workflow WHERE name = new_name AND definition_hash = new_hash;
-      IF FOUND THEN
-        IF new_source IS NOT NULL THEN
-          UPDATE workflow SET source = new_source WHERE id = found_id AND source IS NULL;
-        END IF;
-        RETURN found_id;
-      END IF;
-      IF round = 1 THEN
-        LOCK TABLE workflow IN SHARE ROW EXCLUSIVE MODE;
-      END IF;
-    END LOOP;
-    INSERT INTO definition (hash, json) VALUES (new_hash, new_json) ON CONFLICT DO NOTHING;
-    INSERT INTO workflow (name, version, definition_hash, file, created_at, source)
-      SELECT new_name, coalesce(max(version), 0) + 1, new_hash, new_file, new_at, new_source
-      FROM workflow WHERE name = new_name
-      RETURNING id INTO found_id;
-    INSERT INTO failure_handler (workflow_id, name, rules)
-      SELECT found_id, name, rules FROM unnest(handler_names, handler_rules) WITH ORDINALITY AS given (name, rules, place)
-      ORDER BY place;
-    RETURN found_id;
-  END $$;`;
-
 /** Null: there is no such run. The lock keeps everybody from taking or writing it meanwhile. */
 const DELETE_FUNCTION = `
   CREATE FUNCTION delete_run(doomed bigint, unfinished text[]) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -103,7 +71,6 @@ const BOOK_TRIGGER = `
 
 export const FUNCTIONS = [
   COMMIT_FUNCTION,
-  REGISTER_FUNCTION,
   DELETE_FUNCTION,
   TAKE_WAITING_FUNCTION,
   LABELS_TRIGGER,

@@ -151,7 +151,7 @@ const CALLS = `
 const SERVERS = `
   CREATE TABLE cluster (
     name text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL, suspended text, failures integer NOT NULL,
-    retry_at bigint, submitted_at bigint, excluded text NOT NULL, stamp text);
+    retry_at bigint, submitted_at bigint, excluded text NOT NULL);
   CREATE TABLE allocation (
     key text COLLATE "C" PRIMARY KEY, cluster text COLLATE "C" NOT NULL, id text, restart integer NOT NULL,
     state text COLLATE "C" NOT NULL, shape text NOT NULL, tags text NOT NULL, job_id bigint, reason text NOT NULL,

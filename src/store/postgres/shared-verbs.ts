@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { ChangeListeners } from "../change-listeners.js";
+import { toJsonRows } from "../json-rows.js";
 import type { BesideNotices, NoticeChange } from "../outbox-rows.js";
 import type { SharedRow, SharedStore } from "../shared-rows.js";
 import { toStorableText } from "../storable-text.js";
 import { TABLES } from "../tables.js";
-import { nameChange, toJsonRows } from "./commit/commit-payload.js";
+import { nameChange } from "./commit/commit-payload.js";
 import { type Database, toArrayLiteral } from "./database.js";
 import type { LeaseClock } from "./lease-verbs.js";
 

@@ -1,7 +1,7 @@
 import type { Event, LoggedEvent } from "../../core/model/events.js";
 import type { LastLease, Lease, LeaseOwner } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
-import { readRow, storedValue, type Table } from "../tables.js";
+import { readRow, type Table } from "../tables.js";
 
 /** A row as the database has it: a value for each column, JSON as text. */
 export type StoredRow = { readonly [column: string]: unknown };
@@ -14,16 +14,6 @@ export interface StoredLease {
   readonly fence: number;
   readonly owner: string | null;
   readonly expires_at: number;
-}
-
-/** Without what is null: that is what the database puts where nothing is said. */
-export function storedRow<Row extends object>({ columns }: Table<Row>, row: Row): StoredRow {
-  const stored: { [column: string]: unknown } = {};
-  for (const column of columns) {
-    const value = storedValue(column, row);
-    if (value !== null) stored[column.name] = value;
-  }
-  return stored;
 }
 
 export function readStoredRow<Row>(table: Table<Row>, stored: StoredRow): Row {

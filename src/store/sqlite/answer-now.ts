@@ -1,21 +1,33 @@
-import { answerNow, type Dialect, type Value } from "../verbs/query.js";
-import { type AnyVerb, each, type Now, READS, WRITES } from "../verbs/verbs.js";
+import { toStorableText } from "../storable-text.js";
+
+import type { Dialect } from "../verbs/dialect.js";
+import { answerNow, type Query, type Value } from "../verbs/query.js";
+import { type AnyVerb, type ColdReads, type ColdWrites, each, PUTS, READS, WRITES } from "../verbs/verbs.js";
 import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
-const DIALECT: Dialect = { each: (list) => `SELECT value FROM json_each(${list})` };
+const DIALECT: Dialect = {
+  among: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
+  each: (list) => `SELECT value FROM json_each(${list})`,
+  // With a condition, or the upsert behind it could not be told from a join.
+  given: (table, json) => {
+    const fields = table.columns.map(({ name }) => `value ->> '$.${name}'`);
+    return `SELECT ${fields.join(", ")} FROM json_each(${json}) WHERE true`;
+  },
+  clock: null,
+};
 
-export function createColdReads(db: Database): Now<typeof READS> {
-  return each(READS, answering(db));
+export function createColdReads(db: Database): ColdReads {
+  return each(READS, answering(db)) as unknown as ColdReads;
 }
 
-export function createColdWrites(db: Database): Now<typeof WRITES> {
-  return each(WRITES, answering(db));
+export function createColdWrites(db: Database): ColdWrites {
+  return each({ ...PUTS, ...WRITES }, answering(db)) as unknown as ColdWrites;
 }
 
 /** Statements are prepared when they are first needed, and kept. */
 function answering(db: Database) {
   const kept = new Map<string, Statement>();
-  const ask = ({ text, values }: { readonly text: string; readonly values: readonly Value[] }) => {
+  const ask = ({ text, values }: Query) => {
     const statement = kept.get(text) ?? db.prepare(text.replace(/\$(\d)/g, "?$1"));
     kept.set(text, statement);
     return statement.all(...values.map(toCell)).map((row) => ({ ...(row as object) }));
@@ -26,5 +38,9 @@ function answering(db: Database) {
 }
 
 function toCell(value: Value): Cell {
-  return typeof value === "boolean" ? Number(value) : value;
+  if (typeof value === "string") return toStorableText(value);
+  if (typeof value === "boolean") return Number(value);
+  return typeof value === "object" && value !== null
+    ? JSON.stringify(value.map((each) => (typeof each === "string" ? toStorableText(each) : each)))
+    : value;
 }

@@ -98,9 +98,7 @@ export function unpackTable<Row>(table: Table<Row>, cells: Cells): Row[] {
 
 /** The row whose cells begin at this place. */
 export function unpackCells<Row>(table: Table<Row>, cells: Cells, from: number): Row {
-  return readRow(table, ({ kind }, place) =>
-    kind === "mark" ? cells[from + place] === 1 : cells[from + place],
-  );
+  return readRow(table, (_, place) => cells[from + place]);
 }
 
 /** The row, where there is one. */

@@ -1,7 +1,6 @@
 import type { BookKey } from "../../core/book/book-entry.js";
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
-import type { AllocationFilter, EndedRows } from "../cluster-rows.js";
 import type { CountFilter, CountKind } from "../counts.js";
 import type { JobFilter, RunFilter } from "../filters.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
@@ -16,27 +15,18 @@ import type {
   JobNameRange,
   LeaseRequest,
   NewInboxCommand,
-  NewWorkflow,
-  RegisteredWorkflow,
   StoredPatch,
   StoredSnapshot,
   WaitingRun,
-  WorkflowFilter,
 } from "../store.js";
 import type { UnansweredJob } from "../unanswered.js";
-import type { Now, READS, WRITES } from "../verbs/verbs.js";
+import type { ColdReads, ColdWrites } from "../verbs/verbs.js";
 import type { JsonPiece } from "./json-pieces.js";
 import type { PackedBeside } from "./outbox-verbs.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
-export interface ReadVerbs extends Now<typeof READS> {
-  readDefinition(hash: string): string | null;
-  readWritten(hash: string): string | null;
-  readFailureHandler(id: number): Cells | null;
-  listFailureHandlers(workflowId: number | null): Cells;
-  listWorkflows(filter: WorkflowFilter): Cells;
-  readWorkflow(id: number): Cells | null;
+export interface ReadVerbs extends ColdReads {
   readRun(runId: number): Cells | null;
   listRuns(filter: RunFilter): Cells;
   readEvents(runId: number, range: EventRange): JsonPiece[];
@@ -57,12 +47,6 @@ export interface ReadVerbs extends Now<typeof READS> {
   listWaiting(owner: string): WaitingRun[];
   readInbox(runIds: readonly number[]): InboxCommand[];
   readAnswer(id: number): string | null;
-  readCluster(name: string): { readonly cluster: Cells | null; readonly allocations: Cells };
-  listClusters(): Cells;
-  readAllocation(key: string): Cells | null;
-  listAllocations(filter: AllocationFilter): Cells;
-  /** Each owner as JSON. */
-  listServers(): { readonly owner: string; readonly url: string; readonly expiresAt: number }[];
   listEntries(page: BookPage): Cells;
   readEntries(keys: readonly BookKey[]): Cells;
   listUnrolled(runId: number, n: number, limit: number): Cells;
@@ -80,8 +64,7 @@ export interface ReadVerbs extends Now<typeof READS> {
   readGroups(groups: readonly string[] | null, now: number): GroupMember[];
 }
 
-export interface WriteVerbs extends Now<typeof WRITES> {
-  registerWorkflow(workflow: NewWorkflow): RegisteredWorkflow;
+export interface WriteVerbs extends ColdWrites {
   reserveRunId(): number;
   commit(appends: readonly PackedAppend[]): null;
   putPatch(patch: StoredPatch): null;
@@ -97,10 +80,6 @@ export interface WriteVerbs extends Now<typeof WRITES> {
   putWaiting(owner: string, runs: readonly WaitingRun[]): null;
   /** The new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;
-  writeCluster(name: string, revision: number, cluster: Cells, allocations: Cells): boolean;
-  deleteEnded(rows: EndedRows): null;
-  keepServer(owner: string, url: string, expiresAt: number): null;
-  forgetServer(owner: string): null;
   /** `rows` as JSON pairs of run and number. */
   rollUp(fence: number, entries: Cells, rows: string): boolean;
   writeTriage(entry: Cells, key: BookKey, revision: number): boolean;

@@ -1,9 +1,8 @@
 import type { RunFilter } from "../filters.js";
-import type { EventRange, InboxCommand, WorkflowFilter } from "../store.js";
+import type { EventRange, InboxCommand } from "../store.js";
 import { COLUMNS } from "../tables.js";
 import { createColdReads } from "./answer-now.js";
 import { createBookReads } from "./book-verbs.js";
-import { createClusterReads } from "./cluster-verbs.js";
 import { createCountReads } from "./count-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
 import { createOutboxReads } from "./outbox-verbs.js";
@@ -34,17 +33,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
   const statements = keepStatements(db);
   const { row, rows } = statements;
   return {
-    readDefinition: (hash) => textOf(row("SELECT json FROM definition WHERE hash = ?", hash)),
-    readWritten: (hash) => textOf(row("SELECT written FROM definition WHERE hash = ?", hash)),
-    readFailureHandler: (id) =>
-      row(`SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE id = ?`, id),
-    listFailureHandlers: (workflowId) =>
-      rows(
-        `SELECT ${COLUMNS.failure_handler} FROM failure_handler WHERE ?1 IS NULL OR workflow_id = ?1 ORDER BY id`,
-        workflowId,
-      ).flat(),
-    listWorkflows: (filter) => listWorkflows(statements, filter),
-    readWorkflow: (id) => row(`SELECT ${COLUMNS.workflow} FROM workflow WHERE id = ?`, id),
     ...createRunReads(statements),
     readLease: (runId) => row("SELECT fence, owner, expires_at FROM lease WHERE run_id = ?", runId),
     readLastLeases: (runIds) =>
@@ -53,7 +41,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
         JSON.stringify(runIds),
       ).flat(),
     ...createWaitingReads(statements),
-    ...createClusterReads(statements),
     ...createBookReads(statements),
     ...createCountReads(statements),
     ...createColdReads(db),
@@ -127,16 +114,6 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
 function listRuns({ rows }: Statements, filter: RunFilter): Cells {
   const { sql, cells } = findRuns(filter);
   return rows(sql, ...cells, filter.limit ?? NO_LIMIT).flat();
-}
-
-function listWorkflows({ rows }: Statements, { name, limit, beforeId }: WorkflowFilter): Cells {
-  const { where, cells } = new Conditions().demand("name = ?", name).demand("id < ?", beforeId);
-  const newestOnly =
-    "NOT EXISTS (SELECT 1 FROM workflow AS newer WHERE newer.name = workflow.name AND (newer.source IS NOT NULL, newer.version) > (workflow.source IS NOT NULL, workflow.version))";
-  const demands =
-    name !== undefined ? where : where === "" ? `WHERE ${newestOnly}` : `${where} AND ${newestOnly}`;
-  const sql = `SELECT ${COLUMNS.workflow} FROM workflow ${demands} ORDER BY id DESC LIMIT ?`;
-  return rows(sql, ...cells, limit ?? NO_LIMIT).flat();
 }
 
 /** In JSON as the port has them. */

@@ -18,10 +18,6 @@ import {
 } from "./packed-rows.js";
 
 type RowReader =
-  | "readFailureHandler"
-  | "listFailureHandlers"
-  | "listWorkflows"
-  | "readWorkflow"
   | "readRun"
   | "listRuns"
   | "readEvents"
@@ -39,7 +35,6 @@ type RowReader =
 /** The verbs whose answers are rows that arrive packed. */
 export function createRowReaders(thread: Caller): Pick<Store, RowReader> {
   return {
-    ...createWorkflowReaders(thread),
     async readRun(runId) {
       return unpackRow(TABLES.run, await thread.call("readRun", runId));
     },
@@ -123,24 +118,4 @@ async function listJobs(thread: Caller, filter: JobFilter): Promise<JobRow[]> {
   return pieces.flatMap(({ json }) =>
     (JSON.parse(json) as Cells[]).map((cells) => unpackCells(TABLES.job, cells, 0)),
   );
-}
-
-type WorkflowReader = "readFailureHandler" | "listFailureHandlers" | "listWorkflows" | "readWorkflow";
-
-function createWorkflowReaders(thread: Caller): Pick<Store, WorkflowReader> {
-  return {
-    async readFailureHandler(id) {
-      return unpackRow(TABLES.failure_handler, await thread.call("readFailureHandler", id));
-    },
-    async listFailureHandlers(workflowId) {
-      const cells = await thread.call("listFailureHandlers", workflowId ?? null);
-      return unpackTable(TABLES.failure_handler, cells);
-    },
-    async listWorkflows(filter) {
-      return unpackTable(TABLES.workflow, await thread.call("listWorkflows", filter));
-    },
-    async readWorkflow(id) {
-      return unpackRow(TABLES.workflow, await thread.call("readWorkflow", id));
-    },
-  };
 }

@@ -1,15 +1,14 @@
 import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
+import { createColdStore } from "../cold-store.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
 import { ownerText } from "../lease-rules.js";
 import { toStorableText } from "../storable-text.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
-import { each, type Later, READS, WRITES } from "../verbs/verbs.js";
-import { refuseMalformedWorkflow } from "../workflow-rules.js";
+import { type ColdVerbs, each, PUTS, READS, WRITES } from "../verbs/verbs.js";
 import { createBookVerbs } from "./book-verbs.js";
 import type { Caller } from "./caller.js";
-import { createClusterVerbs } from "./cluster-verbs.js";
 import { createCountVerbs } from "./count-verbs.js";
 import { createOutboxVerbs } from "./outbox-verbs.js";
 import { packAppend, unpackLease } from "./packed-rows.js";
@@ -24,17 +23,6 @@ export function createStore(
 ): Store {
   const listeners = new ChangeListeners();
   return {
-    async registerWorkflow(workflow) {
-      refuseMalformedWorkflow(workflow);
-      const { source, written } = workflow;
-      return thread.call("registerWorkflow", {
-        ...workflow,
-        ...(source === undefined ? {} : { source: toStorableText(source) }),
-        ...(written === undefined ? {} : { written: toStorableText(written) }),
-      });
-    },
-    readDefinition: (hash) => thread.call("readDefinition", hash),
-    readWritten: (hash) => thread.call("readWritten", hash),
     reserveRunId: () => thread.call("reserveRunId"),
     async commit(appends) {
       for (const append of appends) refuseMalformedAppend(append);
@@ -53,13 +41,12 @@ export function createStore(
     readSnapshot: (runId) => thread.call("readSnapshot", runId),
     deleteRun: (runId) => thread.call("deleteRun", runId),
     ...createRowReaders(thread),
-    ...createColdVerbs(thread),
+    ...createColdStore(createColdVerbs(thread)),
     ...createLeaseVerbs(thread, listeners),
     ...createWaitingVerbs(thread),
     ...createPlaceVerbs(thread),
     ...createInboxVerbs(thread, listeners),
     ...createTokenVerbs(thread, listeners),
-    ...createClusterVerbs(thread),
     ...createBookVerbs(thread),
     ...createCountVerbs(thread),
     ...createSharedVerbs(thread, listeners),
@@ -73,13 +60,12 @@ export function createStore(
   };
 }
 
-function createColdVerbs(thread: Caller): Later<typeof READS & typeof WRITES> {
-  return each(
-    { ...READS, ...WRITES },
-    (_, name) =>
-      (...args: never[]) =>
-        thread.call(name, ...(args as [never])),
-  );
+function createColdVerbs(thread: Caller): ColdVerbs {
+  const call =
+    (_: unknown, name: string) =>
+    (...args: never[]) =>
+      thread.call(name as "readDraft", ...(args as [never]));
+  return each({ ...READS, ...PUTS, ...WRITES }, call) as unknown as ColdVerbs;
 }
 
 type WaitingVerb = "putWaiting" | "listWaiting" | "takeWaiting";

@@ -3,7 +3,6 @@ import { mayDeleteRun } from "../run-rules.js";
 import type { NewInboxCommand } from "../store.js";
 import { createColdWrites } from "./answer-now.js";
 import { createBookWrites, forgetBookRows } from "./book-verbs.js";
-import { createClusterWrites } from "./cluster-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
 import { createOutboxWrites } from "./outbox-verbs.js";
@@ -13,7 +12,6 @@ import { createSharedWrites } from "./shared-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 import { keepStatements, type Statements } from "./statements.js";
 import { createWaitingWrites } from "./waiting-verbs.js";
-import { registerWorkflow } from "./workflow-writes.js";
 
 /** The verbs that write, each within a transaction that the caller opened. */
 export function createWriteVerbs(db: Database): WriteVerbs {
@@ -21,7 +19,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
   const { run, row } = statements;
   const writer = new CommitWriter(db, statements);
   return {
-    registerWorkflow: (workflow) => registerWorkflow(statements, workflow),
     reserveRunId: () =>
       row<readonly [number]>(
         "UPDATE counter SET value = value + 1 WHERE name = 'run' RETURNING value",
@@ -52,7 +49,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
     ...createPlaceWrites(statements),
-    ...createClusterWrites(statements),
     ...createBookWrites(statements),
     ...createColdWrites(db),
     ...createSharedWrites(statements, db),

@@ -1,16 +1,17 @@
 import { type Campaign, isUnfinished } from "../../core/campaign/campaign.js";
 import { campaignData, type NewCampaign, readStoredCampaign, type StoredCampaign } from "../campaign-rows.js";
-import { type Dialect, row, rows, type Verb } from "./query.js";
+import type { Dialect } from "./dialect.js";
+import { row, rows, type Verb } from "./query.js";
 
 const FOUND = "SELECT id, revision, data FROM campaign";
 
 export function* createCampaign(
-  { each }: Dialect,
+  { among, each }: Dialect,
   campaign: NewCampaign,
 ): Verb<{ readonly id: number } | { readonly taken: number }> {
-  const jobs = JSON.stringify(campaign.items.map(({ job_id }) => job_id));
+  const jobs = campaign.items.map(({ job_id }) => job_id);
   const taken = yield* row<{ job_id: number }>(
-    `SELECT job_id FROM campaign_job WHERE job_id IN (${each("$1")}) ORDER BY job_id LIMIT 1`,
+    `SELECT job_id FROM campaign_job WHERE ${among("job_id", "$1", "bigint")} ORDER BY job_id LIMIT 1`,
     jobs,
   );
   if (taken !== null) return { taken: taken.job_id };

@@ -1,29 +1,27 @@
-import { nextDraft } from "../draft-rules.js";
+import { toStorableText } from "../storable-text.js";
 import type { DraftRow, NewDraft } from "../store.js";
-import { COLUMNS } from "../tables.js";
-import { type Dialect, row, rows, type Verb } from "./query.js";
+import { TABLES } from "../tables.js";
+import type { Dialect } from "./dialect.js";
+import { put, rowOf, rows, rowsOf, type Verb } from "./query.js";
 
 export function* readDraft(_: Dialect, name: string): Verb<DraftRow | null> {
-  return yield* row<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft WHERE name = $1`, name);
+  return yield* rowOf(TABLES.draft, "WHERE name = $1", name);
 }
 
 export function* listDrafts(): Verb<DraftRow[]> {
-  return [...(yield* rows<DraftRow>(`SELECT ${COLUMNS.draft} FROM draft ORDER BY name`))];
+  return yield* rowsOf(TABLES.draft, "ORDER BY name");
 }
 
 export function* saveDraft(
   dialect: Dialect,
-  draft: NewDraft,
+  { name, source, basedOn, at }: NewDraft,
 ): Verb<{ saved: true; draft: DraftRow } | { saved: false; draft: DraftRow | null }> {
-  const present = yield* readDraft(dialect, draft.name);
-  const next = nextDraft(present, draft);
-  if (next === null) return { saved: false, draft: present };
-  yield* rows(
-    `INSERT INTO draft (${COLUMNS.draft}) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (name) DO UPDATE SET source = excluded.source, revision = excluded.revision, updated_at = excluded.updated_at`,
-    ...[next.name, next.source, next.revision, next.updated_at],
-  );
-  return { saved: true, draft: next };
+  const present = yield* readDraft(dialect, name);
+  const revision = present?.revision ?? 0;
+  if (basedOn !== null && basedOn !== revision) return { saved: false, draft: present };
+  const draft = { name, source: toStorableText(source), revision: revision + 1, updated_at: at };
+  yield* put(dialect, TABLES.draft, [draft]);
+  return { saved: true, draft };
 }
 
 export function* deleteDraft(_: Dialect, name: string): Verb<void> {

@@ -1,22 +1,20 @@
-/** A value that goes into a statement, or comes out of it. Lists are JSON. */
-export type Value = string | number | boolean | null;
+import { setEach, toJsonRows } from "../json-rows.js";
+import { columnsOf, readRow, type Table } from "../tables.js";
+import type { Dialect } from "./dialect.js";
 
-interface Query {
+/** A value that goes into a statement. JSON is text; a list is written as the database reads one. */
+export type Value = string | number | boolean | null | readonly (string | number)[];
+
+export interface Query {
   readonly text: string;
   readonly values: readonly Value[];
 }
 
 /**
- * A verb of the port as the questions that it asks, one after the other, within one transaction. Who carries it out knows
- * whether there is anything to wait for: SQLite has the answer at once, PostgreSQL does not.
+ * A verb of the port as the questions that it asks, one after the other. Who carries it out knows whether there is anything
+ * to wait for: SQLite has the answer at once, PostgreSQL does not.
  */
 export type Verb<T> = Generator<Query, T, readonly object[]>;
-
-/** What the databases write differently. */
-export interface Dialect {
-  /** The numbers of a list, as rows of `value`. */
-  readonly each: (list: string) => string;
-}
 
 export function* rows<Row extends object>(text: string, ...values: readonly Value[]): Verb<readonly Row[]> {
   return (yield { text, values }) as readonly Row[];
@@ -26,8 +24,40 @@ export function* row<Row extends object>(text: string, ...values: readonly Value
   return (yield* rows<Row>(text, ...values))[0] ?? null;
 }
 
+/** Rows of a table as the port has them; `rest` follows the name of the table. */
+export function* rowsOf<Row>(table: Table<Row>, rest: string, ...values: readonly Value[]): Verb<Row[]> {
+  const text = `SELECT ${columnsOf(table)} FROM ${table.name} ${rest}`;
+  const found = yield* rows<{ readonly [column: string]: unknown }>(text, ...values);
+  return found.map((stored) => readRow(table, ({ name }) => stored[name]));
+}
+
+export function* rowOf<Row>(table: Table<Row>, rest: string, ...values: readonly Value[]): Verb<Row | null> {
+  return (yield* rowsOf(table, rest, ...values))[0] ?? null;
+}
+
+/** Write rows. Of one that is there already these columns are replaced. */
+export function* put<Row extends object>(
+  { given }: Dialect,
+  table: Table<Row>,
+  written: readonly Row[],
+  replaced: readonly string[] = table.replaced,
+): Verb<void> {
+  const json = toJsonRows(table, written);
+  if (json === null) return;
+  yield* rows(
+    `INSERT INTO ${table.name} (${columnsOf(table)}) ${given(table, "$1")}
+     ON CONFLICT (${table.key.join(", ")}) DO UPDATE SET ${setEach(replaced)}`,
+    json,
+  );
+}
+
+/** What time it is on the clock that all who share the store go by, given the time of whoever asks. */
+export function* instant({ clock }: Dialect, now: number): Verb<number> {
+  return clock === null ? now : ((yield* row<{ at: number }>(clock))?.at ?? now);
+}
+
 export function answerNow<T>(verb: Verb<T>, ask: (query: Query) => readonly object[]): T {
-  for (let step = verb.next(); ; ) {
+  for (let step = verb.next([]); ; ) {
     if (step.done) return step.value;
     step = verb.next(ask(step.value));
   }

@@ -1,6 +1,7 @@
-import { COLUMNS } from "../tables.js";
+import { TABLES } from "../tables.js";
 import type { NewSession, TokenRow } from "../token-rows.js";
-import { type Dialect, row, rows, type Verb } from "./query.js";
+import type { Dialect } from "./dialect.js";
+import { row, rowOf, rows, type Verb } from "./query.js";
 
 /** Those that have ended go on the way. */
 export function* putSession(_: Dialect, { hash, tokenId, at, expiresAt }: NewSession): Verb<void> {
@@ -17,13 +18,9 @@ export function* findSession(_: Dialect, hash: string): Verb<TokenRow | null> {
     hash,
   );
   if (session === null) return null;
-  const token = yield* row<TokenRow>(
-    `SELECT ${COLUMNS.token} FROM token WHERE id = $1`,
-    Number(session.token_id),
-  );
+  const token = yield* rowOf(TABLES.token, "WHERE id = $1", session.token_id);
   if (token === null) return null;
-  const ends = Number(session.expires_at);
-  return { ...token, expires_at: token.expires_at === null ? ends : Math.min(ends, token.expires_at) };
+  return { ...token, expires_at: Math.min(session.expires_at, token.expires_at ?? session.expires_at) };
 }
 
 export function* endSession(_: Dialect, hash: string): Verb<void> {

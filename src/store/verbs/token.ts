@@ -1,22 +1,24 @@
-import { toStorableText } from "../storable-text.js";
-import { COLUMNS } from "../tables.js";
+import { DarumaError } from "../../core/errors/errors.js";
+import { TABLES } from "../tables.js";
 import type { NewToken, TokenRow } from "../token-rows.js";
-import { tokenIsThere } from "../token-rules.js";
-import { type Dialect, row, rows, type Verb } from "./query.js";
+import type { Dialect } from "./dialect.js";
+import { rowOf, rows, rowsOf, type Verb } from "./query.js";
 
-export function* putToken(_: Dialect, { name, role, hash, at, expiresAt }: NewToken): Verb<TokenRow> {
-  if ((yield* row("SELECT 1 AS one FROM token WHERE hash = $1", hash)) !== null) throw tokenIsThere();
-  const added = yield* row<TokenRow>(
-    `INSERT INTO token (name, role, hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING ${COLUMNS.token}`,
-    ...[toStorableText(name), role, hash, at, expiresAt],
+export function* putToken(dialect: Dialect, { name, role, hash, at, expiresAt }: NewToken): Verb<TokenRow> {
+  // Two of one hash could not be told apart, so the second is a defect of the caller.
+  if ((yield* findToken(dialect, hash)) !== null)
+    throw new DarumaError("STORE_FAILED", "a token with this hash already exists");
+  yield* rows(
+    "INSERT INTO token (name, role, hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)",
+    ...[name, role, hash, at, expiresAt],
   );
-  return added!;
+  return (yield* findToken(dialect, hash))!;
 }
 
 export function* findToken(_: Dialect, hash: string): Verb<TokenRow | null> {
-  return yield* row<TokenRow>(`SELECT ${COLUMNS.token} FROM token WHERE hash = $1`, hash);
+  return yield* rowOf(TABLES.token, "WHERE hash = $1", hash);
 }
 
 export function* listTokens(): Verb<TokenRow[]> {
-  return [...(yield* rows<TokenRow>(`SELECT ${COLUMNS.token} FROM token ORDER BY id`))];
+  return yield* rowsOf(TABLES.token, "ORDER BY id");
 }

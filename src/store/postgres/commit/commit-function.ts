@@ -1,10 +1,7 @@
+import { setEach } from "../../json-rows.js";
 import { COLUMNS, TABLES } from "../../tables.js";
 import { FIND_SEEKERS, PLACE_VARIABLES, TAKE_PLACES } from "../places/place-functions.js";
 import { REFUSED_STATE } from "../postgres-errors.js";
-
-export function setEach(columns: readonly string[]): string {
-  return columns.map((column) => `${column} = excluded.${column}`).join(", ");
-}
 
 /** What a commit is given, in the order of the call. */
 const PARAMETERS = {

@@ -1,15 +1,11 @@
 import { EVENT_JOB_PATTERN } from "../../event-job.js";
-import { toStorableText } from "../../storable-text.js";
+import { toJsonRows } from "../../json-rows.js";
 import type { Append, StoreChange } from "../../store.js";
-import { TABLES, type Table } from "../../tables.js";
+import { TABLES } from "../../tables.js";
 import type { Parameter } from "../connection-pool.js";
 import { toArrayLiteral } from "../database.js";
-import { storedRow } from "../stored-rows.js";
 
 const EVENT_JOB = new RegExp(EVENT_JOB_PATTERN);
-
-/** A NUL or half a character in JSON, which PostgreSQL does not turn into text. */
-const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
 
 /** The parameters of `COMMIT_CALL`; `changes` are notified with the commit. */
 export function toCommitParameters(appends: readonly Append[], changes: readonly string[]): Parameter[] {
@@ -84,20 +80,4 @@ function describeEvents(appends: readonly Append[]): string[] {
 /** As it is notified, before the sender's name. */
 export function nameChange(kind: StoreChange["kind"], runId: number): string {
   return `${kind}:${runId}`;
-}
-
-/** An upsert may name a row only once, so of several versions the last one is sent. */
-function lastOfEach<Row extends object>({ key }: Table<Row>, rows: readonly Row[]): readonly Row[] {
-  if (rows.length < 2 || key.length === 0) return rows;
-  const keyOf = (row: Row) => key.map((column) => row[column as keyof Row]).join("/");
-  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
-}
-
-/** Null: there are none, and nothing need be looked at. */
-export function toJsonRows<Row extends object>(table: Table<Row>, rows: readonly Row[]): string | null {
-  if (rows.length === 0) return null;
-  const stored = lastOfEach(table, rows).map((row) => storedRow(table, row));
-  const json = JSON.stringify(stored);
-  if (!UNSTORABLE_ESCAPE.test(json)) return json;
-  return JSON.stringify(stored, (_, value) => (typeof value === "string" ? toStorableText(value) : value));
 }

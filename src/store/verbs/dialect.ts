@@ -1,0 +1,53 @@
+import type { Table } from "../tables.js";
+import type { Value } from "./query.js";
+
+/** What the databases write differently. Values are named by their place, `$1`. */
+export interface Dialect {
+  /** Whether a column holds one of the values of a list. */
+  among(column: string, list: string, of: "text" | "bigint"): string;
+  /** The numbers of a list, as rows of `value`. */
+  each(list: string): string;
+  /** A query for the rows of a table that are given as JSON. */
+  given(table: Pick<Table<never>, "name" | "columns">, json: string): string;
+  /** A query for the time; null: that of whoever asks counts. */
+  readonly clock: string | null;
+}
+
+/** Conditions that are demanded only where there is a value for them; `?` stands for the value. */
+export class Conditions {
+  readonly values: Value[] = [];
+  readonly #texts: string[] = [];
+
+  constructor(private readonly dialect: Dialect) {}
+
+  demand(condition: string, value: Value | undefined): this {
+    return value === undefined ? this : this.demandAll(condition, value);
+  }
+
+  /** One with several values, each at its `?`. */
+  demandAll(condition: string, ...values: readonly Value[]): this {
+    this.values.push(...values);
+    let place = this.values.length - values.length;
+    this.#texts.push(condition.replaceAll("?", () => `$${++place}`));
+    return this;
+  }
+
+  demandOneOf(column: string, values: readonly (string | number)[] | undefined, of: "text" | "bigint"): this {
+    return this.demand(this.dialect.among(column, "?", of), values);
+  }
+
+  /** One without a value, as an index needs it that holds only such rows. */
+  demandIf(isDemanded: boolean, condition: string): this {
+    if (isDemanded) this.#texts.push(condition);
+    return this;
+  }
+
+  get where(): string {
+    return this.#texts.length === 0 ? "" : `WHERE ${this.#texts.join(" AND ")}`;
+  }
+
+  /** To be read last: its value follows those of the conditions. */
+  limit(rows: number | undefined): string {
+    return rows === undefined ? "" : `LIMIT $${this.values.push(rows)}`;
+  }
+}
