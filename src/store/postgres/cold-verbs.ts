@@ -2,19 +2,23 @@ import { randomUUID } from "node:crypto";
 import { namesOf } from "../tables.js";
 import type { Dialect } from "../verbs/dialect.js";
 import { answerLater, type Value, type Verb } from "../verbs/query.js";
-import { type AnyVerb, type ColdVerbs, each, PUTS, READS, WRITES } from "../verbs/verbs.js";
+import { type AnyVerb, type ColdVerbs, changeOf, each, LISTS, PUTS, READS, WRITES } from "../verbs/verbs.js";
+import { nameChange } from "./commit/commit-payload.js";
 import type { Parameter, Session } from "./connection-pool.js";
-import { type Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
+import { type Database, LONG_DEADLINE_MS, toArrayLiteral, type WorkLimits } from "./database.js";
 import type { LeaseClock } from "./lease-verbs.js";
 import { isConnectionLoss, isOutsideOfTransaction, isOvertaken, TransactionLost } from "./postgres-errors.js";
 
 const DIALECT: Omit<Dialect, "clock"> = {
   among: (column, list, of) => `${column} = ANY (${list}::${of}[])`,
   each: (list) => `SELECT value FROM unnest(${list}::bigint[]) AS value`,
+  bytes: { write: (value) => `decode(${value}, 'base64')`, read: (column) => `encode(${column}, 'base64')` },
   given: (table, json) =>
     `SELECT ${namesOf(table).join(", ")} FROM json_populate_recordset(NULL::${table.name}, ${json}::text::json)`,
 };
 const CLOCK = "SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS at";
+
+const KEEP = "INSERT INTO call (id, answer) VALUES ($1, $2)";
 
 /** Tries without a pause; after them the store waits a moment between two. */
 const TRIES_AT_ONCE = 20;
@@ -22,8 +26,11 @@ const TRIES_AT_ONCE = 20;
 const CALLS_KEPT_MS = 3_600_000;
 
 /** The verbs that are written once for all databases. Two that write do so as if one came after the other. */
-export function createColdVerbs(db: Database, leases: LeaseClock): ColdVerbs {
-  const dialect: Dialect = { ...DIALECT, clock: leases === "caller" ? null : CLOCK };
+export function createColdVerbs(
+  db: Database,
+  { sender, clock }: { readonly sender: string; readonly clock: LeaseClock },
+): ColdVerbs {
+  const dialect: Dialect = { ...DIALECT, clock: clock === "caller" ? null : CLOCK };
   let sweptAt = Number.NEGATIVE_INFINITY;
   const sweep = async (): Promise<void> => {
     if (performance.now() - sweptAt < CALLS_KEPT_MS) return;
@@ -31,21 +38,27 @@ export function createColdVerbs(db: Database, leases: LeaseClock): ColdVerbs {
     await db.rows(`DELETE FROM call WHERE at < now() - interval '${CALLS_KEPT_MS} ms'`);
   };
   const asking =
-    (verb: AnyVerb, name: string) =>
-    (...args: unknown[]) =>
-      db.work((session) => answer(session, verb(dialect, ...args)), name.startsWith("list") ? LONG : {});
-  const writing =
+    (limits: WorkLimits) =>
     (verb: AnyVerb) =>
+    (...args: unknown[]) =>
+      db.work((session) => answer(session, verb(dialect, ...args)), limits);
+  const writing =
+    (verb: AnyVerb, name: string) =>
     async (...args: unknown[]) => {
       await sweep();
-      const call = { id: randomUUID(), ask: () => verb(dialect, ...args) };
+      const change = (answered: unknown) => {
+        const told = changeOf(name, answered, args);
+        return told === null ? null : `${nameChange(told.kind, told.runId)}:${sender}`;
+      };
+      const call = { id: randomUUID(), ask: () => verb(dialect, ...args), change };
       return db.transact((session, isRepeated) => writeOnce(session, call, isRepeated));
     };
-  return { ...each({ ...READS, ...PUTS }, asking), ...each(WRITES, writing) } as ColdVerbs;
+  return {
+    ...each({ ...READS, ...PUTS }, asking({})),
+    ...each(LISTS, asking({ deadlineMs: LONG_DEADLINE_MS })),
+    ...each(WRITES, writing),
+  } as ColdVerbs;
 }
-
-/** What is listed may be very much. */
-const LONG = { deadlineMs: LONG_DEADLINE_MS };
 
 /** The driver's rows are of a class of their own. */
 function answer<T>(session: Session, verb: Verb<T>): Promise<T> {
@@ -55,24 +68,29 @@ function answer<T>(session: Session, verb: Verb<T>): Promise<T> {
 }
 
 function toParameter(value: Value): Parameter {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   return typeof value === "object" && value !== null ? toArrayLiteral(value) : value;
 }
 
 interface Call {
   readonly id: string;
   readonly ask: () => Verb<unknown>;
+  /** What is notified with the commit, if anything is. */
+  readonly change: (answered: unknown) => string | null;
 }
 
 /** Its answer is written with what it writes, so that it is done once however often it is tried. */
-async function writeOnce(session: Session, { id, ask }: Call, isRepeated: boolean): Promise<unknown> {
+async function writeOnce(session: Session, { id, ask, change }: Call, isRepeated: boolean): Promise<unknown> {
   for (let tries = 1; ; tries += 1) {
     await session.rows("BEGIN READ WRITE");
     try {
       const before = tries > 1 || isRepeated ? await answerBefore(session, id) : null;
       const answered = before === null ? await answer(session, ask()) : JSON.parse(before);
       if (before === null) {
-        const kept = JSON.stringify(answered ?? null);
-        await session.rows("INSERT INTO call (id, answer) VALUES ($1, $2)", id, kept);
+        const kept = [id, JSON.stringify(answered ?? null)];
+        const told = change(answered);
+        if (told === null) await session.rows(KEEP, ...kept);
+        else await session.rows(`${KEEP} RETURNING pg_notify(current_schema(), $3)`, ...kept, told);
       }
       // A COMMIT outside of a transaction is no error, a savepoint is.
       await session.script("SAVEPOINT all_is_written; COMMIT");

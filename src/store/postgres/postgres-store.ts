@@ -13,7 +13,6 @@ import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { createCountVerbs } from "./count-verbs.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
-import { createInboxVerbs } from "./inbox-verbs.js";
 import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
 import { createOutboxVerbs } from "./outbox/outbox-verbs.js";
 import { createPlaceVerbs } from "./places/place-verbs.js";
@@ -21,7 +20,6 @@ import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
 import { prepareSchema } from "./schema.js";
 import { createSharedVerbs } from "./shared-verbs.js";
-import { createTokenVerbs } from "./token-verbs.js";
 import { createWaitingVerbs } from "./waiting-verbs.js";
 
 const DEFAULT_MAX_CONNECTIONS = 8;
@@ -74,7 +72,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
       db.work((session, isRepeated) => deleteRun(session, runId, isRepeated), {
         deadlineMs: LONG_DEADLINE_MS,
       }),
-    ...createColdStore(createColdVerbs(db, clock)),
+    ...createColdStore(createColdVerbs(db, { sender, clock }), listeners),
     ...createRunReads(db),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
@@ -83,8 +81,6 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createCountVerbs(db),
     ...createSharedVerbs(db, listeners, { sender, clock }),
     ...createOutboxVerbs(db, clock),
-    ...createInboxVerbs(db, listeners, sender),
-    ...createTokenVerbs(db, listeners, sender),
     onChange: (listener) => feed.add(listener),
     inspect: () => inspectSchema(db),
     async ping() {

@@ -4,7 +4,6 @@ import type { UnansweredJob } from "../unanswered.js";
 import { Conditions } from "./conditions.js";
 import type { Database } from "./database.js";
 import { listJobs, listRuns, UNANSWERED } from "./search-queries.js";
-import { createSnapshotVerbs } from "./snapshot-verbs.js";
 import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
 
 type RunRead =
@@ -18,11 +17,7 @@ type RunRead =
   | "listUnanswered"
   | "readAttempts"
   | "readRoutes"
-  | "readCheckpoints"
-  | "putPatch"
-  | "readPatch"
-  | "putSnapshot"
-  | "readSnapshot";
+  | "readCheckpoints";
 
 export function createRunReads(db: Database): Pick<Store, RunRead> {
   return {
@@ -69,27 +64,6 @@ export function createRunReads(db: Database): Pick<Store, RunRead> {
     async readCheckpoints(runId) {
       const sql = `SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = $1 ORDER BY ordinal`;
       return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.checkpoint, row));
-    },
-    ...createPatchVerbs(db),
-    ...createSnapshotVerbs(db),
-  };
-}
-
-/** As text on the way: the driver knows no bytes here. */
-function createPatchVerbs(db: Database): Pick<Store, "putPatch" | "readPatch"> {
-  return {
-    async putPatch({ runId, diffHash, bytes }) {
-      await db.rows(
-        `INSERT INTO patch (run_id, diff_hash, bytes) VALUES ($1, $2, decode($3, 'base64')) ON CONFLICT DO NOTHING`,
-        ...[runId, diffHash, Buffer.from(bytes).toString("base64")],
-      );
-    },
-    async readPatch(runId, diffHash) {
-      const [found] = await db.list<{ bytes: string }>(
-        "SELECT encode(bytes, 'base64') AS bytes FROM patch WHERE run_id = $1 AND diff_hash = $2",
-        ...[runId, diffHash],
-      );
-      return found === undefined ? null : Uint8Array.from(Buffer.from(found.bytes, "base64"));
     },
   };
 }

@@ -2,7 +2,16 @@ import { toStorableText } from "../storable-text.js";
 
 import type { Dialect } from "../verbs/dialect.js";
 import { answerNow, type Query, type Value } from "../verbs/query.js";
-import { type AnyVerb, type ColdReads, type ColdWrites, each, PUTS, READS, WRITES } from "../verbs/verbs.js";
+import {
+  type AnyVerb,
+  type ColdReads,
+  type ColdWrites,
+  each,
+  LISTS,
+  PUTS,
+  READS,
+  WRITES,
+} from "../verbs/verbs.js";
 import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
 const DIALECT: Dialect = {
@@ -13,11 +22,13 @@ const DIALECT: Dialect = {
     const fields = table.columns.map(({ name }) => `value ->> '$.${name}'`);
     return `SELECT ${fields.join(", ")} FROM json_each(${json}) WHERE true`;
   },
+  // Some releases of Node hand over an empty one as null.
+  bytes: { write: (value) => `coalesce(${value}, x'')`, read: (column) => column },
   clock: null,
 };
 
 export function createColdReads(db: Database): ColdReads {
-  return each(READS, answering(db)) as unknown as ColdReads;
+  return each({ ...READS, ...LISTS }, answering(db)) as unknown as ColdReads;
 }
 
 export function createColdWrites(db: Database): ColdWrites {
@@ -37,7 +48,8 @@ function answering(db: Database) {
       answerNow(verb(DIALECT, ...args), ask);
 }
 
-function toCell(value: Value): Cell {
+function toCell(value: Value): Cell | Uint8Array {
+  if (value instanceof Uint8Array) return value;
   if (typeof value === "string") return toStorableText(value);
   if (typeof value === "boolean") return Number(value);
   return typeof value === "object" && value !== null

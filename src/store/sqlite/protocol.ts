@@ -11,12 +11,8 @@ import type {
   ClaimRequest,
   EventRange,
   HeldLease,
-  InboxCommand,
   JobNameRange,
   LeaseRequest,
-  NewInboxCommand,
-  StoredPatch,
-  StoredSnapshot,
   WaitingRun,
 } from "../store.js";
 import type { UnansweredJob } from "../unanswered.js";
@@ -38,15 +34,11 @@ export interface ReadVerbs extends ColdReads {
   readAttempts(runId: number, jobId: number | null): Cells;
   readRoutes(runId: number): Cells;
   readCheckpoints(runId: number): Cells;
-  readPatch(runId: number, diffHash: string): Uint8Array | null;
-  readSnapshot(runId: number): StoredSnapshot | null;
   readLease(runId: number): Cells | null;
   readLastLeases(runIds: readonly number[]): Cells;
   /** Each owner as the JSON that stands in its leases. */
   listOwners(): { readonly owner: string; readonly mark: number }[];
   listWaiting(owner: string): WaitingRun[];
-  readInbox(runIds: readonly number[]): InboxCommand[];
-  readAnswer(id: number): string | null;
   listEntries(page: BookPage): Cells;
   readEntries(keys: readonly BookKey[]): Cells;
   listUnrolled(runId: number, n: number, limit: number): Cells;
@@ -67,8 +59,6 @@ export interface ReadVerbs extends ColdReads {
 export interface WriteVerbs extends ColdWrites {
   reserveRunId(): number;
   commit(appends: readonly PackedAppend[]): null;
-  putPatch(patch: StoredPatch): null;
-  putSnapshot(snapshot: StoredSnapshot): null;
   /** The new token, or the lease that stands in the way. */
   acquireLease(request: LeaseRequest): number | Cells;
   /** The runs whose lease is no longer held under this token. */
@@ -87,12 +77,7 @@ export interface WriteVerbs extends ColdWrites {
   dropShared(rows: readonly Omit<SharedRow, "data">[]): null;
   claimNotices(claim: NoticeClaim): Cells;
   pruneNotices(before: number): number;
-  sendCommand(command: NewInboxCommand): number;
-  /** The run whose command it was; null: nothing was there to answer. */
-  answerCommand(id: number, answer: string): number | null;
-  forgetCommands(runId: number, before: number): null;
   deleteRun(runId: number): boolean;
-  revokeToken(id: number, at: number): boolean;
   ping(): null;
 }
 

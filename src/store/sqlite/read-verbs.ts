@@ -1,5 +1,5 @@
 import type { RunFilter } from "../filters.js";
-import type { EventRange, InboxCommand } from "../store.js";
+import type { EventRange } from "../store.js";
 import { COLUMNS } from "../tables.js";
 import { createColdReads } from "./answer-now.js";
 import { createBookReads } from "./book-verbs.js";
@@ -48,13 +48,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
     ...createOutboxReads(statements),
     ...createPlaceReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
-    readInbox: (runIds) =>
-      rows(
-        `SELECT id, run_id, command FROM inbox
-         WHERE answer IS NULL AND run_id IN (SELECT value FROM json_each(?)) ORDER BY id`,
-        JSON.stringify(runIds),
-      ).map(([id, runId, command]) => ({ id, runId, command }) as InboxCommand),
-    readAnswer: (id) => textOf(row("SELECT answer FROM inbox WHERE id = ?", id)),
   };
 }
 
@@ -67,8 +60,7 @@ type RunRead =
   | "listJobs"
   | "listUnanswered"
   | "readAttempts";
-type SnapshotCells = readonly [seq: number, version: string, sha256: string, bytes: Uint8Array | null];
-type RunPartRead = "readRoutes" | "readCheckpoints" | "readPatch" | "readSnapshot";
+type RunPartRead = "readRoutes" | "readCheckpoints";
 
 function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPartRead> {
   const { row, rows } = statements;
@@ -97,17 +89,6 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPa
       rows(`SELECT ${COLUMNS.route} FROM route WHERE run_id = ? ORDER BY seq, rowid`, runId).flat(),
     readCheckpoints: (runId) =>
       rows(`SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = ? ORDER BY ordinal`, runId).flat(),
-    readPatch: (runId, diffHash) => {
-      const found = row("SELECT bytes FROM patch WHERE run_id = ? AND diff_hash = ?", runId, diffHash);
-      return found === null ? null : ((found[0] ?? new Uint8Array()) as Uint8Array);
-    },
-    readSnapshot: (runId) => {
-      const sql = "SELECT seq, version, sha256, bytes FROM snapshot WHERE run_id = ?";
-      const found = row(sql, runId);
-      if (found === null) return null;
-      const [seq, version, sha256, bytes] = found as readonly unknown[] as SnapshotCells;
-      return { runId, seq, version, sha256, bytes: bytes ?? new Uint8Array() };
-    },
   };
 }
 
@@ -139,8 +120,4 @@ function findJobNames(runId: number, step: string | undefined): JsonSource {
     select: `SELECT id, step, scope FROM job WHERE run_id = ?${step === undefined ? "" : " AND step = ?"}`,
     cells: step === undefined ? [runId] : [runId, step],
   };
-}
-
-function textOf(row: Cells | null): string | null {
-  return (row?.[0] ?? null) as string | null;
 }

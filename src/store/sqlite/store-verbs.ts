@@ -3,10 +3,9 @@ import { ChangeListeners } from "../change-listeners.js";
 import { createColdStore } from "../cold-store.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
 import { ownerText } from "../lease-rules.js";
-import { toStorableText } from "../storable-text.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
-import { type ColdVerbs, each, PUTS, READS, WRITES } from "../verbs/verbs.js";
+import { type ColdVerbs, each, LISTS, PUTS, READS, WRITES } from "../verbs/verbs.js";
 import { createBookVerbs } from "./book-verbs.js";
 import type { Caller } from "./caller.js";
 import { createCountVerbs } from "./count-verbs.js";
@@ -31,22 +30,12 @@ export function createStore(
       await thread.callWith(queues, "commit", packed);
       listeners.tellCommit(appends);
     },
-    async putPatch(patch) {
-      await thread.call("putPatch", patch);
-    },
-    readPatch: (runId, diffHash) => thread.call("readPatch", runId, diffHash),
-    async putSnapshot(snapshot) {
-      await thread.call("putSnapshot", snapshot);
-    },
-    readSnapshot: (runId) => thread.call("readSnapshot", runId),
     deleteRun: (runId) => thread.call("deleteRun", runId),
     ...createRowReaders(thread),
-    ...createColdStore(createColdVerbs(thread)),
+    ...createColdStore(createColdVerbs(thread), listeners),
     ...createLeaseVerbs(thread, listeners),
     ...createWaitingVerbs(thread),
     ...createPlaceVerbs(thread),
-    ...createInboxVerbs(thread, listeners),
-    ...createTokenVerbs(thread, listeners),
     ...createBookVerbs(thread),
     ...createCountVerbs(thread),
     ...createSharedVerbs(thread, listeners),
@@ -65,7 +54,7 @@ function createColdVerbs(thread: Caller): ColdVerbs {
     (_: unknown, name: string) =>
     (...args: never[]) =>
       thread.call(name as "readDraft", ...(args as [never]));
-  return each({ ...READS, ...PUTS, ...WRITES }, call) as unknown as ColdVerbs;
+  return each({ ...READS, ...LISTS, ...PUTS, ...WRITES }, call) as unknown as ColdVerbs;
 }
 
 type WaitingVerb = "putWaiting" | "listWaiting" | "takeWaiting";
@@ -106,41 +95,6 @@ function createLeaseVerbs(thread: Caller, listeners: ChangeListeners): Pick<Stor
         owner: parseStoredJson(owner, () => "an owner in the table lease") as LeaseOwner,
         mark,
       }));
-    },
-  };
-}
-
-type InboxVerb = "sendCommand" | "readInbox" | "answerCommand" | "readAnswer" | "forgetCommands";
-
-function createInboxVerbs(thread: Caller, listeners: ChangeListeners): Pick<Store, InboxVerb> {
-  return {
-    async sendCommand(command) {
-      const id = await thread.call("sendCommand", {
-        ...command,
-        key: toStorableText(command.key),
-        command: toStorableText(command.command),
-      });
-      listeners.tell("inbox", command.runId);
-      return id;
-    },
-    readInbox: (runIds) => thread.call("readInbox", runIds),
-    async answerCommand(id, answer) {
-      const runId = await thread.call("answerCommand", id, toStorableText(answer));
-      if (runId !== null) listeners.tell("answer", runId);
-    },
-    readAnswer: (id) => thread.call("readAnswer", id),
-    async forgetCommands(runId, before) {
-      await thread.call("forgetCommands", runId, before);
-    },
-  };
-}
-
-function createTokenVerbs(thread: Caller, listeners: ChangeListeners): Pick<Store, "revokeToken"> {
-  return {
-    async revokeToken(id, at) {
-      const isRevoked = await thread.call("revokeToken", id, at);
-      if (isRevoked) listeners.tell("revoked", 0);
-      return isRevoked;
     },
   };
 }

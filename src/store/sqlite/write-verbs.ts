@@ -1,6 +1,5 @@
 import type { RunStatus } from "../../core/model/rows.js";
 import { mayDeleteRun } from "../run-rules.js";
-import type { NewInboxCommand } from "../store.js";
 import { createColdWrites } from "./answer-now.js";
 import { createBookWrites, forgetBookRows } from "./book-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
@@ -31,21 +30,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
       }
       return null;
     },
-    putPatch: ({ runId, diffHash, bytes }) => {
-      // Some releases of Node hand over an empty one as null.
-      run(
-        "INSERT OR IGNORE INTO patch (run_id, diff_hash, bytes) VALUES (?, ?, coalesce(?, x''))",
-        ...[runId, diffHash, bytes],
-      );
-      return null;
-    },
-    putSnapshot: ({ runId, seq, version, sha256, bytes }) => {
-      run(
-        "INSERT OR REPLACE INTO snapshot (run_id, seq, version, sha256, bytes) VALUES (?, ?, ?, ?, coalesce(?, x''))",
-        ...[runId, seq, version, sha256, bytes],
-      );
-      return null;
-    },
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
     ...createPlaceWrites(statements),
@@ -53,31 +37,13 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createColdWrites(db),
     ...createSharedWrites(statements, db),
     ...createOutboxWrites(statements),
-    sendCommand: (command) => sendCommand(statements, command),
-    answerCommand: (id, answer) => {
-      const sql = "UPDATE inbox SET answer = ? WHERE id = ? AND answer IS NULL RETURNING run_id";
-      return row<readonly [number]>(sql, answer, id)?.[0] ?? null;
-    },
-    forgetCommands: (runId, before) => {
-      run("DELETE FROM inbox WHERE run_id = ? AND at < ?", runId, before);
-      return null;
-    },
     deleteRun: (runId) => deleteRun(statements, runId),
-    revokeToken: (id, at) =>
-      run("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", at, id).changes === 1,
     // A write, since a full disk still answers reads; a new value, since SQLite leaves out a write that changes nothing.
     ping: () => {
       run("INSERT INTO counter VALUES ('ping', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1");
       return null;
     },
   };
-}
-
-function sendCommand({ run, row }: Statements, { runId, key, command, at }: NewInboxCommand): number {
-  const there = row<readonly [number]>("SELECT id FROM inbox WHERE run_id = ? AND key = ?", runId, key);
-  if (there !== null) return there[0];
-  const cells = [runId, key, command, at];
-  return run("INSERT INTO inbox (run_id, key, command, at) VALUES (?, ?, ?, ?)", ...cells).lastInsertRowid;
 }
 
 function deleteRun({ run, row }: Statements, runId: number): boolean {

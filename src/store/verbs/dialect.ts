@@ -9,6 +9,8 @@ export interface Dialect {
   each(list: string): string;
   /** A query for the rows of a table that are given as JSON. */
   given(table: Pick<Table<never>, "name" | "columns">, json: string): string;
+  /** Bytes on their way into a column, and out of it. */
+  readonly bytes: { write(value: string): string; read(column: string): string };
   /** A query for the time; null: that of whoever asks counts. */
   readonly clock: string | null;
 }

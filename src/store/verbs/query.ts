@@ -2,8 +2,8 @@ import { setEach, toJsonRows } from "../json-rows.js";
 import { columnsOf, readRow, type Table } from "../tables.js";
 import type { Dialect } from "./dialect.js";
 
-/** A value that goes into a statement. JSON is text; a list is written as the database reads one. */
-export type Value = string | number | boolean | null | readonly (string | number)[];
+/** A value that goes into a statement. JSON is text; lists and bytes are written as the database reads them. */
+export type Value = string | number | boolean | null | Uint8Array | readonly (string | number)[];
 
 export interface Query {
   readonly text: string;

@@ -15,6 +15,12 @@ export function* putToken(dialect: Dialect, { name, role, hash, at, expiresAt }:
   return (yield* findToken(dialect, hash))!;
 }
 
+/** False: there is none, or it is revoked already. */
+export function* revokeToken(_: Dialect, id: number, at: number): Verb<boolean> {
+  const sql = "UPDATE token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING id";
+  return (yield* rows(sql, id, at)).length === 1;
+}
+
 export function* findToken(_: Dialect, hash: string): Verb<TokenRow | null> {
   return yield* rowOf(TABLES.token, "WHERE hash = $1", hash);
 }

@@ -1,3 +1,5 @@
+import type { NewInboxCommand, StoreChange } from "../store.js";
+import { putPatch, putSnapshot, readPatch, readSnapshot } from "./bytes.js";
 import { createCampaign, listCampaigns, readCampaign, writeCampaign } from "./campaign.js";
 import {
   deleteEnded,
@@ -12,9 +14,10 @@ import {
 } from "./cluster.js";
 import type { Dialect } from "./dialect.js";
 import { deleteDraft, listDrafts, readDraft, saveDraft } from "./draft.js";
+import { answerCommand, forgetCommands, readAnswer, readInbox, sendCommand } from "./inbox.js";
 import type { Verb } from "./query.js";
 import { endSession, findSession, putSession } from "./session.js";
-import { findToken, listTokens, putToken } from "./token.js";
+import { findToken, listTokens, putToken, revokeToken } from "./token.js";
 import {
   findRegistered,
   listFailureHandlers,
@@ -33,24 +36,33 @@ import {
 
 /** These only read. */
 export const READS = {
-  ...{ readCampaign, listCampaigns, readDraft, listDrafts },
-  ...{ findToken, listTokens, findSession },
-  ...{ findRegistered, readDefinition, readWritten, readFailureHandler, listFailureHandlers },
-  ...{ listWorkflows, readWorkflow },
-  ...{ readCluster, listClusters, readAllocation, listAllocations, listServers },
+  ...{ readCampaign, readDraft, findToken, findSession, readInbox, readAnswer },
+  ...{ findRegistered, readDefinition, readWritten, readFailureHandler, readWorkflow },
+  ...{ readCluster, readAllocation },
+} as const;
+/** These read as much as there is, so that the answer may be late. */
+export const LISTS = {
+  ...{ listCampaigns, listDrafts, listTokens, listFailureHandlers, listWorkflows },
+  ...{ listClusters, listAllocations, listServers, readPatch, readSnapshot },
 } as const;
 /** These write the same, however often it is done, in one statement. */
-export const PUTS = { keepServer, forgetServer } as const;
+export const PUTS = { keepServer, forgetServer, putPatch, putSnapshot, forgetCommands } as const;
 /** These are done once, all of it or nothing. */
 export const WRITES = {
   ...{ createCampaign, writeCampaign, saveDraft, deleteDraft },
   ...{ putToken, putSession, endSession },
-  ...{ registerWorkflow, writeCluster, deleteEnded },
+  ...{ registerWorkflow, writeCluster, deleteEnded, revokeToken, sendCommand, answerCommand },
 } as const;
+/** What others who use the store are told, once it is written. */
+export const TELLS: Tells<typeof WRITES> = {
+  sendCommand: (_, { runId }: NewInboxCommand) => ({ kind: "inbox", runId }),
+  answerCommand: (runId) => (runId === null ? null : { kind: "answer", runId }),
+  revokeToken: (isRevoked) => (isRevoked ? { kind: "revoked", runId: 0 } : null),
+};
 
-export type ColdReads = Now<typeof READS>;
+export type ColdReads = Now<typeof READS & typeof LISTS>;
 export type ColdWrites = Now<typeof PUTS & typeof WRITES>;
-export type ColdVerbs = Later<typeof READS & typeof PUTS & typeof WRITES>;
+export type ColdVerbs = Later<typeof READS & typeof LISTS & typeof PUTS & typeof WRITES>;
 
 type Verbs = { readonly [name: string]: (dialect: Dialect, ...args: never[]) => Verb<unknown> };
 export type AnyVerb = (dialect: Dialect, ...args: unknown[]) => Verb<unknown>;
@@ -61,6 +73,17 @@ type Now<V extends Verbs> = { readonly [K in keyof V]: (...args: ArgsOf<V[K]>) =
 type Later<V extends Verbs> = {
   readonly [K in keyof V]: (...args: ArgsOf<V[K]>) => Promise<AnswerOf<V[K]>>;
 };
+type Tells<V extends Verbs> = {
+  readonly [K in keyof V]?: (answer: AnswerOf<V[K]>, ...args: ArgsOf<V[K]>) => StoreChange | null;
+};
+
+/** What is to be told of a verb that was carried out. */
+export function changeOf(name: string, answer: unknown, args: readonly unknown[]): StoreChange | null {
+  const tells = TELLS as {
+    readonly [name: string]: (answer: unknown, ...args: unknown[]) => StoreChange | null;
+  };
+  return tells[name]?.(answer, ...args) ?? null;
+}
 
 /** The same names, each done by `how`. */
 export function each(
