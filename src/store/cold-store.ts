@@ -3,14 +3,15 @@ import type { Store } from "./store.js";
 import { type ColdVerbs, changeOf, TELLS } from "./verbs/verbs.js";
 import { refuseMalformedWorkflow } from "./workflow-rules.js";
 
-type ColdStore = Omit<ColdVerbs, "findRegistered" | "answerCommand"> &
-  Pick<Store, "registerWorkflow" | "answerCommand">;
+type ColdStore = Omit<ColdVerbs, "findRegistered" | "answerCommand" | "count"> &
+  Pick<Store, "registerWorkflow" | "answerCommand" | "count">;
 
 /** The port's part that all stores have in common, over verbs that a database carries out. */
 export function createColdStore(verbs: ColdVerbs, listeners: ChangeListeners): ColdStore {
   const { findRegistered, ...rest } = { ...verbs, ...telling(verbs, listeners) };
   return {
     ...rest,
+    count: rest.count as Store["count"],
     async answerCommand(id, answer) {
       await rest.answerCommand(id, answer);
     },

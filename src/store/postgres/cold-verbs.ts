@@ -12,6 +12,22 @@ import { isConnectionLoss, isOutsideOfTransaction, isOvertaken, TransactionLost 
 const DIALECT: Omit<Dialect, "clock"> = {
   among: (column, list, of) => `${column} = ANY (${list}::${of}[])`,
   each: (list) => `SELECT value FROM unnest(${list}::bigint[]) AS value`,
+  records: (json, columns) => {
+    const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+    return `SELECT * FROM json_to_recordset(${json}::text::json) AS given (${typed.join(", ")})`;
+  },
+  lock: "FOR UPDATE",
+  join: "JOIN",
+  eventJob: "about_job",
+  field: (...names) => `(data::json #>> '{${names.join(",")}}')`,
+  isNotOk: "data::json ->> 'ok' = 'false'",
+  decided: {
+    from: "event",
+    jobs: `LATERAL json_array_elements_text(
+      coalesce(data::json -> 'jobs', json_build_array(data::json -> 'job'))) AS decided (value)`,
+    job: "decided.value::bigint",
+    before: "event AS before",
+  },
   bytes: { write: (value) => `decode(${value}, 'base64')`, read: (column) => `encode(${column}, 'base64')` },
   given: (table, json) =>
     `SELECT ${namesOf(table).join(", ")} FROM json_populate_recordset(NULL::${table.name}, ${json}::text::json)`,

@@ -6,12 +6,10 @@ import { inspectSchema } from "../inspect/inspect-postgres.js";
 import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { Announcements } from "./announcements.js";
-import { createBookVerbs } from "./book-verbs.js";
 import { ChangeFeed } from "./change-feed.js";
 import { createColdVerbs } from "./cold-verbs.js";
 import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
-import { createCountVerbs } from "./count-verbs.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
 import { createOutboxVerbs } from "./outbox/outbox-verbs.js";
@@ -77,8 +75,6 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
     ...createPlaceVerbs(db, clock),
-    ...createBookVerbs(db),
-    ...createCountVerbs(db),
     ...createSharedVerbs(db, listeners, { sender, clock }),
     ...createOutboxVerbs(db, clock),
     onChange: (listener) => feed.add(listener),

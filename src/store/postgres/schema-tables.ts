@@ -138,7 +138,6 @@ const BOOK = `
     last_seen bigint NOT NULL, occurrences bigint NOT NULL, runs bigint NOT NULL, rescues text NOT NULL,
     last_run bigint NOT NULL, last_job bigint NOT NULL, begun_at bigint NOT NULL, triage text COLLATE "C" NOT NULL,
     note text, link text, owner text, muted_until bigint, triaged_at bigint, triaged_by text, revision integer NOT NULL,
-    stamp text,
     PRIMARY KEY (workflow, step, signature));
   CREATE INDEX book_by_time ON book (last_seen, workflow, step, signature);
   CREATE INDEX book_by_signature ON book (signature);`;

@@ -12,6 +12,7 @@ import {
   READS,
   WRITES,
 } from "../verbs/verbs.js";
+import { EVENT_JOB } from "./schema.js";
 import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
 const DIALECT: Dialect = {
@@ -21,6 +22,22 @@ const DIALECT: Dialect = {
   given: (table, json) => {
     const fields = table.columns.map(({ name }) => `value ->> '$.${name}'`);
     return `SELECT ${fields.join(", ")} FROM json_each(${json}) WHERE true`;
+  },
+  records: (json, columns) => {
+    const fields = Object.keys(columns).map((name) => `value ->> '$.${name}' AS ${name}`);
+    return `SELECT ${fields.join(", ")} FROM json_each(${json})`;
+  },
+  lock: "",
+  join: "CROSS JOIN",
+  eventJob: EVENT_JOB,
+  field: (...names) => `data ->> '$.${names.join(".")}'`,
+  isNotOk: "data ->> '$.ok' = 0",
+  decided: {
+    from: "event INDEXED BY event_decision",
+    jobs: "json_each(coalesce(data -> '$.jobs', json_array(data -> '$.job'))) AS decided",
+    // Without a type, or the index by job would not be used.
+    job: "decided.value",
+    before: "event AS before INDEXED BY event_by_job",
   },
   // Some releases of Node hand over an empty one as null.
   bytes: { write: (value) => `coalesce(${value}, x'')`, read: (column) => column },

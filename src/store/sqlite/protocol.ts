@@ -1,7 +1,4 @@
-import type { BookKey } from "../../core/book/book-entry.js";
 import type { ErrorCode } from "../../core/errors/errors.js";
-import type { BookPage, EndedJobs, RowFilter } from "../book-rows.js";
-import type { CountFilter, CountKind } from "../counts.js";
 import type { JobFilter, RunFilter } from "../filters.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
 import type { CompletedStep, NoticeClaim, NoticeFilter } from "../outbox-rows.js";
@@ -39,16 +36,6 @@ export interface ReadVerbs extends ColdReads {
   /** Each owner as the JSON that stands in its leases. */
   listOwners(): { readonly owner: string; readonly mark: number }[];
   listWaiting(owner: string): WaitingRun[];
-  listEntries(page: BookPage): Cells;
-  readEntries(keys: readonly BookKey[]): Cells;
-  listUnrolled(runId: number, n: number, limit: number): Cells;
-  listBookRows(filter: RowFilter): Cells;
-  countEndedJobs(filter: {
-    readonly workflow?: string;
-    readonly since: number;
-    readonly until: number;
-  }): EndedJobs[];
-  count(kind: CountKind, filter: CountFilter): Cells[];
   readShared(kind: string, names: readonly string[] | null): SharedRow[];
   listNotices(filter: NoticeFilter): Cells;
   listNoticeLeases(): string[];
@@ -70,9 +57,6 @@ export interface WriteVerbs extends ColdWrites {
   putWaiting(owner: string, runs: readonly WaitingRun[]): null;
   /** The new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;
-  /** `rows` as JSON pairs of run and number. */
-  rollUp(fence: number, entries: Cells, rows: string): boolean;
-  writeTriage(entry: Cells, key: BookKey, revision: number): boolean;
   writeShared(rows: readonly SharedRow[], beside: PackedBeside | null): boolean;
   dropShared(rows: readonly Omit<SharedRow, "data">[]): null;
   claimNotices(claim: NoticeClaim): Cells;

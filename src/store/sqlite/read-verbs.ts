@@ -2,8 +2,6 @@ import type { RunFilter } from "../filters.js";
 import type { EventRange } from "../store.js";
 import { COLUMNS } from "../tables.js";
 import { createColdReads } from "./answer-now.js";
-import { createBookReads } from "./book-verbs.js";
-import { createCountReads } from "./count-verbs.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
 import { createOutboxReads } from "./outbox-verbs.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
@@ -41,8 +39,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
         JSON.stringify(runIds),
       ).flat(),
     ...createWaitingReads(statements),
-    ...createBookReads(statements),
-    ...createCountReads(statements),
     ...createColdReads(db),
     ...createSharedReads(statements),
     ...createOutboxReads(statements),

@@ -122,7 +122,7 @@ const SCHEMA = `
     tried TEXT NOT NULL, first_in_run INTEGER NOT NULL, flake_ms INTEGER, code TEXT NOT NULL, class TEXT NOT NULL,
     sample TEXT NOT NULL, begun_at INTEGER NOT NULL, rolled INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (run_id, n)) WITHOUT ROWID;
-  CREATE INDEX book_row_unrolled ON book_row (run_id, n) WHERE rolled = 0;
+  CREATE INDEX book_row_unrolled ON book_row (run_id, n) WHERE NOT rolled;
   CREATE INDEX book_row_by_signature ON book_row (signature, at) WHERE kind = 'met';
   CREATE INDEX book_row_flake ON book_row (at) WHERE flake_ms IS NOT NULL;
   CREATE TABLE book (

@@ -6,9 +6,7 @@ import { ownerText } from "../lease-rules.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 import { type ColdVerbs, each, LISTS, PUTS, READS, WRITES } from "../verbs/verbs.js";
-import { createBookVerbs } from "./book-verbs.js";
 import type { Caller } from "./caller.js";
-import { createCountVerbs } from "./count-verbs.js";
 import { createOutboxVerbs } from "./outbox-verbs.js";
 import { packAppend, unpackLease } from "./packed-rows.js";
 import { createPlaceVerbs } from "./place-verbs.js";
@@ -36,8 +34,6 @@ export function createStore(
     ...createLeaseVerbs(thread, listeners),
     ...createWaitingVerbs(thread),
     ...createPlaceVerbs(thread),
-    ...createBookVerbs(thread),
-    ...createCountVerbs(thread),
     ...createSharedVerbs(thread, listeners),
     ...createOutboxVerbs(thread),
     onChange: (listener) => listeners.add(listener),

@@ -1,7 +1,6 @@
 import type { RunStatus } from "../../core/model/rows.js";
 import { mayDeleteRun } from "../run-rules.js";
 import { createColdWrites } from "./answer-now.js";
-import { createBookWrites, forgetBookRows } from "./book-verbs.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites } from "./lease-writes.js";
 import { createOutboxWrites } from "./outbox-verbs.js";
@@ -33,7 +32,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
     ...createPlaceWrites(statements),
-    ...createBookWrites(statements),
     ...createColdWrites(db),
     ...createSharedWrites(statements, db),
     ...createOutboxWrites(statements),
@@ -54,7 +52,8 @@ function deleteRun({ run, row }: Statements, runId: number): boolean {
   if (found === null) return false;
   const [status, isLeaseHeld] = found;
   if (!mayDeleteRun({ status, isLeaseHeld: isLeaseHeld === 1 })) return false;
-  forgetBookRows({ run }, runId);
+  // What no entry contains yet stays until it is rolled up.
+  run("DELETE FROM book_row WHERE run_id = ? AND rolled", runId);
   for (const table of ["event", "job", "attempt", "route", "lease", "inbox"]) {
     run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
   }

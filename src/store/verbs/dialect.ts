@@ -1,3 +1,4 @@
+import type { RunSearch } from "../filters.js";
 import type { Table } from "../tables.js";
 import type { Value } from "./query.js";
 
@@ -7,13 +8,33 @@ export interface Dialect {
   among(column: string, list: string, of: "text" | "bigint"): string;
   /** The numbers of a list, as rows of `value`. */
   each(list: string): string;
+  /** Rows with these columns, and their types, that are given as JSON. */
+  records(json: string, columns: { readonly [column: string]: string }): string;
   /** A query for the rows of a table that are given as JSON. */
   given(table: Pick<Table<never>, "name" | "columns">, json: string): string;
   /** Bytes on their way into a column, and out of it. */
   readonly bytes: { write(value: string): string; read(column: string): string };
+  /** Keeps a row that is read as it is until the transaction ends. */
+  readonly lock: string;
+  /** Keeps the order of the tables where a planner must be told. */
+  readonly join: string;
+  /** Finds the job of an event as its index does. */
+  readonly eventJob: string;
+  /** A field of an event, by the names on the way to it. */
+  field(...names: readonly string[]): string;
+  readonly isNotOk: string;
+  /** Events that may be decisions, with the jobs that each decides, and the events of such a job before. */
+  readonly decided: {
+    readonly from: string;
+    readonly jobs: string;
+    readonly job: string;
+    readonly before: string;
+  };
   /** A query for the time; null: that of whoever asks counts. */
   readonly clock: string | null;
 }
+
+export const NOT_IMPORTED = `run.options NOT LIKE '%"imported":true%'`;
 
 /** Conditions that are demanded only where there is a value for them; `?` stands for the value. */
 export class Conditions {
@@ -52,4 +73,20 @@ export class Conditions {
   limit(rows: number | undefined): string {
     return rows === undefined ? "" : `LIMIT $${this.values.push(rows)}`;
   }
+}
+
+export function demandRuns(
+  conditions: Conditions,
+  { workflow, since, until, labels = [] }: RunSearch,
+): Conditions {
+  conditions
+    .demand("run.workflow = ?", workflow)
+    .demand("run.created_at >= ?", since)
+    .demand("run.created_at < ?", until);
+  for (const { key, value } of labels) {
+    const labelled = "run.id IN (SELECT run_id FROM run_label WHERE key = ?";
+    if (value === null) conditions.demandAll(`${labelled})`, key);
+    else conditions.demandAll(`${labelled} AND value = ?)`, key, value);
+  }
+  return conditions;
 }

@@ -1,4 +1,13 @@
 import type { NewInboxCommand, StoreChange } from "../store.js";
+import {
+  countEndedJobs,
+  listBookRows,
+  listEntries,
+  listUnrolled,
+  readEntries,
+  rollUp,
+  writeTriage,
+} from "./book.js";
 import { putPatch, putSnapshot, readPatch, readSnapshot } from "./bytes.js";
 import { createCampaign, listCampaigns, readCampaign, writeCampaign } from "./campaign.js";
 import {
@@ -12,6 +21,7 @@ import {
   readCluster,
   writeCluster,
 } from "./cluster.js";
+import { count } from "./count.js";
 import type { Dialect } from "./dialect.js";
 import { deleteDraft, listDrafts, readDraft, saveDraft } from "./draft.js";
 import { answerCommand, forgetCommands, readAnswer, readInbox, sendCommand } from "./inbox.js";
@@ -44,6 +54,7 @@ export const READS = {
 export const LISTS = {
   ...{ listCampaigns, listDrafts, listTokens, listFailureHandlers, listWorkflows },
   ...{ listClusters, listAllocations, listServers, readPatch, readSnapshot },
+  ...{ listEntries, readEntries, listUnrolled, listBookRows, countEndedJobs, count },
 } as const;
 /** These write the same, however often it is done, in one statement. */
 export const PUTS = { keepServer, forgetServer, putPatch, putSnapshot, forgetCommands } as const;
@@ -52,6 +63,7 @@ export const WRITES = {
   ...{ createCampaign, writeCampaign, saveDraft, deleteDraft },
   ...{ putToken, putSession, endSession },
   ...{ registerWorkflow, writeCluster, deleteEnded, revokeToken, sendCommand, answerCommand },
+  ...{ rollUp, writeTriage },
 } as const;
 /** What others who use the store are told, once it is written. */
 export const TELLS: Tells<typeof WRITES> = {

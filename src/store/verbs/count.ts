@@ -1,24 +1,7 @@
-import { HUMAN_FINISHES } from "../core/book/book-row.js";
-import type { CountColumns, CountKind, Counts } from "./counts.js";
-
-/** Where the databases differ. */
-export interface CountDialect {
-  /** Keeps the order of the tables where a planner must be told. */
-  readonly join: string;
-  /** Finds the job of an event as its index does. */
-  readonly eventJob: string;
-  readonly isHandled: string;
-  /** A field of an event, by the names on the way to it. */
-  field(...names: readonly string[]): string;
-  readonly isNotOk: string;
-  /** Events that may be decisions, with the jobs that each decides, and the events of such a job before. */
-  readonly decided: {
-    readonly from: string;
-    readonly jobs: string;
-    readonly job: string;
-    readonly before: string;
-  };
-}
+import { HUMAN_FINISHES } from "../../core/book/book-row.js";
+import type { CountColumns, CountFilter, CountKind, Counts } from "../counts.js";
+import { Conditions, type Dialect, demandRuns, NOT_IMPORTED } from "./dialect.js";
+import { rows, type Verb } from "./query.js";
 
 const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
   runs: {
@@ -54,10 +37,7 @@ const groupBy = (columns: number): string =>
   `GROUP BY ${Array.from({ length: columns }, (_, index) => index + 1).join(", ")}`;
 
 /** Runs come first, by the index of whatever names them, then their rows: nothing else is read. */
-export function countQuery(
-  kind: CountKind,
-  { where, bucketMs, dialect }: { where: string; bucketMs: number; dialect: CountDialect },
-): string {
+function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: Dialect): string {
   const { join, eventJob, field, decided } = dialect;
   const jobs = `run ${join} job ON job.run_id = run.id`;
   const book = (of: "met" | "ended"): string =>
@@ -71,7 +51,7 @@ export function countQuery(
     case "runs":
       return `SELECT run.created_at / ${Math.trunc(bucketMs)} AS bucket, run.workflow, run.status,
           EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id) AS fell,
-          EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND ${dialect.isHandled}) AS handled,
+          EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND job.handled) AS handled,
           EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id AND book_row.action IN (${quoted(HUMAN_FINISHES)}))
             AS by_hand, count(*) AS runs
         FROM run ${where} ${groupBy(6)}`;
@@ -111,15 +91,31 @@ export function countQuery(
   }
 }
 
-/** A row of an answer; `valueAt` gives what stands in a column. */
-export function readCount<Kind extends CountKind>(
+export function* count<Kind extends CountKind>(
+  dialect: Dialect,
   kind: Kind,
-  valueAt: (column: string, place: number) => unknown,
+  filter: CountFilter,
+): Verb<Counts[Kind][]> {
+  const { bucketMs, runIds, steps } = filter;
+  const { where, values } = demandRuns(new Conditions(dialect), filter)
+    .demandIf(true, NOT_IMPORTED)
+    .demandOneOf("run.id", runIds, "bigint")
+    .demand(
+      `(run.definition_hash, job.step) IN (${dialect.records("?", { definition_hash: "text", step: "text" })})`,
+      steps && JSON.stringify(steps),
+    );
+  const found = yield* rows(countQuery(kind, where, bucketMs, dialect), ...values);
+  return found.map((row) => readCount(kind, row as { readonly [column: string]: unknown }));
+}
+
+function readCount<Kind extends CountKind>(
+  kind: Kind,
+  found: { readonly [column: string]: unknown },
 ): Counts[Kind] {
-  const row: { [field: string]: unknown } = {};
-  for (const [place, [column, how]] of Object.entries(COLUMNS[kind]).entries()) {
-    const value = valueAt(column, place);
-    row[column] = how === "mark" ? Boolean(value) : how === "json" ? JSON.parse(String(value)) : value;
+  const counts: { [field: string]: unknown } = {};
+  for (const [column, how] of Object.entries(COLUMNS[kind])) {
+    const value = found[column];
+    counts[column] = how === "mark" ? Boolean(value) : how === "json" ? JSON.parse(String(value)) : value;
   }
-  return row as unknown as Counts[Kind];
+  return counts as unknown as Counts[Kind];
 }
