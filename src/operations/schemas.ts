@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MAX_HINT_CHARS } from "../core/failure/hint-block.js";
 import { MAX_PRIORITY } from "../core/groups/concurrency.js";
+import { FILES_POLICIES } from "../core/model/files-policy.js";
 import { JOB_STATUSES } from "../core/model/rows.js";
 import { labelsProblem } from "../core/text/labels.js";
 import { plainText } from "../core/text/plain-text.js";
@@ -55,7 +56,7 @@ export const reason = z
   .string()
   .max(MAX_REASON_CHARS)
   .default(DEFAULT_REASON)
-  .describe("The reason; it is kept in the log.");
+  .describe("The reason, kept in the log.");
 
 /** For what lets a step work again. */
 export const hint = z
@@ -65,6 +66,9 @@ export const hint = z
   .refine((text) => plainText(text).trim() !== "", "must not be empty")
   .optional()
   .describe("Text for the step's next attempts: in the prompt, as $DARUMA_HINT and as failure.hint.");
+
+/** For going back to a step: what becomes of the workspace's files. */
+export const files = z.enum(FILES_POLICIES).optional();
 
 const MAX_KEY_CHARS = 200;
 

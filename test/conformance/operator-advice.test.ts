@@ -66,12 +66,12 @@ describe("what a refusal advises is not refused in its turn", () => {
     const stage = await Stage.begin(WORKSPACE, {});
     await stage.rest();
     const job = await stage.id("plan");
-    const files = "Files go back to the state before it: its own changes are taken back.";
+    const files = (keep: string) => `Its files go back to the state before it; with ${keep} they stay\\.`;
     const advice = await advised(stage, { type: "step.retry", job, hint: "leave the parser alone" });
     expect(advice).toContain('| `daruma resume-from 1 plan --hint "..."` goes back to it:');
     expect(advice.split(" | ").slice(1)).toEqual([
-      expect.stringMatching(new RegExp(`It takes the hint\\. ${files}$`)),
-      expect.stringMatching(new RegExp(`run again\\. ${files}$`)),
+      expect.stringMatching(new RegExp(`It takes the hint\\. ${files("files: keep")}$`)),
+      expect.stringMatching(new RegExp(`run again\\. ${files("--files keep")}$`)),
     ]);
     expect(await advised(stage, { type: "step.retry", job })).not.toContain("hint");
     expect(await stage.operate({ type: "step.resume_from", job, hint: "leave the parser alone" })).toBeNull();

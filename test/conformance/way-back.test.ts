@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Assignment } from "../../src/worker/worker.js";
 import { type Trial, trial } from "../support/harness.js";
 import { type Outcome, checkpointed as ok, type Script } from "../support/scripted-worker.js";
+import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 
 const file = (steps: string, ...keys: string[]): string =>
@@ -252,5 +253,63 @@ describe("a way back that restores the files", () => {
     ]);
     expect(cuts(run)).toEqual([[1, 2]]);
     expect(run.run.status).toBe("completed");
+  });
+});
+
+describe("an operator who goes back to an agent", () => {
+  const VAIN = `  fix: ${AGENT}
+  review: { exec: review, depends_on: [fix], on_fail: { goto: { step: fix, max: 1 } } }`;
+
+  /** The loop has ended in vain after two rounds. */
+  async function inVain(seen: Seen[], text = file(VAIN)): Promise<Stage> {
+    const stage = await Stage.begin(text, {
+      fix: seenBy([ok("first"), ok("second"), ok("third")], seen),
+      review: [no, no, ok("review")],
+    });
+    await stage.rest();
+    return stage;
+  }
+
+  it("and keeps its files leaves all rounds in place, and sets aside what the review left", async () => {
+    const seen: Seen[] = [];
+    const stage = await inVain(seen);
+    const job = await stage.id("fix");
+    expect(
+      await stage.operate({ type: "step.resume_from", job, files: "keep", hint: "other way" }),
+    ).toBeNull();
+    const run = await (await stage.resume()).rest();
+    expect(trace(run).slice(-9)).toEqual([
+      ...["operator goto fix", "again fix review", "set aside review 2 for fix", "aside review 2 ok"],
+      ...["start fix", "ok fix", "start review", "ok review", "run completed"],
+    ]);
+    expect(policies(run)).toEqual(["keep", "keep"]);
+    expect(cuts(run)).toEqual([undefined, undefined]);
+    expect(seen[2]).toMatchObject({ since: "commit-second", ordinal: 3 });
+    const aside = { step: "review", attempt: 2, patch: `patches/partial/j${run.job("review").id}_a2.patch` };
+    expect(seen[2]!.earlierFiles).toEqual({
+      state: "kept",
+      files: ["first", "second"],
+      attempts: [],
+      patch: null,
+      aside,
+    });
+  });
+
+  it.each([{}, { files: "restore" as const }])("and says %j takes its files back", async (said) => {
+    const seen: Seen[] = [];
+    const stage = await inVain(seen);
+    expect(await stage.operate({ type: "step.resume_from", job: await stage.id("fix"), ...said })).toBeNull();
+    const run = await (await stage.resume()).rest();
+    expect(policies(run)).toEqual(["keep", "restore"]);
+    expect(cuts(run)).toEqual([undefined, [1, 2]]);
+    expect(seen[2]).toMatchObject({ since: "pinned", earlierFiles: { state: "taken_back" } });
+  });
+
+  it("is refused with files to keep where the run has no workspace", async () => {
+    const stage = await inVain([], `steps:\n${VAIN}`);
+    const job = await stage.id("fix");
+    for (const files of ["keep", "restore"] as const)
+      expect(await stage.operate({ type: "step.resume_from", job, files })).toBe("NO_WORKSPACE");
+    expect(await stage.operate({ type: "step.resume_from", job })).toBeNull();
   });
 });

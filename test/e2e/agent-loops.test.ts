@@ -183,6 +183,33 @@ describe("what was kept", () => {
     expect(kept).toContain("left-by-review.txt");
   });
 
+  it("stays where a person goes back with --files keep and a hint, once the loop has ended in vain", async () => {
+    const more = `printf '%s|' "$DARUMA_HINT" >> ${folder}/marks/hints`;
+    const report = await run({
+      steps: {
+        fix: agent("fix", more),
+        review: { exec: REVIEW(), depends_on: ["fix"], on_fail: { goto: { step: "fix", max: 1 } } },
+      },
+    });
+    expect(report.status).toBe("failed");
+    const again = ["resume-from", "1", "fix", "--files", "keep", "--hint", "more lines"];
+    expect((await daruma(...again)).stdout).toContain("fix: completed");
+    expect(marks("fix")).toEqual(["0", "1", "2", "3"]);
+    expect(marks("hints")).toEqual(["||more lines||"]);
+    expect(marks("review")).toEqual(["1", "2", "3", "4"]);
+    const { stdout } = await daruma("logs", "1", "fix", "--prompt", "--attempt", "3");
+    expect(stdout).toContain("Your earlier changes are in the working folder (1 file: app.txt).");
+    expect(stdout).toContain("What attempt 2 of `review` left is not there;");
+  });
+
+  it("is not to be said of a run without a workspace", async () => {
+    await run({ workspace: undefined, steps: { build: { exec: "true" } } });
+    const refused = await daruma("resume-from", "1", "build", "--files", "keep");
+    expect(refused.stderr).toContain("error NO_WORKSPACE: run 1 has no workspace: it has no files to keep");
+    expect(refused.exitCode).toBe(2);
+    expect((await daruma("retry", "1", "build", "--files", "keep")).stderr).toContain("unknown option");
+  });
+
   it("is taken back where the file says so, and the agent finds it as a patch; validate warns", async () => {
     const patch = `[ -z "$DARUMA_PREVIOUS_PATCH" ] || cat "$DARUMA_PREVIOUS_PATCH" >> ${folder}/marks/patches`;
     const report = await run({

@@ -60,11 +60,13 @@ const rounds = (usual: number): Option[] => [
 const STEP_WORDS = "a step: its id, step@scope, or a job's id";
 const ALLOCATION_WORDS = "an allocation: its id, CLUSTER/ID, or key";
 const ALTHOUGH_BUSY = "end a step that is running in the workspace first";
+const FILES_WORDS =
+  "in a workspace: keep all that was completed, or restore what was before the step (default)";
 const GOES_ON =
   "If no process runs the run, it goes on here; the exit code is the run's then. A run of a server waits for its server.";
 const MANY =
   "With --signature, --workflow, --step, --class or --since it starts a campaign over all failed jobs that match, of runs on a\nserver: a canary first, then waves. See `daruma campaigns start --help`.";
-const ONLY_STEPS = ["step_id", "step_ids", "scope", "force", "wait_ms", "now"];
+const ONLY_STEPS = ["step_id", "step_ids", "scope", "force", "wait_ms", "now", "files"];
 const NO_HINT = [...ONLY_STEPS, "hint"];
 
 const PLAN_SHAPE: CommandShape = {
@@ -98,11 +100,11 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   pause: { hides: NO_HINT },
   takeover: {
-    hides: ["step_ids", "force", "wait_ms", "now"],
+    hides: ["step_ids", "force", "wait_ms", "now", "files"],
     words: { step_id: "with --hint: the step that it is for" },
   },
   retry: {
-    hides: ["step_id", "wait_ms", "now"],
+    hides: ["step_id", "wait_ms", "now", "files"],
     words: {
       step_ids: "steps: ids, step@scope, or job ids; * and ? stand for any characters (quote them)",
       force:
@@ -113,17 +115,22 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     details: `${GOES_ON}\n${MANY}`,
   },
   "hard-reset": {
-    hides: ["step_ids", "wait_ms", "now"],
+    hides: ["step_ids", "wait_ms", "now", "files"],
     words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
     options: goingOn(),
     details: `Pause or take over a running run first, so that nothing else starts in the meantime.\n${GOES_ON}`,
   },
   "resume-from": {
     hides: ["step_ids", "wait_ms", "now"],
-    words: { step_id: STEP_WORDS, force: ALTHOUGH_BUSY },
+    words: {
+      step_id: STEP_WORDS,
+      force: ALTHOUGH_BUSY,
+      files: FILES_WORDS,
+    },
     options: goingOn(),
     details: GOES_ON,
   },
+  decide: { words: { files: `with --action resume_from, ${FILES_WORDS}` } },
   reset: {
     hides: ONLY_STEPS,
     usage: "[options] [run]",

@@ -63,7 +63,7 @@ function perform(decision: Decision, command: OperatorCommand): void {
         key: command.key,
       });
     case "step.resume_from":
-      return resumeFrom(decision, jobById(run, command.job), command.reason, command.key);
+      return resumeFrom(decision, jobById(run, command.job), command);
     case "step.hard_reset":
       return hardReset(decision, jobById(run, command.job), command.reason, command.key);
     case "step.redrive":
@@ -272,7 +272,11 @@ function isGivenUp(job: Job): boolean {
 }
 
 /** An operator's goto to any step; it costs no loop. */
-function resumeFrom(decision: Decision, target: Job, reason: string, key: string | null): void {
+function resumeFrom(
+  decision: Decision,
+  target: Job,
+  { reason, key, files = "restore" }: Extract<OperatorCommand, { type: "step.resume_from" }>,
+): void {
   reopen(decision, reason, key);
   decision.emit({
     type: "operator.goto",
@@ -282,7 +286,7 @@ function resumeFrom(decision: Decision, target: Job, reason: string, key: string
     reason,
     key,
   });
-  openBarrierOver(decision, target, { forced: true, from: null, edge: null, files: "restore" });
+  openBarrierOver(decision, target, { forced: true, from: null, edge: null, files });
 }
 
 function resetFailed(decision: Decision, reason: string, key: string | null): void {

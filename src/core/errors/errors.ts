@@ -625,7 +625,7 @@ export const ERROR_CATALOGUE = {
     asked: "Give more of the signature; list_failures prints it whole.",
   },
   NO_WORKSPACE: {
-    means: "The step does not work in a workspace, so there is nothing to reset.",
+    means: "The step or its run has no workspace, so there are no files to reset, to keep or to take back.",
     next: "A step that has failed can be retried: `daruma retry RUN STEP`.",
     asked: "A step that has failed can be retried: control_run with action retry_step.",
   },

@@ -22,7 +22,7 @@ import type {
   WorkspaceHome,
   WorkspaceNote,
 } from "./events.js";
-import { HOLD_ACTION, OUTPUT, SCOPE_ITEM } from "./events.js";
+import { FILES_POLICY, HOLD_ACTION, OUTPUT, SCOPE_ITEM } from "./events.js";
 import type { Outcome } from "./outcome.js";
 import type { Amounts } from "./resources.js";
 import type { AttemptPlace, Placed } from "./worker-names.js";
@@ -184,7 +184,13 @@ const OPERATOR_COMMANDS = {
     ...ASKING_STEP,
   },
   /** `force`, here and below: although a step is at work in the workspace. */
-  "step.resume_from": { job: jobId, force: optional(flag), ...ASKING_STEP },
+  "step.resume_from": {
+    job: jobId,
+    force: optional(flag),
+    /** Of the workspace; missing: they are taken back. */
+    files: optional(FILES_POLICY),
+    ...ASKING_STEP,
+  },
   /** Once more in a fresh workspace, at once. */
   "step.hard_reset": { job: jobId, force: optional(flag), ...ASKING_STEP },
   /** A dead letter goes back into the queue. */

@@ -1,5 +1,6 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
+import type { FilesPolicy } from "../../core/model/files-policy.js";
 import type { RunRow } from "../../core/model/rows.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
 import type { Context } from "../context.js";
@@ -28,12 +29,20 @@ interface Said {
   readonly also?: readonly number[] | undefined;
   /** Of a cancel: without undo and finally steps. */
   readonly now?: boolean;
+  /** Of going back to a step: what becomes of the workspace's files. */
+  readonly files?: FilesPolicy | undefined;
 }
 
 const WITHOUT_HINT: readonly ControlAction[] = ["cancel", "pause", "resume"];
 
 export function takesHint(action: ControlAction): boolean {
   return !WITHOUT_HINT.includes(action);
+}
+
+/** Only who goes back to a step leaves files behind it. */
+export function refuseFiles(files: FilesPolicy | undefined, action: string, goesBack: boolean): void {
+  if (files !== undefined && !goesBack)
+    throw new DarumaError("INVALID_INPUT", `files: ${action} takes none; it is for going back to a step`);
 }
 
 const ON_STEP = ["retry_step", "hard_reset_step", "resume_from_step"] as const;
@@ -45,7 +54,7 @@ export function isOnStep(action: ControlAction): action is (typeof ON_STEP)[numb
 /** The command that an action is. `job` is the one that an action on a step is about. */
 export function commandOf(
   action: ControlAction,
-  { reason, key, force, also, now, hint }: Said,
+  { reason, key, force, also, now, hint, files }: Said,
   job: number | null,
 ): OperatorCommand {
   const told = hint === undefined ? {} : { hint };
@@ -70,8 +79,10 @@ export function commandOf(
         ...{ reason, key, force },
         ...told,
       };
-    case "resume_from_step":
-      return { type: "step.resume_from", job: stepOf(action, job), reason, key, force, ...told };
+    case "resume_from_step": {
+      const policy = files === undefined ? {} : { files };
+      return { type: "step.resume_from", job: stepOf(action, job), reason, key, force, ...policy, ...told };
+    }
     case "hard_reset_step":
       return { type: "step.hard_reset", job: stepOf(action, job), reason, key, force, ...told };
   }

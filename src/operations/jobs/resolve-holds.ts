@@ -63,7 +63,7 @@ export const resolveHeldJobs = operation({
   publishedTool: "classify_and_resolve_failures",
   summary: "decide held steps: retry, fail, skip or complete; all of them or none",
   description:
-    "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets (after an outage or a repair); `fail` fails it and cancels what depends on it; `skip` continues without it; `complete` continues as if it had returned `output`. Use `dry_run` first.",
+    "Decides holds, all or none; `job_id` is the `id` of a hold. `retry` runs the job again with fresh budgets; `fail` fails it and cancels what depends on it; `skip` continues without it; `complete` continues as if it had returned `output`. Use `dry_run` first.",
   details:
     "Every decision is checked before any is applied. `retry` may give the job more `memory` or `runtime`, which it keeps; an amount that is not more than it has is refused with NOT_RAISED. If one is refused, nothing changes and the error is DECISIONS_REFUSED, whose `results` say which and why. The decisions of one run are applied in one transaction; several runs are handled one after the other. With `dry_run` nothing changes and the answer says what would happen, including refusals.",
   role: "operator",

@@ -7,13 +7,14 @@ import { loadRun } from "../../engine/load-run.js";
 import { findJob } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
+import { refuseFiles } from "../controls/plan-control.js";
 import { triageFailure } from "../failures/triage-failure.js";
 import { hintSaid, refuseHint } from "../hints.js";
 import { decideHolds } from "../jobs/resolve-holds.js";
 import { operation } from "../operation.js";
 import { DEFAULT_REASON, redactorFor } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
-import { flag, hint, jobChange, json, key, owner, reason, runStatus, step } from "../schemas.js";
+import { files, flag, hint, jobChange, json, key, owner, reason, runStatus, step } from "../schemas.js";
 
 const MAX_JOBS = 10_000;
 const ACTIONS = [
@@ -28,14 +29,15 @@ const input = z.strictObject({
     .array(z.coerce.number().int().positive())
     .min(1)
     .max(MAX_JOBS)
-    .describe("The jobs of one or more problems, by their ids."),
+    .describe("Jobs of problems, by their ids."),
   action: z.enum(ACTIONS).describe("What to do."),
   output: json.optional().describe("The jobs' output, for complete."),
   choice: z.string().min(1).max(1_000).optional().describe("For answer: one of the choices."),
   text: z.string().max(100_000).default("").describe("For answer: a comment."),
-  step: step.optional().describe("For resume_from: the step to go back to; by default the failed one."),
+  step: step.optional().describe("For resume_from: the step to go back to; default: the failed one."),
+  files: files.describe("For resume_from, in a workspace."),
   reason,
-  hint: hint.describe("For retry, redrive, resume_from and hard_reset: text for the step's next attempts."),
+  hint: hint.describe("For retry, redrive, resume_from, hard_reset: text for the next attempts."),
   dry_run: flag.default(false).describe("Only report what would happen."),
   key,
 });
@@ -55,7 +57,7 @@ export const decideProblems = operation({
   name: "decide_problems",
   summary: "decide the jobs of problems in the inbox, all of them or none",
   description:
-    "Decides jobs that `list_problems` names: all are checked before any is changed. `retry` runs held and failed jobs again with fresh budgets; `redrive` puts dead letters back into the queue; `complete`, `skip` and `fail` decide holds; `answer` answers questions; `resume_from` goes back to a step; `hard_reset` begins in a fresh workspace; `set_aside` leaves a failure out of the inbox until it comes again.",
+    "Decides jobs of `list_problems`, all or none. `retry` runs held and failed jobs again with fresh budgets; `redrive` requeues dead letters; `complete`, `skip` and `fail` decide holds; `answer` answers questions; `resume_from` goes back to a step; `hard_reset` begins in a fresh workspace; `set_aside` leaves a failure out of the inbox until it comes again.",
   details:
     "If one is refused, nothing changes and the error is DECISIONS_REFUSED, whose `results` say which and why. With `dry_run` nothing changes, and the answer says what would happen. `set_aside` marks the failure as resolved in the failure book, for all runs of the workflow.",
   role: "operator",
@@ -107,6 +109,7 @@ async function decide(context: Context, request: Request) {
   if (request.action === "answer" && request.choice === undefined)
     throw new DarumaError("INVALID_INPUT", "choice: say which of the choices");
   refuseHint(request.hint, request.action, TAKES_HINT.includes(request.action));
+  refuseFiles(request.files, request.action, request.action === "resume_from");
   const found = await findJobs(context, request.jobs);
   const holds: JobRow[] = [];
   for (const job of found) if (await isOfHolds(context, request.action, job, chosen)) holds.push(job);
@@ -208,7 +211,8 @@ async function commandFor({ store }: Context, request: Keyed, job: JobRow): Prom
         request.step === undefined
           ? job
           : await findJob(store, { run_id: job.run_id, job_id: request.step, scope: undefined });
-      return { type: "step.resume_from", ...said, ...told, job: id, force: false };
+      const policy = request.files === undefined ? {} : { files: request.files };
+      return { type: "step.resume_from", ...said, ...told, ...policy, job: id, force: false };
     }
     case "answer": {
       const text = redactor.redact(request.text);

@@ -16,6 +16,7 @@ import {
   commandOf,
   isOnStep,
   planResume,
+  refuseFiles,
   takesHint,
 } from "../controls/plan-control.js";
 import { hintSaid, refuseHint } from "../hints.js";
@@ -25,6 +26,7 @@ import { type CommandAnswer, nameOfPrincipal, putCommand, tryCommand } from "../
 import {
   dryRun,
   endPhase,
+  files,
   flag,
   hint,
   jobChange,
@@ -49,16 +51,15 @@ const input = z.strictObject({
     .array(step)
     .min(1)
     .optional()
-    .describe(
-      "retry_step: several instead of step_id, all or none. `*` and `?` stand for any characters of failed, canceled and held steps.",
-    ),
+    .describe("retry_step: several, all or none; `*` and `?` in them name failed, canceled and held steps."),
   scope,
   force: flag
     .default(false)
     .describe(
-      "retry_step: also go back to a completed step. hard_reset_step, resume_from_step: end a step that is running in the workspace first.",
+      "retry_step: also go back to a completed step. hard_reset_step, resume_from_step: end a step running in the workspace first.",
     ),
-  now: flag.default(false).describe("cancel: without undo and finally steps; those that run are ended."),
+  files: files.describe("resume_from_step: workspace files stay, or are restored (default)."),
+  now: flag.default(false).describe("cancel: skip undo and finally steps, end those that run."),
   reason,
   hint,
   key,
@@ -77,9 +78,9 @@ export const controlRun = operation({
   name: "control_run",
   summary: "control a run: pause, resume, cancel, take over, retry a step",
   description:
-    "Controls a run. `pause`: nothing new starts; `takeover`: the same, reserved for manual work; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it, after its undo and finally steps (with `now` without them); `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs every failed step again.",
+    "Controls a run. `pause`: nothing new starts; `takeover`: the same, reserved for manual work; `resume`: lifts a pause, or continues an interrupted run; `cancel`: ends it, after its undo and finally steps; `retry_step`: runs a failed, canceled or held step again with fresh budgets; `resume_from_step`: goes back to any step; `hard_reset_step`: runs a step again in a workspace rebuilt from checkpoints; `reset_failed`: runs every failed step again.",
   details:
-    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a finished run; `retry_step` with `force` accepts a completed step too, like resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it. `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is running in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed; with `dry_run`, what would.",
+    "It works whichever process runs the run. `retry_step` and `resume_from_step` also work on a finished run; `retry_step` with `force` accepts a completed step too, like resume_from_step. `resume_from_step` runs the step and what depends on it again, in a workspace from the checkpoints before it (`files: keep`: in its files). `hard_reset_step` costs no budget. `reset_failed` leaves handled failures alone. While a step is running in the workspace, `hard_reset_step` and `resume_from_step` are refused with WORKSPACE_BUSY unless `force` ends it. The answer says what changed; with `dry_run`, what would.",
   role: "operator",
   effect: "changes",
   input,
@@ -158,7 +159,10 @@ export const controlRun = operation({
       summary: "go back to a step: run it and everything that depends on it again",
       positional: ["run_id", "step_id"],
       preset: { action: "resume_from_step" },
-      examples: ['daruma resume-from 3 build --reason "the base image was wrong"'],
+      examples: [
+        'daruma resume-from 3 build --reason "the base image was wrong"',
+        'daruma resume-from 3 fix --files keep --hint "leave the parser alone; the test data is wrong"',
+      ],
     },
     {
       words: "reset",
@@ -201,11 +205,12 @@ const END_POLL_MS = 50;
 /** One thing that an operator asks of a run. A refusal is thrown with its code. */
 async function control(context: Context, request: ControlRequest): Promise<ControlAnswer> {
   const runId = await resolveRun(context.store, request.run_id);
-  const { action: asked, dry_run, force, now } = request;
+  const { action: asked, dry_run, force, now, files: policy } = request;
   const children = now && !dry_run ? await unfinishedChildren(context.store, runId) : [];
   // What was typed is told to all of them, or refused before any is.
   const redactor = await redactorOver(context.store, [runId, ...children]);
   refuseHint(request.hint, asked, takesHint(asked));
+  refuseFiles(policy, asked, asked === "resume_from_step");
   const reason = redactor.redact(request.reason);
   const told = hintSaid(request.hint, redactor);
   const said = { reason, key: request.key ?? randomUUID(), dry_run };
@@ -214,7 +219,7 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
     return answerOf(context, { action: "resume", target: null }, resumed, said);
   }
   const { target, also } = await chooseTargets(context.store, runId, request);
-  const command = commandOf(asked, { ...said, ...told, force, also, now }, target?.id ?? null);
+  const command = commandOf(asked, { ...said, ...told, force, also, now, files: policy }, target?.id ?? null);
   const answer = await (dry_run
     ? tryCommand(context.store, runId, command)
     : putCommand(context, runId, command));

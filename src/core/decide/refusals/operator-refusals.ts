@@ -201,13 +201,13 @@ function refuseAgain(run: Run, job: Job, hinted = false): Refusal | null {
 function wayBackTo(run: Run, job: Job, hinted: boolean): Advice {
   if (mayGoBackTo(job)) {
     const told = hinted ? ' --hint "..."' : "";
-    const files =
+    const files = (keeps: string): string =>
       run.definition.workspace === null
         ? ""
-        : " Files go back to the state before it: its own changes are taken back.";
+        : ` Its files go back to the state before it; with ${keeps} they stay.`;
     return {
-      typed: `\`daruma resume-from ${run.id} ${typedName(job)}${told}\` goes back to it: the step and everything that depends on it run again.${files}`,
-      asked: `${adviceFor("STEP_COMPLETED").asked}${hinted ? " It takes the hint." : ""}${files}`,
+      typed: `\`daruma resume-from ${run.id} ${typedName(job)}${told}\` goes back to it: the step and everything that depends on it run again.${files("--files keep")}`,
+      asked: `${adviceFor("STEP_COMPLETED").asked}${hinted ? " It takes the hint." : ""}${files("files: keep")}`,
     };
   }
   return {
@@ -243,13 +243,22 @@ function dependencyFailed(run: Run, { step }: Job): Refusal {
   });
 }
 
-function refuseResumeFrom(run: Run, { job: id, force }: CommandOf<"step.resume_from">): Refusal | null {
+function refuseResumeFrom(
+  run: Run,
+  { job: id, force, files }: CommandOf<"step.resume_from">,
+): Refusal | null {
   const job = findJob(run, id);
   if (job === null) return unknownJob(run, id);
   const refused = refuseWhileEnding(run, null) ?? refuseAtEnd(job);
   if (refused !== null) return refused;
   if (!job.scope.open) return scopeGone(run, job);
   if (!mayGoBackTo(job)) return dependencyFailed(run, job);
+  if (files !== undefined && run.definition.workspace === null)
+    return refuse(
+      "NO_WORKSPACE",
+      `run ${run.id} has no workspace: it has no files to ${files}`,
+      "Leave the files out.",
+    );
   return refuseBusy(run, force);
 }
 
