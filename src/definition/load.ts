@@ -3,6 +3,7 @@ import { withoutNullKeys } from "./batch/absent-keys.js";
 import { addActionSteps } from "./batch/action-steps.js";
 import { type ExpandedBatch, expandJobs } from "./batch/expand-jobs.js";
 import { type FileSchedulers, fileSchedulers } from "./batch/job-schedulers.js";
+import { withVariables } from "./batch/variables.js";
 import { KnownNames } from "./check/references/known-names.js";
 import { warnOfShells } from "./check/shell/shell-stops.js";
 import { validateFiles } from "./check/validate-files.js";
@@ -10,7 +11,7 @@ import { validateGraph } from "./check/validate-graph.js";
 import { validateStarts } from "./check/validate-starts.js";
 import type { StepEntry } from "./fields/step-entries.js";
 import { transitionsInSteps } from "./fields/transition-fields.js";
-import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
+import { BATCH_KEYS, isBatchForm, workflow } from "./fields/workflow-fields.js";
 import { lintDefinition } from "./lint/lint.js";
 import type { LintFinding } from "./lint/lint-finding.js";
 import { linkProducers } from "./normalise/link-producers.js";
@@ -84,7 +85,7 @@ export function readDefinition(
     findNames: options.findNames ?? null,
     texts: [],
   };
-  const root = isBatchForm(given) ? withoutNullKeys(given) : given;
+  const root = isBatchForm(given) ? withVariables(withoutNullKeys(given), findings) : given;
   const fileKeys = workflow.read(root, ROOT, context);
   if (fileKeys === undefined) return null;
   const read = readEntries(fileKeys, root, context);
@@ -144,10 +145,6 @@ function withSchedulers(definition: Definition, schedulers: FileSchedulers | nul
 
 function refusePattern(): SyntaxProblem {
   return { message: "nothing here can match them" };
-}
-
-function isBatchForm(root: SourceNode): boolean {
-  return root.kind === "map" && findEntry(root, "jobs") !== undefined;
 }
 
 /** The steps of the file, whichever of its two forms it has; null where they are missing or could not be read. */

@@ -51,6 +51,16 @@ const WORDS = {
     execution_config:
       "how jobs start is in the settings of the cluster, how they end in their `kill_grace_ms`",
     enable_ro_crate: "every attempt records its files with their SHA-256 in any case",
+    datasets: "write the files as `files`, or the jobs to wait for as `depends_on`",
+    input_datasets: "write the files as `input_files`, or the jobs to wait for as `depends_on`",
+    output_datasets: "write the files as `output_files`; whoever needs them names this one in `depends_on`",
+    parameters_file: "write the rows as `parameters` with `parameter_mode: zip`",
+    use_parameters_file: "write the rows as `parameters` with `parameter_mode: zip`",
+    dynamic_jobs:
+      "a run cannot add jobs to itself; use `steps`, one with `forEach: true` and a list as its output",
+    serialize_allocations:
+      "a job for which an allocation has not enough time left gets the next one; `num_allocations: 1` keeps it to one at a time",
+    stdio: "what a job prints is always kept; `max_log` says how much of it",
   },
 } as const;
 

@@ -56,14 +56,11 @@ jobs:
   });
 
   it.each([
-    ["project: p", "", "write it as `labels`, a map of texts by which runs are found"],
-    ["metadata: '{}'", "", "write it as `labels`, a map of texts by which runs are found"],
     [
       "execution_config: { mode: auto }",
       "",
       "how jobs start is in the settings of the cluster, how they end in their `kill_grace_ms`",
     ],
-    ["enable_ro_crate: true", "", "every attempt records its files with their SHA-256 in any case"],
     ["name: n", ", priority: 5", "`jobs_sort_method` says which of the ready jobs start first"],
   ])("refuses %s%s, which it does not have, with what does the same", (top, key, instead) => {
     const [problem, ...others] = problemsOf(`${top}\njobs: [{ name: a, command: x${key} }]`);

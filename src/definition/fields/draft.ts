@@ -2,6 +2,7 @@ import type { Path } from "../read/path.js";
 import {
   type Fields,
   named,
+  type ObjectOptions,
   object,
   type ReadContext,
   type ReadOf,
@@ -22,8 +23,9 @@ export function draftOf<const F extends Fields>(
   name: string,
   fields: F,
   check: (draft: Draft<F>, context: ReadContext) => void = () => {},
+  options: ObjectOptions = {},
 ): Schema<Draft<F>, WrittenFields<F>> {
-  const map = object(fields);
+  const map = object(fields, options);
   return named(name, {
     ...map,
     read(node, path, context) {

@@ -80,7 +80,7 @@ const FILE_FIELDS = {
   },
   path: {
     schema: locatedText(filePath),
-    doc: "Where it lies; a relative path starts at the workflow file's folder.",
+    doc: "Where it lies; a relative path starts at the run's folder.",
     required: true,
   },
   ...FAMILY_FIELDS,
@@ -89,4 +89,14 @@ const FILE_FIELDS = {
 /** A file of the batch form as it is written: one for all values of its parameters. */
 export type FileDraft = Draft<typeof FILE_FIELDS>;
 
-export const files = listOf(draftOf("file", FILE_FIELDS), { items: "files" });
+/** What Torc keeps of a file besides. */
+const UNREAD = new Map([
+  ["st_mtime", "files are compared by their contents, not by their times"],
+  ["must_exist", "a job whose input file is missing fails before it begins in any case"],
+  ["identifier", "a file is known by its path and its SHA-256"],
+]);
+
+export const files = listOf(
+  draftOf("file", FILE_FIELDS, () => {}, { unread: { why: UNREAD } }),
+  { items: "files" },
+);

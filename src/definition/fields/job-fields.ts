@@ -119,6 +119,7 @@ export const JOB_FIELDS = {
     doc: "Working folder; relative ones start at the run's folder.",
   },
   ...sharedFields,
+  runs_on: { ...sharedFields.runs_on, aliases: ["label"] },
 } as const satisfies Fields;
 
 /** A job of the batch form as its file gives it: one for all values of its parameters. */

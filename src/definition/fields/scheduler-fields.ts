@@ -1,3 +1,4 @@
+import { oursFor } from "../../core/text/foreign-words.js";
 import { MAX_DURATION_MS } from "../read/duration.js";
 import { namedListOf } from "../read/named-list.js";
 import { childPath, type Path } from "../read/path.js";
@@ -122,7 +123,10 @@ const SCHEDULER_FIELDS = {
 /** A scheduler as its file gives it. */
 export type SchedulerDraft = ReadOf<typeof SCHEDULER_FIELDS>;
 
-export const schedulers = namedListOf(named("slurm_scheduler", object(SCHEDULER_FIELDS)), "schedulers");
+export const schedulers = namedListOf(
+  named("slurm_scheduler", object(SCHEDULER_FIELDS, { misplaced: (key) => oursFor("key", key) })),
+  "schedulers",
+);
 
 /** What each scheduler says itself, or what Daruma sets. */
 const NOT_DEFAULTS = ["partition", "nodes", "walltime", "time", "mem", "gres", "name", "job-name"];

@@ -21,12 +21,13 @@ import {
   type Written,
 } from "../read/schema.js";
 import { boolean, duration, json, number, oneOf, text } from "../read/schema-scalars.js";
+import { findEntry, type SourceNode } from "../read/source-tree.js";
 import { breakers } from "./breaker-fields.js";
 import { failureHandlers } from "./failure-handler-fields.js";
 import { files } from "./file-fields.js";
 import { hold } from "./hold-fields.js";
 import { jobs } from "./job-fields.js";
-import { parameters } from "./job-parameters.js";
+import { PARAMETER_NAME, parameters } from "./job-parameters.js";
 import { labels } from "./label-fields.js";
 import { resourceMonitor } from "./monitor-fields.js";
 import { notify } from "./notify-fields.js";
@@ -296,6 +297,13 @@ export const WORKFLOW_FIELDS = {
     schema: parameters,
     doc: "Parameters of the batch form that jobs take over by `use_parameters`.",
   },
+  variables: {
+    schema: mapOf(text({ mayBeEmpty: true }), {
+      keyPattern: PARAMETER_NAME,
+      keyRule: "A variable's name has letters, digits and `_`, and does not begin with a digit.",
+    }),
+    doc: "Texts of the batch form that stand for `{name}` wherever it is written.",
+  },
   cwd: {
     schema: oneOf(["workflow_file"]),
     doc: "`workflow_file`: commands and relative paths of the batch form start at the file's folder. By default they start where `daruma run` was typed.",
@@ -351,6 +359,7 @@ export const WORKFLOW_FIELDS = {
 /** Keys that only a file with `jobs` may have. */
 export const BATCH_KEYS: readonly string[] = [
   "parameters",
+  "variables",
   "cwd",
   "files",
   "user_data",
@@ -364,4 +373,16 @@ export const BATCH_KEYS: readonly string[] = [
   "compute_node_wait_for_healthy_database_minutes",
 ];
 
-export const workflow = object(WORKFLOW_FIELDS, { misplaced: (key) => oursFor("key", key) });
+/** What Torc keeps about a workflow besides: a file of its form says it with a warning, a file with `steps` has no such keys. */
+const UNREAD_OF_BATCH = ["project", "metadata", "enable_ro_crate"].map((key): [string, string] => [
+  key,
+  oursFor("key", key) ?? "",
+]);
+
+export const isBatchForm = (file: SourceNode): boolean =>
+  file.kind === "map" && findEntry(file, "jobs") !== undefined;
+
+export const workflow = object(WORKFLOW_FIELDS, {
+  unread: { why: new Map(UNREAD_OF_BATCH), within: isBatchForm },
+  misplaced: (key) => oursFor("key", key),
+});

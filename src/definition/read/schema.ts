@@ -1,6 +1,7 @@
 import type { Json } from "../../core/text/json.js";
 import { type Mending, rename } from "./fix.js";
 import type { NameFinder } from "./names-in-text.js";
+import { objectJson } from "./object-json.js";
 import { childPath, type Path } from "./path.js";
 import type { TextWithNames } from "./placed-text.js";
 import type { Findings, SyntaxProblem } from "./problem.js";
@@ -75,6 +76,12 @@ export type WrittenFields<F extends Fields> = {
 };
 type Required = { readonly required: true };
 
+export interface UnreadKeys {
+  readonly why: ReadonlyMap<string, string>;
+  /** Whether they are such keys in this map; without it always. */
+  readonly within?: (map: SourceMap) => boolean;
+}
+
 export interface ObjectOptions {
   /** Keys that are read before these, and are as good: hints name them too. */
   readonly beside?: readonly string[];
@@ -82,6 +89,8 @@ export interface ObjectOptions {
   readonly later?: readonly string[];
   /** What keys are called here that other programs call so. */
   readonly renamed?: ReadonlyMap<string, string>;
+  /** Keys that are taken and change nothing, with the reason for the warning. */
+  readonly unread?: UnreadKeys;
   /** Why a known key does not belong just here. */
   readonly misplaced?: (key: string) => string | null;
   /** Takes the entries that no field names; without it they are unknown keys. */
@@ -118,13 +127,13 @@ export function object<const F extends Fields>(
       const found = new Map<string, SourceEntry>();
       for (const entry of node.entries) {
         const name = fieldOf.get(entry.key);
-        if (name === undefined) takeOther(entry, path, context, fieldOf.keys(), options);
+        if (name === undefined) takeOther(entry, node, path, context, fieldOf.keys(), options);
         else if (found.has(name)) reportSecondSpelling(entry, found.get(name)!, path, context);
         else found.set(name, entry);
       }
       return readFields(fields, found, node, path, context);
     },
-    json: (definitions) => objectJson(fields, options.rest !== undefined, definitions),
+    json: (definitions) => objectJson(fields, options, definitions),
   };
   return schema;
 }
@@ -158,6 +167,7 @@ function readFields<F extends Fields>(
 
 function takeOther(
   entry: SourceEntry,
+  map: SourceMap,
   parent: Path | null,
   context: ReadContext,
   known: Iterable<string>,
@@ -167,6 +177,12 @@ function takeOther(
   const report = (message: string, hint: string, mending?: Mending) =>
     context.findings.error({ code: "UNKNOWN_KEY", message, hint, at: entry.keyAt, path, mending });
   const name = quote(entry.key);
+  const unread = options.unread?.within?.(map) === false ? undefined : options.unread?.why.get(entry.key);
+  if (unread !== undefined) {
+    const message = `${name} has no effect: ${unread}`;
+    context.findings.warn({ code: "NO_EFFECT", message, hint: "Remove it.", at: entry.keyAt, path });
+    return;
+  }
   if (options.later?.includes(entry.key)) {
     return report(
       `the key ${name} is not supported yet`,
@@ -213,30 +229,6 @@ export function reportRepeatedKeys(node: SourceMap, path: Path | null, context: 
       path: childPath(path, key),
     });
   }
-}
-
-function objectJson(fields: Fields, open: boolean, definitions: JsonDefinitions): JsonSchema {
-  const properties: JsonSchema = {};
-  const required: string[] = [];
-  const requiredSpellings: Json[] = [];
-  for (const [name, field] of Object.entries(fields)) {
-    const described: JsonSchema = { ...field.schema.json(definitions), description: field.doc };
-    if (field.default !== undefined) described.default = field.default;
-    properties[name] = described;
-    for (const alias of field.aliases ?? [])
-      properties[alias] = { ...described, description: `The same as \`${name}\`.` };
-    if (!field.required) continue;
-    if (field.aliases === undefined) required.push(name);
-    else {
-      const spellings = [name, ...field.aliases].map((spelling) => ({ required: [spelling] }));
-      requiredSpellings.push({ oneOf: spellings });
-    }
-  }
-  const json: JsonSchema = { type: "object", properties };
-  if (requiredSpellings.length > 0) json.allOf = requiredSpellings;
-  if (required.length > 0) json.required = required;
-  if (!open) json.additionalProperties = false;
-  return json;
 }
 
 export interface MapOptions {
