@@ -12,6 +12,7 @@ import { loadDefinition } from "../../src/definition/load.js";
 import { Engine, type NewRun } from "../../src/engine/engine.js";
 import { loadRun } from "../../src/engine/load-run.js";
 import { checkExpression } from "../../src/sandbox/check-expression.js";
+import { compilePattern } from "../../src/sandbox/compile-pattern.js";
 import type { Rendering } from "../../src/sandbox/render-step.js";
 import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
 import { checkTemplate } from "../../src/sandbox/template.js";
@@ -37,7 +38,7 @@ export function workflow(
     options?: Partial<RunOptions>;
   } = {},
 ): NewRun {
-  const loaded = loadDefinition(text, { file: "test.yaml", checkExpression, checkTemplate });
+  const loaded = loadDefinition(text, { file: "test.yaml", checkExpression, checkTemplate, compilePattern });
   if (!loaded.ok)
     throw new Error(
       loaded.problems
