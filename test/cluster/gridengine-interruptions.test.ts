@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClusterServer } from "../support/cluster/cluster-server.js";
-import { ATTEMPTS, drainAll, Interruptions, noneRunsOn, resume } from "../support/cluster/interruptions.js";
-import { REAL_CLUSTER_TIMEOUT_MS, until } from "../support/cluster/real-allocations.js";
+import {
+  ATTEMPTS,
+  drainAll,
+  Interruptions,
+  noneRunsOn,
+  ROUND_ALLOCATION_TIME,
+  resume,
+} from "../support/cluster/interruptions.js";
+import { REAL_CLUSTER_TIMEOUT_MS } from "../support/cluster/real-allocations.js";
 import {
   clusterSuite,
   startGridEngine,
@@ -15,10 +22,10 @@ const JOBS = Math.min(8, OF_THEM / 2);
 const KEYS = `    tags: [hpc]
     queue: main.q
     parallel_environment: smp
-    allocation: { cpus: 4, runtime: 10m, drain: 5s, idle_exit: 3s, job_memory: 100m, job_runtime: 5s }
+    allocation: { cpus: 4, runtime: ${ROUND_ALLOCATION_TIME}, drain: 5s, idle_exit: 3s, job_memory: 100m, job_runtime: 5s }
     limits: { max_allocations: 2, cooldown: 1s }
 `;
-const TIMEOUT = { timeout: 120_000 + 90_000 * Math.ceil(OF_THEM / JOBS) };
+const TIMEOUT = { timeout: REAL_CLUSTER_TIMEOUT_MS * Math.ceil(OF_THEM / JOBS) };
 
 let cluster: TestCluster;
 let server: ClusterServer;
@@ -42,7 +49,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
         all.round(
           "hpc",
           async (run) => {
-            for (const { id } of await server.allocations("--live"))
+            for (const { id } of await server.allocations({ live: true }))
               if (id !== null) await cluster.command("qdel", id);
             await noneRunsOn(server, run);
             return { endsAllocations: () => true };
@@ -55,7 +62,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
           return { endsAllocations: () => false };
         });
       for (let round = 0; all.found.attempts < OF_THEM; round += 1) {
-        await until("the queue is empty", async () => (await server.allocations("--live")).length === 0);
+        await server.idle();
         await (round % 2 === 0 ? deleted : drained)();
       }
       if (process.env.ATTEMPTS !== undefined) console.info(JSON.stringify(all.found));

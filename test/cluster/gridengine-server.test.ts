@@ -49,7 +49,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
       await until("a job runs", async () =>
         (await server.jobs(run)).some(({ status }) => status === "running"),
       );
-      const [allocation] = await server.allocations("--live");
+      const [allocation] = await server.allocations({ live: true });
       const canary = server.token(allocation!);
       expect(await cluster.command("qstat", "-j", allocation!.id!)).not.toContain(canary);
       expect(spawnSync("grep", ["-rlF", canary, cluster.folder]).stdout.toString()).toBe("");
@@ -57,7 +57,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
       expect(await server.ends(run)).toBe("completed");
       const started = (await server.events(run)).filter(({ type }) => type === "attempt.started");
       expect(started).toHaveLength(40);
-      await until("the queue is empty", async () => (await server.allocations("--live")).length === 0);
+      await server.idle();
       expect(await cluster.command("qstat")).toBe("");
       expect(existsSync(server.tokenFile(allocation!))).toBe(false);
     });
@@ -68,7 +68,7 @@ describe.skipIf(whyNoCluster("gridengine") !== null)(
         `steps:\n  a: { exec: "test $DARUMA_ATTEMPT_ID -gt 1 || sleep 100", runs_on: [hpc], resource_requirements: { memory: 100m, runtime: 5m } }\n`,
       );
       await server.running(run, "a");
-      const [allocation] = await server.allocations("--live");
+      const [allocation] = await server.allocations({ live: true });
       await cluster.command("qdel", allocation!.id!);
       await until("the cluster is suspended", async () =>
         (await server.ask("allocations", "list")).stdout.includes("hpc is suspended"),

@@ -1,19 +1,32 @@
 import { describe, expect, it } from "vitest";
-import { ATTEMPTS, drainAll, Interruptions, noneRunsOn, resume } from "../support/cluster/interruptions.js";
+import {
+  ATTEMPTS,
+  drainAll,
+  Interruptions,
+  noneRunsOn,
+  ROUND_ALLOCATION_TIME,
+  resume,
+} from "../support/cluster/interruptions.js";
+import { REAL_CLUSTER_TIMEOUT_MS } from "../support/cluster/real-allocations.js";
 import { SlurmServer } from "../support/cluster/slurm-server.js";
 import { clusterSuite, whyNoCluster } from "../support/cluster/test-cluster.js";
 
 const JOBS = Math.min(12, ATTEMPTS / 4);
-const TIMEOUT = { timeout: 120_000 + 60_000 * Math.ceil(ATTEMPTS / JOBS) };
+const TIMEOUT = { timeout: REAL_CLUSTER_TIMEOUT_MS * Math.ceil(ATTEMPTS / JOBS) };
 
 describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "what a real Slurm interrupts"), () => {
-  const slurm = new SlurmServer();
+  const slurm = new SlurmServer({ runtime: ROUND_ALLOCATION_TIME });
 
   it(`is never completed, and a drain redoes nothing: ${ATTEMPTS} attempts`, TIMEOUT, async () => {
     const { server } = slurm;
     const all = new Interruptions(server, JOBS);
     const live = async (): Promise<string[]> =>
-      (await server.allocations("--live")).flatMap(({ id }) => (id === null ? [] : [id]));
+      (await server.allocations({ live: true })).flatMap(({ id }) => (id === null ? [] : [id]));
+    // It would be left out for an hour, and the next round needs all nodes.
+    const bringBack = async (node: string): Promise<void> => {
+      await slurm.nodeIsBack(node);
+      await server.ask("allocations", "resume", "hpc");
+    };
     const everything = { endsAllocations: () => true };
     const happenings = [
       async () => {
@@ -57,7 +70,7 @@ describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "what a re
           await noneRunsOn(server, run, node);
           return { endsAllocations: (place) => lost.has(place) };
         });
-        await slurm.cluster.command("scontrol", "update", `nodename=${node}`, "state=resume").catch(() => "");
+        await bringBack(node);
       },
     ];
     for (let round = 0; all.found.attempts < ATTEMPTS; round += 1) {

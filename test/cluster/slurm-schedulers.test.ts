@@ -45,9 +45,6 @@ describe.skipIf(whyNoCluster("slurm") !== null)(
       );
     }
 
-    const idle = () =>
-      until("the queue is empty", async () => (await server.allocations("--live")).length === 0);
-
     it(
       "run unchanged: each stage with the nodes, account and time of its scheduler, and the commands around them",
       TIMEOUT,
@@ -91,7 +88,7 @@ describe.skipIf(whyNoCluster("slurm") !== null)(
         }
         expect(most.size).toBeLessThanOrEqual(2);
         expect(new Set(most.values())).toEqual(new Set([1]));
-        await idle();
+        await server.idle();
       },
     );
 
@@ -122,7 +119,7 @@ describe.skipIf(whyNoCluster("slurm") !== null)(
       "that Slurm refuses wait alone: other jobs of the cluster run, and it is not suspended",
       TIMEOUT,
       async () => {
-        await idle();
+        await server.idle();
         const wrong = await server.submit(
           "wrong",
           'slurm_schedulers: [{ name: s, account: my-project, extra: "--constraint=nowhere" }]\njobs: [{ name: a, command: "true" }]',

@@ -48,7 +48,7 @@ describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "a server 
     const gate = slurm.server.gate("token");
     const run = await slurm.server.submit("held", steps(gate.command));
     await slurm.server.running(run, "a");
-    const [allocation] = await slurm.server.allocations("--live");
+    const [allocation] = await slurm.server.allocations({ live: true });
     const canary = slurm.server.token(allocation!);
     expect(canary).toMatch(/^drm_/);
     const { id } = allocation!;
@@ -182,7 +182,7 @@ steps:
       await slurm.idle();
       const run = await slurm.server.submit("canceled", steps(LONG_AT_FIRST));
       await slurm.server.running(run, "a");
-      const [allocation] = await slurm.server.allocations("--live");
+      const [allocation] = await slurm.server.allocations({ live: true });
       await slurm.cluster.command("scancel", allocation!.id!);
       await until("the cluster is suspended", async () =>
         (await slurm.server.ask("allocations", "list")).stdout.includes("hpc is suspended"),
@@ -200,7 +200,7 @@ steps:
     const run = await slurm.server.submit("ended", steps("sleep 100"));
     await slurm.server.running(run, "a");
     await slurm.server.ask("cancel", String(run));
-    for (const { key } of await slurm.server.allocations("--live"))
+    for (const { key } of await slurm.server.allocations({ live: true }))
       await slurm.server.ask("allocations", "cancel", key);
     await slurm.idle();
     expect(await slurm.cluster.command("squeue", "--noheader")).toBe("");

@@ -3,11 +3,13 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { openRemoteClient } from "../../../src/cli/remote/remote-client.js";
+import type { Client, OutputOf } from "../../../src/operations/client.js";
 import { commandLine } from "../cli.js";
 import { DarumaProcess } from "../daruma-process.js";
 import { freePort } from "../free-port.js";
 import { until } from "./real-allocations.js";
-import type { TestCluster } from "./test-cluster.js";
+import type { TestCluster, TestEngine } from "./test-cluster.js";
 
 const call = promisify(execFile);
 
@@ -40,6 +42,17 @@ type ShownEvent = { readonly type: string; readonly [field: string]: unknown };
 
 const ATTEMPT_ENDS: ReadonlySet<string> = new Set(["attempt.succeeded", "attempt.failed", "attempt.stopped"]);
 
+/** Commands of a batch system that tell what it has, and why that waits. */
+const QUESTIONS: { readonly [engine in TestEngine]: readonly (readonly [string, ...string[]])[] } = {
+  slurm: [
+    ["squeue", "--all", "--format=%i %j %P %t %R, without: %x"],
+    ["sinfo", "--Node", "--long"],
+  ],
+  gridengine: [["qstat", "-f", "-r"]],
+};
+const LOG_TAIL = 4_000;
+const PAGE = 1_000;
+
 function endOf({ type, error }: ShownEvent): string {
   if (type !== "attempt.failed") return type.slice("attempt.".length);
   const failure = error as { readonly code: string; readonly class: string };
@@ -52,6 +65,8 @@ export class ClusterServer {
   private readonly env: Record<string, string>;
   private process: DarumaProcess | null = null;
   private url = "";
+  /** What is asked again and again is asked without a process for each question: on a busy machine each takes seconds. */
+  private client!: Client;
 
   constructor(
     private readonly cluster: TestCluster,
@@ -78,6 +93,7 @@ export class ClusterServer {
     const out = ["--output-dir", this.outputDir];
     const { stdout } = await this.local("token", "create", "me", "--role", "admin", "--json", ...out);
     this.env.DARUMA_TOKEN = (JSON.parse(stdout) as { token: string }).token;
+    this.client = openRemoteClient({ server: this.url, token: this.env.DARUMA_TOKEN });
     const args = ["serve", "--port", String(port), "--max-parallel", "0", "--lease", "20"];
     this.process = new DarumaProcess("server", [...args, "--config", config, ...out], this.env);
     await this.begin();
@@ -111,13 +127,13 @@ export class ClusterServer {
   }
 
   async jobs(run: number): Promise<readonly ShownJob[]> {
-    const { stdout } = await this.ask("show", String(run), "--json");
-    return (JSON.parse(stdout) as { jobs: ShownJob[] }).jobs;
+    const { jobs } = await this.client.call("get_run", { run_id: String(run), jobs: "all" });
+    return jobs;
   }
 
   async status(run: number): Promise<string> {
-    const { stdout } = await this.ask("show", String(run), "--json");
-    return (JSON.parse(stdout) as { status: string }).status;
+    const { status } = await this.client.call("get_run", { run_id: String(run), jobs: "none" });
+    return status;
   }
 
   async ends(run: number): Promise<string> {
@@ -136,11 +152,14 @@ export class ClusterServer {
   }
 
   async events(run: number): Promise<readonly ShownEvent[]> {
-    const { stdout } = await this.ask("events", String(run), "--json");
-    return stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as ShownEvent);
+    const events: ShownEvent[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const asked = { run_id: String(run), after, limit: PAGE };
+      const page: OutputOf<"list_run_events"> = await this.client.call("list_run_events", asked);
+      events.push(...page.items);
+      after = page.next;
+    }
+    return events;
   }
 
   /** Every attempt of a step in order: where it ran, and each event that ended it. */
@@ -157,9 +176,37 @@ export class ClusterServer {
     }));
   }
 
-  async allocations(...flags: string[]): Promise<readonly ShownAllocation[]> {
-    const { stdout } = await this.ask("allocations", "list", "--json", ...flags);
-    return (JSON.parse(stdout) as { items: ShownAllocation[] }).items;
+  /** The newest first. */
+  async allocations({ live = false } = {}): Promise<readonly ShownAllocation[]> {
+    const { items } = await this.client.call("list_allocations", { live, limit: PAGE });
+    return items;
+  }
+
+  /** No allocation of an earlier test is left. */
+  idle(): Promise<void> {
+    return until("the queue is empty", async () => (await this.allocations({ live: true })).length === 0);
+  }
+
+  async isSuspended(name: string): Promise<boolean> {
+    const { suspended } = await this.client.call("list_allocations", { live: true, limit: PAGE });
+    return suspended.some(({ cluster }) => cluster === name);
+  }
+
+  async workers(): Promise<OutputOf<"list_workers">["items"]> {
+    return (await this.client.call("list_workers", {})).items;
+  }
+
+  /** How things stand, for a test that has waited in vain. */
+  async standing(): Promise<string> {
+    const asked = QUESTIONS[this.cluster.engine].map(([program, ...args]) =>
+      this.cluster.command(program, ...args),
+    );
+    const answers = await Promise.allSettled([
+      this.ask("allocations", "list").then(({ stdout }) => stdout),
+      ...asked,
+    ]);
+    const told = answers.map((each) => (each.status === "fulfilled" ? each.value : String(each.reason)));
+    return [...told, this.log.slice(-LOG_TAIL)].join("\n");
   }
 
   /** A command for a step that runs until the test opens the gate, however long the test takes for that. */

@@ -6,6 +6,10 @@ import { until } from "./real-allocations.js";
 /** Of a test on a real cluster; `.ci/run --all` asks for 200. */
 export const ATTEMPTS = Number(process.env.ATTEMPTS ?? 16);
 
+/** Of the jobs of a round, which wait for each other; their allocations must have more. A busy machine needs minutes. */
+const ROUND_TIME = "50m";
+export const ROUND_ALLOCATION_TIME = "55m";
+
 export interface InterruptedAttempts {
   readonly attempts: number;
   readonly interrupted: number;
@@ -42,9 +46,23 @@ export class Interruptions {
   ) {}
 
   /** Starts jobs, waits till all run, lets it happen, and looks how each attempt has ended. */
-  async round(on: string, happen: Happening, after: () => Promise<unknown> = async () => {}): Promise<void> {
-    const { server } = this;
+  async round(on: string, happen: Happening, after?: () => Promise<unknown>): Promise<void> {
     this.rounds += 1;
+    await this.play(on, happen, after).catch(async (error: Error) => {
+      throw new Error(`round ${this.rounds}: ${error.message}\n${await this.server.standing()}`, {
+        cause: error,
+      });
+    });
+    if (process.env.ATTEMPTS !== undefined)
+      console.info(`${new Date().toISOString()} round ${this.rounds}: ${JSON.stringify(this.found)}`);
+  }
+
+  private async play(
+    on: string,
+    happen: Happening,
+    after: () => Promise<unknown> = async () => {},
+  ): Promise<void> {
+    const { server } = this;
     const gate = server.gate(`round-${this.rounds}`);
     const gateFile = join(server.folder, `round-${this.rounds}.gate`);
     const marks = Array.from({ length: this.jobsAtOnce }, (_, at) =>
@@ -54,7 +72,7 @@ export class Interruptions {
       const program = PROGRAMS[at % PROGRAMS.length]!(gateFile);
       // The second time there is nothing to wait for.
       const exec = `test $DARUMA_ATTEMPT_ID -gt 1 && exit 0; touch ${mark}; ${program}`;
-      const keys = `shell: [sh, -c], runs_on: [${on}], resource_requirements: { num_cpus: 1, memory: 50m, runtime: 5m }`;
+      const keys = `shell: [sh, -c], runs_on: [${on}], resource_requirements: { num_cpus: 1, memory: 50m, runtime: ${ROUND_TIME} }`;
       return `  s${at}: { exec: '${exec}', ${keys} }\n`;
     });
     const run = await server.submit(`round-${this.rounds}`, `steps:\n${steps.join("")}`);
@@ -99,20 +117,16 @@ export class Interruptions {
 
 /** Until somebody lets it, a cluster whose allocation somebody else has canceled submits nothing more; each suspends it. */
 export async function resume(server: ClusterServer, cluster: string): Promise<void> {
-  await until("all have ended", async () => (await server.allocations("--live")).length === 0);
-  await until("the cluster is suspended", async () =>
-    (await server.ask("allocations", "list")).stdout.includes(`${cluster} is suspended`),
-  );
+  await server.idle();
+  await until("the cluster is suspended", () => server.isSuspended(cluster));
   await server.ask("allocations", "resume", cluster);
 }
 
 /** All allocations are asked to finish what they run, and their workers know. */
 export async function drainAll(server: ClusterServer): Promise<void> {
-  for (const { key } of await server.allocations("--live")) await server.ask("allocations", "drain", key);
-  await until("all of them drain", async () => {
-    const { stdout } = await server.ask("workers", "--json");
-    return (JSON.parse(stdout) as { draining: boolean }[]).every(({ draining }) => draining);
-  });
+  for (const { key } of await server.allocations({ live: true }))
+    await server.ask("allocations", "drain", key);
+  await until("all of them drain", async () => (await server.workers()).every(({ draining }) => draining));
 }
 
 /** No first attempt of the run goes on, on this node or anywhere. */

@@ -3,15 +3,18 @@ import { ClusterServer } from "./cluster-server.js";
 import { REAL_CLUSTER_TIMEOUT_MS, until } from "./real-allocations.js";
 import { startSlurm, type TestCluster } from "./test-cluster.js";
 
-const ALLOCATION = `    allocation: { runtime: 10m, drain: 5s, idle_exit: 4s, job_memory: 100m, job_runtime: 5s }
-    limits: { max_allocations: 3, cooldown: 1s }
-`;
 /** A preempted job of `spot` goes back into the queue, one of `spotkill` ends. */
-const CLUSTERS = {
-  hpc: `    partition: main\n${ALLOCATION}`,
-  spot: `    partition: spot\n    options: [--requeue]\n${ALLOCATION.replace("max_allocations: 3", "max_allocations: 1")}`,
-  spotkill: `    partition: spotkill\n${ALLOCATION.replace("runtime: 10m", "runtime: 10m, memory: 400m")}`,
-};
+function clusters(runtime: string): Readonly<Record<string, string>> {
+  const keys = (most: number, more = ""): string =>
+    `    allocation: { runtime: ${runtime}, drain: 5s, idle_exit: 4s, job_memory: 100m, job_runtime: 5s${more} }
+    limits: { max_allocations: ${most}, cooldown: 1s }
+`;
+  return {
+    hpc: `    partition: main\n${keys(3)}`,
+    spot: `    partition: spot\n    options: [--requeue]\n${keys(1)}`,
+    spotkill: `    partition: spotkill\n${keys(3, ", memory: 400m")}`,
+  };
+}
 
 /** Of a step that is to run until something happens to it, and to be over at once when it runs again. */
 export const LONG_AT_FIRST = "test $DARUMA_ATTEMPT_ID -gt 1 || sleep 250";
@@ -21,10 +24,11 @@ export class SlurmServer {
   cluster!: TestCluster;
   server!: ClusterServer;
 
-  constructor() {
+  /** `runtime`: of an allocation. */
+  constructor({ runtime = "10m" } = {}) {
     beforeAll(async () => {
       this.cluster = await startSlurm({ nodes: 3 });
-      this.server = new ClusterServer(this.cluster, CLUSTERS);
+      this.server = new ClusterServer(this.cluster, clusters(runtime));
       await this.server.start();
     }, REAL_CLUSTER_TIMEOUT_MS);
     afterAll(async () => {
@@ -33,15 +37,25 @@ export class SlurmServer {
     }, REAL_CLUSTER_TIMEOUT_MS);
   }
 
-  /** No allocation of an earlier test is left. */
   idle(): Promise<void> {
-    return until("the queue is empty", async () => (await this.server.allocations("--live")).length === 0);
+    return this.server.idle();
   }
 
   /** The number that Slurm gave the allocation of a step's first attempt. */
   async idOf(run: number, step: string): Promise<string> {
     const [first] = await this.server.attempts(run, step);
     return /\/(\d+)#/.exec(first!.place)![1]!;
+  }
+
+  /** One that was taken down, be it by itself. */
+  async nodeIsBack(node: string): Promise<void> {
+    const { cluster } = this;
+    await until(`${node} is back`, async () => {
+      await cluster.command("scontrol", "update", `nodename=${node}`, "state=resume").catch(() => "");
+      return (await cluster.command("sinfo", "--noheader", `--nodes=${node}`, "--format=%T")).includes(
+        "idle",
+      );
+    });
   }
 
   /** By itself a requeued job waits for two minutes, and Slurm takes the request only when it has cleaned up. */
