@@ -5,6 +5,10 @@ import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keepe
 
 const LONG = { memoryBytes: 1024 ** 2, runtimeMs: 55 * 60_000 };
 
+const NO_SUCH_NODES = {
+  ...{ refused: "TOO_BIG", message: "Requested node configuration is not available", retryable: false },
+} as const;
+
 /** A server with one allocation whose worker has come. */
 async function running() {
   const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
@@ -160,6 +164,28 @@ describe("the end of an allocation", () => {
     bench.cluster.end("2", "COMPLETED");
     await bench.polls();
     expect(bench.cluster.plans.get("daruma-hpc-3")?.argv.join(" ")).not.toContain("--exclude");
+  });
+
+  it("by the failure of a node without which nothing can be had asks for that node again", async () => {
+    const { bench, keeper } = await running();
+    bench.nodesInQuarantine = ["node3"];
+    bench.cluster.end("1", "NODE_FAIL");
+    bench.cluster.answers.push(NO_SUCH_NODES);
+    await bench.polls();
+    expect(bench.cluster.plans.get("daruma-hpc-2")?.argv).toContain("--exclude=node3");
+    expect(bench.told).toContain(
+      "cluster hpc: nothing can be had without the nodes that failed of late: node1",
+    );
+    expect(keeper.impossible.size).toBe(0);
+  });
+
+  it("does not excuse what is too big with those nodes, too", async () => {
+    const { bench, keeper } = await running();
+    bench.cluster.end("1", "NODE_FAIL");
+    bench.cluster.answers.push(NO_SUCH_NODES, NO_SUCH_NODES);
+    await bench.polls(2);
+    expect(bench.cluster.submitted).toEqual(["daruma-hpc-1"]);
+    expect(keeper.impossible.get(1)).toContain("Requested node configuration is not available");
   });
 
   it("by somebody else's hand suspends the cluster until it is resumed", { tags: ["L5"] }, async () => {

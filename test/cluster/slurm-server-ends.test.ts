@@ -26,27 +26,28 @@ describe.skipIf(whyNoCluster("slurm") !== null)(clusterSuite("slurm", "what a re
     expect(events.find(({ type }) => type === "attempt.failed")).toMatchObject({
       error: { class: "infrastructure" },
     });
-    await slurm.cluster.command("scontrol", "update", `nodename=${node}`, "state=resume").catch(() => "");
+    await slurm.nodeIsBack(node);
   });
 
   it(
-    "gives a job wider than a node an allocation of its own, in which srun starts its ranks",
+    "gives a job wider than a node an allocation of its own, in which srun starts its ranks, also on a node that failed",
     TIMEOUT,
     async () => {
+      // The one that went down before is back, and there is no other third one.
       const run = await slurm.server.submit(
         "wide",
         `steps:
   ranks:
-    exec: srun --ntasks=2 --ntasks-per-node=1 sh -c 'echo rank $SLURM_PROCID on $SLURMD_NODENAME'
+    exec: srun --ntasks=3 --ntasks-per-node=1 sh -c 'echo rank $SLURM_PROCID on $SLURMD_NODENAME'
     runs_on: [hpc]
-    resource_requirements: { num_nodes: 2, memory: 100m, runtime: 5m }
+    resource_requirements: { num_nodes: 3, memory: 100m, runtime: 5m }
 `,
       );
       expect(await slurm.server.ends(run)).toBe("completed");
       const [attempt, ...more] = await slurm.server.attempts(run, "ranks");
       expect([attempt?.ends, more]).toEqual([["succeeded"], []]);
       const own = (await slurm.server.allocations()).find(({ id }) => `hpc/${id}#0` === attempt!.place)!;
-      expect(own.nodes).toHaveLength(2);
+      expect(own.nodes).toHaveLength(3);
       const { stdout } = await slurm.server.ask("logs", String(run), "ranks");
       expect(stdout.trim().split("\n").sort()).toEqual(
         [...own.nodes].sort().map((node, rank) => `rank ${rank} on ${node}`),

@@ -105,11 +105,11 @@ export class Submitter {
   async submit(draft: Draft, signal: AbortSignal): Promise<void> {
     if (!("row" in draft)) return;
     const { row, plan, token } = draft;
-    const { provider, files, settings, tell } = this.ports;
+    const { files, settings, tell } = this.ports;
     this.submitting.add(row.key);
     try {
       files.write(row.folder, token, plan.script);
-      const answer = await provider.submit(plan, signal);
+      const answer = await this.ask(plan, signal);
       if (isRefusal(answer) && answer.answerLost) this.tellLost(answer.message);
       else if (isRefusal(answer)) await this.refused(row, answer);
       else {
@@ -123,6 +123,21 @@ export class Submitter {
     } finally {
       this.submitting.delete(row.key);
     }
+  }
+
+  /** Nodes that failed of late are left out where others can take it, and asked for again where none can. */
+  private async ask(plan: Plan, signal: AbortSignal): ReturnType<AllocationProvider["submit"]> {
+    const { provider, settings, nodesInQuarantine, tell } = this.ports;
+    const answer = await provider.submit(plan, signal);
+    const [leftOut, quarantined] = [plan.spec.excludeNodes, nodesInQuarantine()];
+    const excludeNodes = leftOut.filter((node) => quarantined.includes(node));
+    if (!isRefusal(answer) || answer.refused !== "TOO_BIG" || excludeNodes.length === leftOut.length)
+      return answer;
+    const withAll = provider.plan({ ...plan.spec, excludeNodes }, []);
+    if (isRefusal(withAll)) return answer;
+    const failed = leftOut.filter((node) => !quarantined.includes(node)).join(", ");
+    tell(`cluster ${settings.name}: nothing can be had without the nodes that failed of late: ${failed}`);
+    return provider.submit(withAll, signal);
   }
 
   /** Nobody knows whether it was submitted. The next look finds it by its key, or gives it up. */
