@@ -60,7 +60,7 @@ describe.each(LAUNCHERS)("%s", (_name, program) => {
           onStdout: () => resolve(started),
         });
       });
-      expect(host.stops!.at).toBe(null);
+      expect(host.stops!.firstSince(0)).toBe(null);
       const [launcher] = childrenOf(process.pid).filter((child) => !before.has(child));
       const told = new Promise<void>((resolve) => host.stops!.onCame(resolve));
       process.kill(launcher!, signal);
@@ -68,8 +68,8 @@ describe.each(LAUNCHERS)("%s", (_name, program) => {
       await running.terminate(10_000);
       const last = await running.exited;
       expect([first.exitCode, last.exitCode]).toEqual([0, 0]);
-      expect(first.collectedAt).toBeLessThan(host.stops!.at!);
-      expect(last.collectedAt).toBeGreaterThan(host.stops!.at!);
+      expect(first.collectedAt).toBeLessThan(host.stops!.firstSince(0)!);
+      expect(last.collectedAt).toBeGreaterThan(host.stops!.firstSince(0)!);
       await host.close();
     },
   );

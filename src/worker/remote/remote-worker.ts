@@ -6,6 +6,7 @@ import { LocalWorker } from "../local-worker.js";
 import { BASH } from "../machine/wanted.js";
 import type { ClaimAnswer, Registration, ReportAnswer, Verdict } from "../pool/protocol.js";
 import { NO_ROOM } from "../room.js";
+import { StopWindow } from "../stop-window.js";
 import type { Assignment, Report } from "../worker.js";
 import { Claims } from "./claims.js";
 import { Connection, rootMessageOf, type Session } from "./connection.js";
@@ -18,7 +19,6 @@ import type { RemoteWorkerOptions } from "./remote-worker-options.js";
 import { RunFolders } from "./run-folders.js";
 import { ServerRefusal } from "./server-client.js";
 import { SlotQueue } from "./slot-queue.js";
-import { StopWindow } from "./stop-window.js";
 import { WorkerLife } from "./worker-life.js";
 
 const LOG_PERIOD_MS = 500;

@@ -1,14 +1,8 @@
-import type { ProcessHost } from "../../action/process/process-host.js";
-import {
-  type EndBegun,
-  endedBefore,
-  interrupted,
-  stoppingSignalOf,
-  wasInterrupted,
-} from "../../core/failure/interruption.js";
-import type { Outcome } from "../../core/model/outcome.js";
-import type { TimerPort } from "../attempt-timers.js";
-import type { Report } from "../worker.js";
+import type { ProcessHost } from "../action/process/process-host.js";
+import { endedBefore, interrupted, stoppingSignalOf, wasInterrupted } from "../core/failure/interruption.js";
+import type { Outcome } from "../core/model/outcome.js";
+import type { TimerPort } from "./attempt-timers.js";
+import type { Report } from "./worker.js";
 
 /** A scheduler signals one process after the other, and may reach a step so much before the launcher beside it. */
 const SIGNALING_MS = 500;
@@ -29,17 +23,19 @@ export interface StopSources {
 
 /** Tells a step that has ended itself from one that was ended with its worker. */
 export class StopWindow {
+  private toldAt: number | null = null;
   private endAt: number | null = null;
 
   constructor(
     private readonly from: StopSources,
     private readonly clock: TimerPort,
   ) {
-    const note = (): void => {
-      this.endAt ??= clock.elapsed();
-    };
-    from.end.addEventListener("abort", note, { once: true });
-    if (from.end.aborted) note();
+    onceAborted(from.drain, () => {
+      this.toldAt = clock.elapsed();
+    });
+    onceAborted(from.end, () => {
+      this.endAt = clock.elapsed();
+    });
   }
 
   /** The report as it is, or that what the attempt ran on was being stopped. `isWide`: it runs on several machines. */
@@ -47,7 +43,9 @@ export class StopWindow {
     const { result, exitedAt } = report;
     if (exitedAt === undefined || endedBefore(result)) return report;
     const known = (): boolean | null => this.isInterrupted(result, exitedAt, isWide);
-    const wasEnded = await this.until(known, this.waitFor(result, isWide));
+    let wasEnded = await this.until(known, this.waitFor(result, isWide));
+    // Its processes were signaled. On a busy machine the worker may hear of it later.
+    if (!wasEnded && this.wasSignaled(exitedAt, isWide)) wasEnded = await this.until(known, UNDATED_MS);
     return wasEnded ? { ...report, result: interrupted(result) } : report;
   }
 
@@ -55,20 +53,24 @@ export class StopWindow {
     return this.from.processes?.stops ?? null;
   }
 
-  /** Null: nothing is being stopped so far. */
+  /** Null: nothing is being stopped so far. A worker that is only to drain lets its steps end as they like. */
   private isInterrupted(result: Outcome, exitedAt: number, isWide: boolean): boolean | null {
-    if (endedBySignal(result) && this.from.drain.aborted) return true;
-    const begun = this.begun(isWide);
-    return begun === null ? null : wasInterrupted(exitedAt, begun);
+    const { endAt } = this;
+    if (this.toldAt !== null && endedBySignal(result)) return true;
+    if (this.stops === null)
+      return endAt === null ? null : wasInterrupted(exitedAt, { at: endAt, slackMs: UNDATED_MS });
+    if (this.toldAt === null || this.signaledAt() === null) return null;
+    return this.wasSignaled(exitedAt, isWide);
   }
 
-  /** A worker that is only to drain lets its steps finish, and what they do then is their own. */
-  private begun(isWide: boolean): EndBegun | null {
-    const { stops } = this;
-    if (stops === null) return this.endAt === null ? null : { at: this.endAt, slackMs: UNDATED_MS };
-    // One that comes to the launchers alone stops no worker.
-    if (stops.at === null || !this.from.drain.aborted) return null;
-    return { at: stops.at, slackMs: isWide ? UNDATED_MS : SIGNALING_MS };
+  private wasSignaled(exitedAt: number, isWide: boolean): boolean {
+    const at = this.signaledAt();
+    return at !== null && wasInterrupted(exitedAt, { at, slackMs: isWide ? UNDATED_MS : SIGNALING_MS });
+  }
+
+  /** A signal that came to the launchers alone, or long before the worker was told, stops nothing. */
+  private signaledAt(): number | null {
+    return this.stops?.firstSince((this.toldAt ?? this.clock.elapsed()) - UNDATED_MS) ?? null;
   }
 
   /** So long it takes until it is known; other steps have the room meanwhile. */
@@ -98,6 +100,11 @@ export class StopWindow {
       for (const signal of [drain, end]) signal.addEventListener("abort", look);
     });
   }
+}
+
+function onceAborted(signal: AbortSignal, call: () => void): void {
+  if (signal.aborted) call();
+  else signal.addEventListener("abort", call, { once: true });
 }
 
 function endedBySignal(result: Outcome): boolean {

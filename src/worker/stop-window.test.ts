@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../../../test/support/manual-clock.js";
-import { StopSignals } from "../../action/process/stop-signals.js";
-import type { FailureFacts } from "../../core/model/failure.js";
-import type { Outcome } from "../../core/model/outcome.js";
-import type { Report } from "../worker.js";
+import { ManualClock } from "../../test/support/manual-clock.js";
+import { StopSignals } from "../action/process/stop-signals.js";
+import type { FailureFacts } from "../core/model/failure.js";
+import type { Outcome } from "../core/model/outcome.js";
 import { StopWindow } from "./stop-window.js";
+import type { Report } from "./worker.js";
 
 const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
 const failed = (facts: Partial<FailureFacts>): Outcome => ({
@@ -23,11 +23,10 @@ function begin({ dated = true, inAllocation = true } = {}) {
   const judge = (result: Outcome, { isWide = false, ago = 0 } = {}): Promise<Report> =>
     window.judge({ result, durationMs: 3, exitedAt: clock.elapsed() - ago }, isWide);
   const signalAll = (): void => {
-    stops!.at ??= clock.elapsed();
+    stops!.came(clock.elapsed());
     told.abort();
-    stops!.came();
   };
-  return { clock, told, end, judge, signalAll };
+  return { stops, clock, told, end, judge, signalAll };
 }
 
 const evicted = (facts: object, message: string) => ({
@@ -131,13 +130,51 @@ describe("an attempt whose worker is told alone", () => {
   });
 });
 
-it("a signal to the launchers alone stops no worker", async () => {
-  const { judge, clock, told, signalAll } = begin();
-  Object.defineProperty(told, "abort", { value: () => {} });
-  signalAll();
-  const judged = judge(SUCCEEDED);
-  clock.advance(500);
-  expect((await judged).result).toBe(SUCCEEDED);
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a signal to the launchers", () => {
+  it("alone stops no worker, also one that is told to drain later", async () => {
+    const { judge, clock, told, stops } = begin();
+    stops!.came(clock.elapsed());
+    const judged = judge(SUCCEEDED);
+    clock.advance(500);
+    await settled();
+    clock.advance(2_000);
+    expect((await judged).result).toBe(SUCCEEDED);
+    told.abort();
+    const later = judge(SUCCEEDED);
+    clock.advance(500);
+    expect((await later).result).toBe(SUCCEEDED);
+  });
+
+  it("is waited with for two seconds till the worker hears of it too", async () => {
+    const { judge, clock, told, stops } = begin();
+    const judged = judge(SUCCEEDED);
+    clock.advance(400);
+    stops!.came(clock.elapsed());
+    clock.advance(100);
+    await settled();
+    clock.advance(1_400);
+    told.abort();
+    expect(await judged).toMatchObject(evicted({ exitCode: 0 }, "exited with 0"));
+  });
+
+  it("is the one that counts, although another came to them alone before", async () => {
+    const { judge, clock, signalAll, stops } = begin();
+    stops!.came(clock.elapsed());
+    clock.advance(10_000);
+    signalAll();
+    expect((await judge(SUCCEEDED, { ago: 501 })).result).toBe(SUCCEEDED);
+    expect(await judge(SUCCEEDED)).toMatchObject(evicted({ exitCode: 0 }, "exited with 0"));
+  });
+
+  it("counts as it came first, although the scheduler sends it again", async () => {
+    const { judge, clock, signalAll } = begin();
+    signalAll();
+    clock.advance(60_000);
+    signalAll();
+    expect(await judge(SUCCEEDED, { ago: 30_000 })).toMatchObject(evicted({ exitCode: 0 }, "exited with 0"));
+  });
 });
 
 it("outside of allocations nothing is waited for", async () => {
