@@ -14,6 +14,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { readOutputArtifact } from "../worker/attempt-output.js";
+import { LocalStops } from "../worker/local-stops.js";
 import { LocalWorker } from "../worker/local-worker.js";
 import type { Worker } from "../worker/worker.js";
 import { openWorkspaces } from "../workspace/workspaces.js";
@@ -107,6 +108,7 @@ export async function openParts(
     clock: systemClock,
     env,
     workspaces,
+    stops: new LocalStops(processes, systemClock, env),
     ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
     ...(options.apiUrl === undefined ? {} : { apiUrl: options.apiUrl }),
     tell,

@@ -3,6 +3,8 @@ import { MAX_TAIL_BYTES } from "../action/log-file.js";
 import { LogTail } from "../action/log-tail.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Outcome } from "../core/model/outcome.js";
+import type { Redactor } from "../core/redaction/redaction.js";
 import { truncateHeadTail } from "../core/text/head-tail.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { AbortCause } from "./worker.js";
@@ -28,6 +30,12 @@ export function workspaceFacts(error: unknown): FailureFacts {
 export function notWritten(what: string, error: unknown): FailureFacts {
   const errno = error instanceof Error && "code" in error ? { errno: String(error.code) } : {};
   return { code: "LOG_FAILED", ...errno, message: `${what} could not be written: ${messageOf(error)}` };
+}
+
+/** The last resort: nobody waits for an attempt that rejects. */
+export function notKept(error: unknown, redactor: Redactor): Outcome {
+  const { message, ...facts } = notWritten("what the attempt left", error);
+  return { kind: "failed", facts: { ...facts, message: redactor.redact(message) } };
 }
 
 export function withShortTexts(facts: FailureFacts): FailureFacts {

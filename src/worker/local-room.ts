@@ -29,6 +29,7 @@ const ENDLESS: Extent = { memoryBytes: Number.POSITIVE_INFINITY, gpus: [] };
 /** The room of a worker that takes whatever it is given, counted. Graphics processors are given out by name. */
 export class LocalRoom {
   private readonly held = new Set<LocalPlace>();
+  private readonly listeners = new Set<() => void>();
   private slotsInUse = 0;
   private memoryInUse = 0;
   private readonly gpusInUse = new Set<string>();
@@ -74,6 +75,18 @@ export class LocalRoom {
     this.slotsInUse -= held.taker.slots;
     this.memoryInUse -= held.taker.memoryBytes;
     for (const gpu of held.gpus ?? []) this.gpusInUse.delete(gpu);
+  }
+
+  /** Before the report of whoever has it. To release it once more does nothing. */
+  giveEarly(place: Place): void {
+    this.release(place);
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Called when room has come before a report. The answer takes it back. */
+  onEarly(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   get used(): number {

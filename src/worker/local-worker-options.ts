@@ -2,6 +2,7 @@ import type { Action } from "../action/action.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { Extent } from "./local-room.js";
+import type { LocalStops } from "./local-stops.js";
 
 export interface LocalWorkerOptions {
   readonly actions: readonly Action[];
@@ -19,6 +20,8 @@ export interface LocalWorkerOptions {
   readonly workspaces?: Workspaces;
   /** For $DARUMA_API_URL; empty where there is no server. A server knows its own only once it listens. */
   readonly apiUrl?: string | (() => string);
+  /** Knows the signals that come to steps and to this process alike. Missing: whoever gets the reports knows them. */
+  readonly stops?: LocalStops;
   /** People are told what the machine lacks, while attempts wait for it. */
   readonly tell?: (text: string) => void;
 }

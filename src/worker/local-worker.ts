@@ -15,7 +15,14 @@ import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
-import { hasFailedItself, notWritten, thrownFacts, withShortTexts, workspaceFacts } from "./attempt-facts.js";
+import {
+  hasFailedItself,
+  notKept,
+  notWritten,
+  thrownFacts,
+  withShortTexts,
+  workspaceFacts,
+} from "./attempt-facts.js";
 import { lackOf } from "./attempt-lacks.js";
 import { removeIfThere, writeUsage } from "./attempt-leavings.js";
 import { AttemptLogs } from "./attempt-logs.js";
@@ -124,12 +131,15 @@ export class LocalWorker implements Worker {
 
   async execute(given: Assignment, place: Place | null, signal: AbortSignal): Promise<Report> {
     const assignment = place?.gpus === undefined ? given : { ...given, gpus: place.gpus };
-    const { clock } = this.options;
+    const { clock, stops } = this.options;
     const startedAt = clock.elapsed();
     const ended = await this.attempt(assignment, signal).catch((error: unknown) => ({
-      result: this.notKept(assignment, error),
+      result: notKept(error, this.redactorFor(assignment)),
     }));
-    return { ...ended, durationMs: Math.round(clock.elapsed() - startedAt) };
+    const report = { ...ended, durationMs: Math.round(clock.elapsed() - startedAt) };
+    // Others may have its room while it is not known how it has ended.
+    const giveRoom = (): void => (place === null ? undefined : this.room.giveEarly(place));
+    return stops === undefined ? report : stops.judge(report, { assignment, signal, giveRoom });
   }
 
   /** What ran in a process that is gone has gone with it. */
@@ -137,9 +147,8 @@ export class LocalWorker implements Worker {
     return null;
   }
 
-  /** Room appears only with a report. */
-  onRoom(_listener: () => void): () => void {
-    return () => {};
+  onRoom(listener: () => void): () => void {
+    return this.room.onEarly(listener);
   }
 
   /** Hears what attempts print, as they print it. */
@@ -294,15 +303,6 @@ export class LocalWorker implements Worker {
     const logError = await logs.close(signal);
     const [exceeded, used] = [limits.judge(result), limits.used(result)];
     return { result, workspace, declared, tails: logs.tails, exceeded, used, logError };
-  }
-
-  /** The last resort: nobody waits for an attempt that rejects. */
-  private notKept(assignment: Assignment, error: unknown): Outcome {
-    const { message, ...facts } = notWritten("what the attempt left", error);
-    return {
-      kind: "failed",
-      facts: { ...facts, message: this.redactorFor(assignment).redact(message) },
-    };
   }
 
   /** The facts without secrets, and a summary of them beside the logs. */

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "vitest";
+import type { Refusal } from "../../src/cluster/provider.js";
 import { POLL_MS } from "../../src/host/clusters/cluster-keeper.js";
 import { EXCLUDED_MS, LOST_SUBMIT_MS, NO_PILOT_MS } from "../../src/host/clusters/reconcile.js";
 import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 
 const LONG = { memoryBytes: 1024 ** 2, runtimeMs: 55 * 60_000 };
 
-const NO_SUCH_NODES = {
-  ...{ refused: "TOO_BIG", message: "Requested node configuration is not available", retryable: false },
-} as const;
+const NO_SUCH_NODES: Refusal = {
+  refused: "TOO_BIG",
+  message: "Requested node configuration is not available",
+  retryable: false,
+};
 
 /** A server with one allocation whose worker has come. */
 async function running() {

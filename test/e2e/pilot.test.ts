@@ -1,14 +1,5 @@
 import { spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -16,6 +7,7 @@ import { commandLine, runCli } from "../support/cli.js";
 import { DarumaProcess, eventually } from "../support/daruma-process.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
 import { childrenOf } from "../support/process-trial.js";
+import { processesWith } from "../support/processes-with.js";
 
 const servers = new LiveServers();
 const folder = mkdtempSync(join(tmpdir(), "daruma-pilot-"));
@@ -42,23 +34,6 @@ function fly(server: LiveServer, flags: readonly string[] = [], env: object = SL
   pilot.start();
   pilots.push(pilot);
   return pilot;
-}
-
-/** The processes of an attempt, and what starts them: whatever has this text in its environment or arguments. */
-function processesWith(text: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const [environment, line] = ["environ", "cmdline"].map((file) =>
-          readFileSync(`/proc/${pid}/${file}`, "utf8"),
-        );
-        return environment!.includes(text) || line!.includes(text);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
 }
 
 /** A control group of version 1 or 2 that this process may make; null: it may not. */

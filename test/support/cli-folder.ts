@@ -98,6 +98,10 @@ export class RunningCli {
     this.ended = new Promise((resolve) => this.child.on("close", (code, signal) => resolve(code ?? signal)));
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

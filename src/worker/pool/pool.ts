@@ -154,7 +154,11 @@ export class WorkerPool implements Worker {
 
   onRoom(listener: () => void): () => void {
     this.book.roomListeners.add(listener);
-    return () => this.book.roomListeners.delete(listener);
+    const forget = this.options.local.onRoom(listener);
+    return () => {
+      forget();
+      this.book.roomListeners.delete(listener);
+    };
   }
 
   endLeftovers(token: string): Promise<void> {

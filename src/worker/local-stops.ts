@@ -1,0 +1,36 @@
+import type { ProcessHost } from "../action/process/process-host.js";
+import type { TimerPort } from "./attempt-timers.js";
+import { readAllocation } from "./machine/allocation-environment.js";
+import { StopWindow } from "./stop-window.js";
+import type { Assignment, Report } from "./worker.js";
+
+interface JudgedLocally {
+  readonly assignment: Pick<Assignment, "resources">;
+  /** Aborted when the engine stops, or nobody wants the attempt any more. */
+  readonly signal: AbortSignal;
+  /** Called before it takes time. */
+  readonly giveRoom: () => void;
+}
+
+/** A scheduler that ends an allocation signals all processes in it: the steps, and a moment later the engine beside them. */
+export class LocalStops {
+  private readonly inAllocation: boolean;
+
+  constructor(
+    private readonly processes: Pick<ProcessHost, "stops">,
+    private readonly clock: TimerPort,
+    env: { readonly [name: string]: string | undefined },
+  ) {
+    this.inAllocation = readAllocation(env).allocation !== null;
+  }
+
+  /** The report as it is, or that the engine's end has stopped the attempt. Outside of an allocation nothing waits. */
+  async judge(report: Report, { assignment, signal, giveRoom }: JudgedLocally): Promise<Report> {
+    const { processes, clock, inAllocation } = this;
+    if (!inAllocation || report.exitedAt === undefined) return report;
+    giveRoom();
+    const window = new StopWindow({ drain: signal, end: signal, processes, inAllocation }, clock);
+    const judged = await window.judge(report, (assignment.resources?.nodes ?? 1) > 1);
+    return judged === report ? report : { ...report, result: { kind: "stopped" } };
+  }
+}
