@@ -17,7 +17,7 @@ export function ledHere(
     failureSource: failureSourceOf(run, job, readArtifact),
     ...(retry === null ? {} : { retry }),
     ...(job.hint === null ? {} : { hint: job.hint }),
-    ...(earlierFiles === null ? {} : { earlierFiles }),
+    ...(earlierFiles.length === 0 ? {} : { earlierFiles }),
   };
 }
 
@@ -45,9 +45,8 @@ function failureSourceOf(run: Run, job: Job, readArtifact: ReadArtifact): Failur
   };
 }
 
-/** Its own last failure, in this visit or before a person had it run again; an `if` that failed was no attempt. */
 function retryOf(job: Job, readArtifact: ReadArtifact): RetryMaterial | null {
-  const error = job.error ?? job.failedBefore;
+  const { ownFailure: error } = job;
   if (error === null || error.attempt === null) return null;
   const { attempt, signature, diff_hash, changed_files } = error;
   const repairs = repairsOf(job, readArtifact).map(toldRepair);

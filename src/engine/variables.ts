@@ -50,8 +50,7 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
 /** The failure that led to the visit, the job's own last one as `retry`, and what a person told it; null: none of these. */
 function failureSeenBy(job: Job, read: ReadArtifact): Json {
   const led = openFailureOf(job);
-  const own = job.error ?? job.failedBefore;
-  const { hint } = job;
+  const { ownFailure: own, hint } = job;
   if (led === null && own === null && hint === null) return null;
   return {
     ...(led === null ? {} : ledVariable(led, read)),

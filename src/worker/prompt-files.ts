@@ -37,7 +37,7 @@ export function writePrompt(
     upstream: material.upstream,
     retry: retryPart(base, assignment, redactor),
     hint: hintTold(assignment, redactor),
-    earlierFiles: assignment.earlierFiles ?? null,
+    earlierFiles: assignment.earlierFiles ?? [],
   };
   const { text, system, manifest } = assemblePrompt(input);
   const files = promptArtifact(base, assignment);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { AttemptPrompt } from "../action/action.js";
+import { previousPatch } from "../core/model/files-policy.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import type { AttemptFiles } from "./attempt-environment.js";
@@ -18,12 +19,13 @@ interface Told {
 /** Write it into files beside the attempt's other files; a first attempt that no failure led to has none of them. */
 export function tellAttempt(base: string, assignment: Assignment, redactor: Redactor): Told {
   const context = writeFailureContext(base, assignment);
-  const { promptMaterial, variables, earlierFiles } = assignment;
+  const { promptMaterial, variables, earlierFiles = [] } = assignment;
+  const patch = previousPatch(earlierFiles);
   const files = {
     failureContext: context?.file ?? null,
     retryContext: writeRetryContext(base, assignment, redactor),
     hint: hintTold(assignment, redactor)?.text ?? null,
-    previousPatch: earlierFiles?.patch ? join(runFolder(base, assignment.runId), earlierFiles.patch) : null,
+    previousPatch: patch === null ? null : join(runFolder(base, assignment.runId), patch),
   };
   return {
     files,

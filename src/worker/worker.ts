@@ -75,7 +75,7 @@ export interface Assignment {
   /** What somebody tells the step for this attempt. */
   readonly hint?: Hint;
   /** Where the changes of its earlier attempts are, where it may look for them. */
-  readonly earlierFiles?: EarlierFiles;
+  readonly earlierFiles?: readonly EarlierFiles[];
   /** For a step of the run's workspace; `cwd` is relative to it then. */
   readonly workspace?: AssignedWorkspace;
   /** For actions that are told something in words: what goes into their prompt beside their own keys. */

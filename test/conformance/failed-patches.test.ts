@@ -23,7 +23,7 @@ const left = (patch: string | null | undefined, changedFiles = ["junk.txt"]): Ou
 });
 
 async function seenBy(outcomes: readonly Outcome[], text = HEALED) {
-  const seen: (EarlierFiles | undefined)[] = [];
+  const seen: (readonly EarlierFiles[] | undefined)[] = [];
   const run = await trial(text, {
     edit: ({ earlierFiles }, nth) => {
       seen.push(earlierFiles);
@@ -55,13 +55,15 @@ describe("the patch of a failed attempt", () => {
     expect(seen).toEqual([
       undefined,
       undefined,
-      {
-        state: "fresh",
-        files: ["junk.txt"],
-        attempts: [1, 2],
-        patch: "patches/attempts/2",
-        aside: null,
-      },
+      [
+        {
+          state: "fresh",
+          step: null,
+          files: ["junk.txt"],
+          attempts: [1, 2],
+          patch: "patches/attempts/2",
+        },
+      ],
     ]);
     expect(run.events("rebuild.started")[0]).not.toHaveProperty("leftover");
   });
@@ -69,14 +71,14 @@ describe("the patch of a failed attempt", () => {
   it("is null where it was too large, and missing where nothing was left", async () => {
     const large = await seenBy([left(null), left(null), ok("edit")]);
     expect(large.run.events("attempt.failed").map(({ patch }) => patch)).toEqual([null, null]);
-    expect(large.seen[2]).toMatchObject({ state: "fresh", attempts: [1, 2], patch: null });
+    expect(large.seen[2]).toMatchObject([{ state: "fresh", attempts: [1, 2], patch: null }]);
     const nothing = await seenBy([{ exit: 1 }, { exit: 1 }, ok("edit")]);
     expect(nothing.run.events("attempt.failed")[0]).not.toHaveProperty("patch");
-    expect(nothing.seen[2]).toMatchObject({ state: "fresh", attempts: [], files: [], patch: null });
+    expect(nothing.seen[2]).toMatchObject([{ state: "fresh", attempts: [], files: [], patch: null }]);
   });
 
   it("is not there where another server goes on in a folder of its own", async () => {
-    const seen: (EarlierFiles | undefined)[] = [];
+    const seen: (readonly EarlierFiles[] | undefined)[] = [];
     const outcomes = [left("patches/attempts/1"), ok("edit")];
     const queue = `workspace: {}
 queue: { max_attempts: 2, classes: [application], backoff: { mode: fixed, delay_ms: 60000 } }
@@ -93,7 +95,7 @@ steps:
     stage.workspaces.elsewhere = { path: "/b/trees/1", home: "home-b", host: "b", moved: [] };
     await stage.resume();
     expect((await stage.rest()).run.status).toBe("completed");
-    expect(seen[1]).toMatchObject({ state: "fresh", files: ["junk.txt"], attempts: [1], patch: null });
+    expect(seen[1]).toMatchObject([{ state: "fresh", files: ["junk.txt"], attempts: [1], patch: null }]);
   });
 
   it("is made of a lost attempt before a reset replaces its tree", async () => {
@@ -108,6 +110,6 @@ steps:
     expect(run.events("rebuild.started")[0]!.leftover).toEqual(lost);
     const patch = `patches/partial/j${lost.job}_a1.patch`;
     expect(run.events("rebuild.finished")[0]!.partial).toEqual({ ...lost, patch, files: 1 });
-    expect(seen[1]).toMatchObject({ state: "fresh", attempts: [1], patch });
+    expect(seen[1]).toMatchObject([{ state: "fresh", attempts: [1], patch }]);
   });
 });

@@ -44,10 +44,13 @@ describe("a goto that keeps the files", () => {
       { since: "pinned", ordinal: 1 },
       { since: "commit-first", ordinal: 2 },
     ]);
-    const aside = { step: "review", attempt: 1, patch: `patches/partial/j${run.job("review").id}_a1.patch` };
+    const patch = `patches/partial/j${run.job("review").id}_a1.patch`;
     expect(seen.map(({ earlierFiles }) => earlierFiles)).toEqual([
       undefined,
-      { state: "kept", files: ["first"], attempts: [], patch: null, aside },
+      [
+        { state: "kept", step: null, files: ["first"], attempts: [], patch: null },
+        { state: "set_aside", step: "review", files: [], attempts: [1], patch },
+      ],
     ]);
   });
 
@@ -164,7 +167,7 @@ describe("where nothing is said", () => {
     });
     expect(cuts(restored)).toEqual([[1, 2]]);
     const patch = "patches/previous/rebuild-1.patch";
-    expect(seen[1]).toMatchObject({ since: "pinned", earlierFiles: { state: "taken_back", patch } });
+    expect(seen[1]).toMatchObject({ since: "pinned", earlierFiles: [{ state: "taken_back", patch }] });
   });
 
   it.each([
@@ -212,13 +215,10 @@ describe("a way back that restores the files", () => {
     ]);
     expect(cuts(run)).toEqual([[1, 3]]);
     expect(run.events("rebuild.started").map(({ replay }) => replay)).toEqual([[2]]);
-    expect(seen[1]!.earlierFiles).toEqual({
-      state: "taken_back",
-      files: ["a", "mend"],
-      attempts: [],
-      patch: "patches/previous/rebuild-1.patch",
-      aside: null,
-    });
+    const patch = "patches/previous/rebuild-1.patch";
+    expect(seen[1]!.earlierFiles).toEqual([
+      { state: "taken_back", step: null, files: ["a", "mend"], attempts: [], patch },
+    ]);
   });
 
   it("after rounds that kept them takes all of them back", async () => {
@@ -285,14 +285,11 @@ describe("an operator who goes back to an agent", () => {
     expect(policies(run)).toEqual(["keep", "keep"]);
     expect(cuts(run)).toEqual([undefined, undefined]);
     expect(seen[2]).toMatchObject({ since: "commit-second", ordinal: 3 });
-    const aside = { step: "review", attempt: 2, patch: `patches/partial/j${run.job("review").id}_a2.patch` };
-    expect(seen[2]!.earlierFiles).toEqual({
-      state: "kept",
-      files: ["first", "second"],
-      attempts: [],
-      patch: null,
-      aside,
-    });
+    const patch = `patches/partial/j${run.job("review").id}_a2.patch`;
+    expect(seen[2]!.earlierFiles).toEqual([
+      { state: "kept", step: null, files: ["first", "second"], attempts: [], patch: null },
+      { state: "set_aside", step: "review", files: [], attempts: [2], patch },
+    ]);
   });
 
   it.each([{}, { files: "restore" as const }])("and says %j takes its files back", async (said) => {
@@ -302,7 +299,7 @@ describe("an operator who goes back to an agent", () => {
     const run = await (await stage.resume()).rest();
     expect(policies(run)).toEqual(["keep", "restore"]);
     expect(cuts(run)).toEqual([undefined, [1, 2]]);
-    expect(seen[2]).toMatchObject({ since: "pinned", earlierFiles: { state: "taken_back" } });
+    expect(seen[2]).toMatchObject({ since: "pinned", earlierFiles: [{ state: "taken_back" }] });
   });
 
   it("is refused with files to keep where the run has no workspace", async () => {

@@ -12,6 +12,7 @@ import {
 import { type LedBy, ledBy, ledByNow } from "../model/led-by.js";
 import { newBarrier } from "../model/new-run.js";
 import { change, isInRecovery, isSettled, type Job, jobById, type Run, type Scope } from "../model/run.js";
+import { leftInVisit } from "./earlier-files.js";
 import { addBranch } from "./evolve-scopes.js";
 import { goBackInTree, keepTreeFor, takeBackLeftover } from "./evolve-tree.js";
 
@@ -31,7 +32,7 @@ export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.ope
     ledBy: byOperator ? ledByNow(run, target) : failureOf(run, target, event),
     byFailure: event.from !== null,
     byOperator,
-    failedBefore: byOperator ? (target.error ?? target.failedBefore) : null,
+    ownFailure: byOperator ? target.ownFailure : null,
     hint: byOperator ? target.hint : null,
   });
   const added = event.members.map((id) => jobById(run, id));
@@ -117,6 +118,7 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   for (const id of event.retired) retire(run, jobById(run, id));
   const invalidated = event.invalidated.map((id) => jobById(run, id));
   const byOperator = [...barrier.targets.values()].some((how) => how.byOperator);
+  const left = new Map([...barrier.targets.keys()].map((job) => [job, leftInVisit(run, job)]));
   for (const job of invalidated) {
     const { visit } = job;
     invalidate(run, job);
@@ -127,10 +129,10 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   }
   for (const [job, how] of barrier.targets) {
     job.ledBy = how.ledBy;
-    job.failedBefore = how.failedBefore;
+    job.ownFailure = how.ownFailure;
     job.hint = how.hint;
   }
-  if (run.definition.workspace !== null) goBackInTree(run, barrier, cutOff);
+  if (run.definition.workspace !== null) goBackInTree(run, barrier, cutOff, left);
   for (const [job, how] of barrier.targets) if (how.byOperator) job.scope.abandoned = false;
   for (const job of invalidated) rebuild(job);
 }

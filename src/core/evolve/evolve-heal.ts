@@ -4,7 +4,16 @@ import { NEW_HEAL_STATE } from "../model/heal-state.js";
 import { hintIn } from "../model/led-by.js";
 import { change, type Job, jobById, type Run } from "../model/run.js";
 import type { WorkspaceState } from "../model/workspace-state.js";
-import { beginAfresh, finishSetAside, leavePatchesBehind, startSetAside } from "./evolve-tree.js";
+import {
+  beginAfresh,
+  keptOf,
+  knownBefore,
+  leaveFresh,
+  leavePatchesBehind,
+  ownersOf,
+  takeAway,
+} from "./earlier-files.js";
+import { finishSetAside, startSetAside } from "./evolve-tree.js";
 
 export function evolveHeal(run: Run, event: HealEvent, at: number): void {
   const { workspace } = run;
@@ -50,8 +59,7 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
     case "workspace.promoted":
       return promote(run, event.path);
     case "workspace.discarded":
-      workspace.rebuild = null;
-      return;
+      return discard(run);
   }
 }
 
@@ -97,6 +105,7 @@ function startRebuild(run: Run, event: EventOf<"rebuild.started">): void {
     built: false,
     path: null,
     leftover: null,
+    before: null,
     moved: [],
   };
   const barrier = event.barrier === null ? undefined : run.barriers.get(event.barrier);
@@ -119,14 +128,33 @@ function finishRebuild(run: Run, event: EventOf<"rebuild.finished">): void {
   if (rebuild.barrier !== null) return;
   change(run, rebuild.job, (job) => {
     job.reset = null;
-    if (event.ok) beginAfresh(job, event.partial ?? null);
+    if (!event.ok) return;
+    rebuild.before = knownBefore(job);
+    beginAfresh(job, event.partial ?? null);
   });
 }
 
+/** Its job is where it was before. */
+function discard({ workspace }: Run): void {
+  const { rebuild } = workspace;
+  workspace.rebuild = null;
+  if (rebuild?.before != null && rebuild.job.visit === rebuild.visit) leaveFresh(rebuild.job, rebuild.before);
+}
+
 /** What was left in the old tree has gone with it; where a goto has taken it back, so has every failure's claim. */
-function promote({ workspace }: Run, path: string): void {
-  renameCheckpoints(workspace, workspace.rebuild?.moved ?? []);
-  if (workspace.rebuild?.barrier !== null) workspace.mending = [];
+function promote(run: Run, path: string): void {
+  const { workspace } = run;
+  const { leftover, rebuild } = workspace;
+  renameCheckpoints(workspace, rebuild?.moved ?? []);
+  if (leftover !== null) {
+    const barrier = rebuild?.barrier == null ? undefined : run.barriers.get(rebuild.barrier);
+    // Who goes on in it has been told, or will be when the barrier has closed.
+    const owners = ownersOf(run, leftover).filter(
+      (job) => job !== rebuild?.job && !barrier?.members.has(job),
+    );
+    takeAway(owners, leftover, { state: "set_back", patch: keptOf(run, leftover)?.patch ?? null });
+  }
+  if (rebuild?.barrier !== null) workspace.mending = [];
   workspace.leftover = null;
   workspace.path = path;
   workspace.rebuild = null;
@@ -136,8 +164,11 @@ function promote({ workspace }: Run, path: string): void {
  * What was tried out beside the old workspace is gone with it, and what attempts left stays behind: the new one holds the
  * checkpoints and nothing else. A failure that is being mended has the new one as it had the old one.
  */
-function move({ workspace, jobs }: Run, event: EventOf<"workspace.moved">): void {
+function move(run: Run, event: EventOf<"workspace.moved">): void {
+  const { workspace, jobs } = run;
   for (const job of jobs) leavePatchesBehind(job);
+  const { leftover } = workspace;
+  if (leftover !== null) takeAway(ownersOf(run, leftover), leftover, { state: "fresh", patch: null });
   renameCheckpoints(workspace, event.moved ?? []);
   workspace.path = event.path;
   workspace.home = homeOf(event);

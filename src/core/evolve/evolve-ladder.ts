@@ -192,12 +192,14 @@ function retryJobs(run: Run, event: Payload<"jobs.retried">): void {
   if (run.status === "held") run.status = "running";
   const all = [...event.jobs, ...event.reblocked].map((id) => jobById(run, id));
   for (const job of all) {
-    const { settledAs, ledBy: led, visit, visitFor, outcomeDueSince } = job;
-    const failed = job.error ?? job.failedBefore;
+    const { settledAs, visit, visitFor, outcomeDueSince } = job;
+    const { ledBy: led, ownFailure, earlierFiles, leftBehind } = job;
     invalidate(run, job);
     job.outcomeDueSince = outcomeDueSince;
     job.ledBy = led;
-    job.failedBefore = failed;
+    job.ownFailure = ownFailure;
+    job.earlierFiles = earlierFiles;
+    job.leftBehind = leftBehind;
     // A hold that a run list waits for.
     job.visitFor = visitFor;
     carryRouteOn(job, visit);

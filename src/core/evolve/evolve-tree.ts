@@ -1,14 +1,11 @@
 import { beginRound } from "../failure/rounds.js";
 import type { Barrier } from "../model/barrier.js";
-import type { EventOf, KeptLeftover } from "../model/events.js";
-import { traitsOf } from "../model/failure.js";
+import type { EventOf } from "../model/events.js";
 import type { LeftBehind } from "../model/files-policy.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import type { Leftover, MendedVisit, RunCheckpoint, WorkspaceState } from "../model/workspace-state.js";
-import { treeKeeper } from "../model/workspace-turn.js";
-
-/** More than a prompt has room for. */
-const MAX_NAMED_FILES = 50;
+import { isHalfDone, treeKeeper } from "../model/workspace-turn.js";
+import { goOnUnfinished, ownersOf, takeAway, tellSetAside, tellWayBack } from "./earlier-files.js";
 
 /** An attempt begins in the tree. A failure that it does not mend has let go of it. */
 export function enterTree(run: Run, job: Job): void {
@@ -35,13 +32,21 @@ export function leaveInTree(run: Run, job: Job, lost: boolean): void {
   workspace.mending = [...before, { job, visit: job.visit }, ...after];
   const found = leftoverIn(workspace, workspace.runningIn);
   const amongOthers = found !== null && (found.job !== job || found.amongOthers);
-  setLeftover(run, workspace.runningIn, { job, attempt: job.attempt, lost, amongOthers });
+  const leftover = { job, attempt: job.attempt, lost, amongOthers };
+  setLeftover(run, workspace.runningIn, leftover);
+  if (!lost) return;
+  // Another server has built the workspace anew meanwhile.
+  if (workspace.runningIn === "left_behind") takeAway([job], leftover, { state: "fresh", patch: null });
+  else if (!isHalfDone(run, leftover)) goOnUnfinished(job);
 }
 
 /** The checkpoint has all that is in the tree, what the attempt found there too; some leave none. */
 export function completeInTree(run: Run, job: Job): void {
   const { workspace } = run;
   if (workspace.running !== job) return;
+  // In the run's own tree it has what others had left, too.
+  if (workspace.runningIn === null) for (const failed of workspace.mending) failed.job.leftBehind = null;
+  job.leftBehind = null;
   workspace.mending = othersIn(workspace, job);
   setLeftover(run, workspace.runningIn, job.step.atEnd === null ? null : changesOf(job));
 }
@@ -74,57 +79,19 @@ export function keepTreeFor({ workspace }: Run, barrier: Barrier): void {
       workspace.mending = [...othersIn(workspace, job), { job, visit: job.visit, sentBack: true }];
 }
 
-/** The barrier has closed: its targets begin a visit, and find the files kept or taken back. */
-export function goBackInTree(run: Run, barrier: Barrier, cutOff: readonly RunCheckpoint[]): void {
-  const { workspace } = run;
+/** The barrier has closed: its targets begin a visit, and find the files kept or taken back. `left`: by them, before. */
+export function goBackInTree(
+  run: Run,
+  barrier: Barrier,
+  cutOff: readonly RunCheckpoint[],
+  left: ReadonlyMap<Job, LeftBehind>,
+): void {
   keepTreeFor(run, barrier);
   takeBackLeftover(run, barrier);
   if (barrier.restored?.ok === false) return;
-  const kept = barrier.files === "keep";
-  for (const job of barrier.targets.keys()) {
-    if (!job.step.definition.usesWorkspace) continue;
-    const own = kept ? workspace.checkpoints.filter((each) => each.job === job && !each.superseded) : cutOff;
-    const patch = barrier.restored?.previous ?? null;
-    if (!kept && patch === null && own.length === 0) continue;
-    const state = kept ? "kept" : "taken_back";
-    job.earlierFiles = { state, files: namesIn(own), attempts: [], patch, aside: null };
-  }
+  for (const job of barrier.targets.keys())
+    if (job.step.definition.usesWorkspace) tellWayBack(run, job, barrier, cutOff, left.get(job)!);
 }
-
-/** What is in the tree once the attempt has failed; a lost one tells nothing of it. */
-export function leftBehindBy(
-  job: Job,
-  { attempt, error, patch }: EventOf<"attempt.failed">,
-): LeftBehind | null {
-  if (error.diff_hash === null) return traitsOf(error.class).lost ? job.leftBehind : null;
-  const attempts = [...(job.leftBehind?.attempts ?? []), attempt];
-  return { attempts, files: error.changed_files, patch: patch ?? null };
-}
-
-/** The job goes on in a fresh workspace: what it had left is not there. */
-export function beginAfresh(job: Job, partial: KeptLeftover | null): void {
-  const { attempts, files, patch } = job.leftBehind ?? { attempts: [], files: [], patch: null };
-  const own = partial?.job === job.id ? partial : null;
-  job.earlierFiles = {
-    state: "fresh",
-    files,
-    attempts: own === null || attempts.includes(own.attempt) ? attempts : [...attempts, own.attempt],
-    patch: own?.patch ?? patch,
-    aside: null,
-  };
-  job.leftBehind = null;
-}
-
-/** What was kept of files that are not there any more lies in the other output folder. */
-export function leavePatchesBehind(job: Job): void {
-  if (job.earlierFiles !== null) job.earlierFiles = { ...job.earlierFiles, patch: null, aside: null };
-  if (job.leftBehind !== null) job.leftBehind = { ...job.leftBehind, patch: null };
-}
-
-function namesIn(checkpoints: readonly RunCheckpoint[]): string[] {
-  return [...new Set(checkpoints.flatMap(({ changed_files: names }) => names))].slice(0, MAX_NAMED_FILES);
-}
-
 function othersIn({ mending }: WorkspaceState, job: Job): MendedVisit[] {
   return mending.filter((failed) => failed.job !== job);
 }
@@ -151,17 +118,17 @@ export function startSetAside(run: Run, event: EventOf<"set_aside.started">): vo
 
 export function finishSetAside(run: Run, event: EventOf<"set_aside.finished">, at: number): void {
   const { workspace } = run;
-  const rebuild = workspace.aside?.rebuild ?? null;
+  const { leftover, rebuild } = workspace.aside ?? {};
   workspace.aside = null;
   if (!event.ok) return;
-  setLeftover(run, rebuild, null);
+  setLeftover(run, rebuild ?? null, null);
   const { job, attempt, patch, files } = event;
-  if (patch === null) return;
+  if (patch === null || leftover === undefined) return;
   workspace.partials.push({ job, attempt, patch, files, at });
+  const owners = rebuild == null ? ownersOf(run, leftover) : [leftover.job];
+  takeAway(owners, leftover, { state: leftover.lost ? "lost" : "set_back", patch });
   const next = jobById(run, event.for);
-  const { id: step } = jobById(run, job).step.definition;
-  if (next.earlierFiles !== null)
-    next.earlierFiles = { ...next.earlierFiles, aside: { step, attempt, patch } };
+  if (leftover.job !== next) tellSetAside(next, leftover.job.step.definition.id, { attempt, patch });
 }
 
 /** In the run's own tree (null), or in the fresh workspace of this id. */

@@ -24,6 +24,7 @@ import { IS_LAST_ERROR } from "../model/last-error.js";
 import { change, type Job, jobById, type Run, reuseKey } from "../model/run.js";
 import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
+import { leftBehindBy } from "./earlier-files.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
 import { closeBarrier, openBarrier } from "./evolve-barrier.js";
 import { noteInBook } from "./evolve-book.js";
@@ -43,7 +44,7 @@ import {
 } from "./evolve-run.js";
 import { decideJoin, openScopes } from "./evolve-scopes.js";
 import { noteRecovery } from "./evolve-tally.js";
-import { completeInTree, enterTree, leaveInTree, leftBehindBy, noteRound } from "./evolve-tree.js";
+import { completeInTree, enterTree, leaveInTree, noteRound } from "./evolve-tree.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
@@ -170,6 +171,7 @@ export function evolve(run: Run, event: Event, at: number): void {
         job.leftBehind = leftBehindBy(job, event);
         job.used = { memoryBytes: event.peak_memory_bytes ?? null, runtimeMs: event.duration_ms };
         if (!traitsOf(event.error.class).lost) {
+          job.ownFailure = event.error;
           job.outcomeDueSince = null;
           forgetRepairs(job);
         }
@@ -380,6 +382,7 @@ function endStoppedAttempt(run: Run, job: Job, at: number): void {
 function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   const job = jobById(run, event.job);
   job.climbed = event.considered;
+  if (event.rung !== "restart" && job.error?.attempt != null) job.ownFailure = job.error;
   if (IS_LAST_ERROR[event.rung] && job.error !== null && job.step.atEnd === null)
     job.scope.lastError = job.error;
 }

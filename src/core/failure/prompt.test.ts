@@ -13,7 +13,7 @@ const input = (part: Partial<PromptInput> = {}): PromptInput => ({
   upstream: [],
   retry: null,
   hint: null,
-  earlierFiles: null,
+  earlierFiles: [],
   ...part,
 });
 

@@ -39,7 +39,7 @@ export interface PromptInput {
   /** The failure that led here. */
   readonly failure: FailureContextInput | null;
   readonly hint: HintTold | null;
-  readonly earlierFiles: EarlierFiles | null;
+  readonly earlierFiles: readonly EarlierFiles[];
   readonly upstream: readonly UpstreamText[];
   /** What is known of the attempt before this one in the same visit. */
   readonly retry: RetryPart | null;

@@ -1,4 +1,4 @@
-import type { EarlierFiles } from "../model/files-policy.js";
+import { type EarlierFiles, previousPatch } from "../model/files-policy.js";
 import type { EarlierRound } from "../model/led-by.js";
 import { headerValue } from "./context-envelope.js";
 import type { FailureContextInput } from "./failure-context.js";
@@ -6,17 +6,19 @@ import { shortSignature } from "./short-signature.js";
 
 const MAX_NAME_CHARS = 60;
 const MAX_FILES_NAMED = 5;
+/** Patches that went before the last ones are among the artifacts. */
+const MAX_FILES_TOLD = 6;
 const SHORT_HASH_CHARS = 8;
 
 /** Why a step is asked to work, in plain words; empty where nothing has failed before. */
 export function whyAsked(
   failure: Pick<FailureContextInput, "route" | "round" | "sourceStep" | "earlier"> | null,
-  files: EarlierFiles | null,
+  files: readonly EarlierFiles[],
 ): readonly string[] {
   const again = failure !== null && isAskedAgain(failure);
   const why = [
     ...(failure === null ? [] : [reasonOf(failure, again)]),
-    ...(files === null ? [] : [filesSentence(files), ...asideSentence(files)]),
+    ...filesSentences(files, failure !== null),
   ];
   if (why.length === 0) return [];
   const heading = again || failure === null ? "why you are asked again" : "why you are asked";
@@ -56,25 +58,45 @@ function reasonOf(
   return `The step ${step} failed, and that is why this step runs.`;
 }
 
-function filesSentence({ state, files, attempts, patch }: EarlierFiles): string {
-  const where = patch === null ? "" : "; they are in $DARUMA_PREVIOUS_PATCH";
-  switch (state) {
-    case "kept":
-      if (files.length === 0) return "You had changed no files in the working folder.";
-      return `Your earlier changes are in the working folder${counted(files)}. Continue from them; do not begin anew.`;
-    case "taken_back":
-      return `Your earlier changes were taken back${where}${counted(files)}. The text below is about them.`;
-    case "fresh":
-      return `This is a fresh working folder. The changes of ${attemptsText(attempts)}${named(files)} are not in it${where}.`;
-  }
+function filesSentences(earlier: readonly EarlierFiles[], hasFailure: boolean): string[] {
+  const previous = previousPatch(earlier);
+  const where = ({ patch }: EarlierFiles): string =>
+    patch === null
+      ? ""
+      : `; they are in ${patch === previous ? "$DARUMA_PREVIOUS_PATCH" : `the artifact ${patch}`}`;
+  const told = earlier.filter((each, at) => each.state !== "unfinished" || !earlier.slice(at).some(isGone));
+  return told.slice(-MAX_FILES_TOLD).map((each, at, all) => {
+    const { state, step, files, attempts, patch } = each;
+    switch (state) {
+      case "kept":
+        if (files.length === 0) return "You had changed no files in the working folder.";
+        return `Your earlier changes are in the working folder${counted(files)}. Continue from them; do not begin anew.`;
+      case "taken_back": {
+        const about = hasFailure ? " The text below is about them." : "";
+        return `Your earlier changes were taken back${where(each)}${counted(files)}.${about}`;
+      }
+      case "unfinished":
+        return `${capitalised(attemptsText(attempts))} ended in the middle of the work, through no fault of yours. What you did is in the working folder; continue from it.`;
+      case "set_aside":
+        return `What ${attemptsText(attempts)} of \`${headerValue(step ?? "", MAX_NAME_CHARS)}\` left is not there${patch === null ? "" : `; it is in the artifact ${patch}`}.`;
+      default: {
+        const before = all.slice(0, at).findLast(isGone)?.state;
+        const lead = state !== "lost" && state === before ? "" : `${goneText(each)} `;
+        return `${lead}The changes of ${attemptsText(attempts)}${named(files)} are not in it${where(each)}.`;
+      }
+    }
+  });
 }
 
-function asideSentence({ aside }: EarlierFiles): readonly string[] {
-  if (aside === null) return [];
-  const step = headerValue(aside.step, MAX_NAME_CHARS);
-  return [
-    `What attempt ${aside.attempt} of \`${step}\` left is not there; it is in the artifact ${aside.patch}.`,
-  ];
+function isGone({ state }: EarlierFiles): boolean {
+  return state === "fresh" || state === "lost" || state === "set_back";
+}
+
+function goneText({ state, attempts }: EarlierFiles): string {
+  if (state === "fresh") return "This is a fresh working folder.";
+  const back = "working folder went back to its last checkpoint";
+  if (state === "set_back") return `The ${back}.`;
+  return `Attempt ${attempts.at(-1)} ended in the middle of its work, through no fault of yours, and the ${back}.`;
 }
 
 function counted(files: readonly string[]): string {
@@ -91,6 +113,10 @@ function namesOf(files: readonly string[]): string {
   const shown = files.slice(0, MAX_FILES_NAMED).map((file) => headerValue(file, MAX_NAME_CHARS));
   const more = files.length - shown.length;
   return more === 0 ? shown.join(", ") : `${shown.join(", ")} and ${more} more`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function attemptsText(attempts: readonly number[]): string {

@@ -24,7 +24,7 @@ export interface BarrierTarget {
   readonly byFailure: boolean;
   /** An operator has asked for it, so that its new visit stands for the old one. */
   readonly byOperator: boolean;
-  readonly failedBefore: Failure | null;
+  readonly ownFailure: Failure | null;
   readonly hint: Hint | null;
 }
 

@@ -28,6 +28,7 @@ const NOTHING: ReadonlyMap<Json, readonly Output[]> = new Map(
 const NO_ANSWERS = Object.freeze({});
 const NO_VISITS: Job["requests"] = Object.freeze([]);
 const NO_REPAIRS: Job["repairs"] = Object.freeze([]);
+const NO_FILES: Job["earlierFiles"] = Object.freeze([]);
 const NO_SOURCES: Job["routedHere"] = new Set();
 const NO_OUTCOMES: Job["outcomes"] = new Map();
 const NEVER_VISITED: BeforeVisit = Object.freeze({
@@ -60,7 +61,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     repaired: false,
     outcomeDueSince: null,
     visit: 1,
-    earlierFiles: null,
+    earlierFiles: NO_FILES,
     leftBehind: null,
     entered: false,
     gate: OPEN_GATE,
@@ -88,7 +89,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     question: null,
     route: null,
     ledBy: null,
-    failedBefore: null,
+    ownFailure: null,
     repairs: NO_REPAIRS,
     hint: null,
     routedHere: NO_SOURCES,
@@ -177,7 +178,7 @@ export function forgetRepairs(job: Job): void {
 export function forgetTrouble(job: Job): void {
   job.error = null;
   job.failedOutput = null;
-  job.failedBefore = null;
+  job.ownFailure = null;
   job.repairs = NO_REPAIRS;
 }
 
@@ -224,7 +225,7 @@ export function beginVisit(job: Job): void {
   if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   job.restartsInVisit = 0;
   job.remediationsInVisit = 0;
-  job.earlierFiles = null;
+  job.earlierFiles = NO_FILES;
   job.leftBehind = null;
   job.error = null;
   job.failure = null;
@@ -234,7 +235,7 @@ export function beginVisit(job: Job): void {
   job.partOf = null;
   job.route = null;
   job.ledBy = null;
-  job.failedBefore = null;
+  job.ownFailure = null;
   job.failedOutput = null;
   job.repairs = NO_REPAIRS;
   job.hint = null;

@@ -12,8 +12,8 @@ export interface WhatLedHere {
   ledBy: LedBy | null;
   /** The JSON that its last failed attempt gave, in this visit. */
   failedOutput: Output | null;
-  /** Its own last failure before a person had it run again. */
-  failedBefore: Failure | null;
+  /** Its own last failure, in this visit or before a person had it run again; not of an attempt that was lost and is made again. */
+  ownFailure: Failure | null;
   /** What has been repaired since its last failure. */
   repairs: readonly Repair[];
   /** Until a new visit begins, or somebody acts on it again: a job that has settled makes no attempt before that. */

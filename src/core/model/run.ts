@@ -152,9 +152,9 @@ export interface Job extends WhatLedHere {
   /** Since this attempt no outcome is on record: lost and interrupted ones leave theirs to the next. */
   outcomeDueSince: number | null;
   visit: number;
-  /** What became of its changes in the workspace before its present visit, or before it began in a fresh workspace. */
-  earlierFiles: EarlierFiles | null;
-  /** What its failed attempts of this visit have left in the tree. */
+  /** What has become of changes that earlier attempts had made in the workspace, oldest first. */
+  earlierFiles: readonly EarlierFiles[];
+  /** What attempts of this visit that did not complete have left in the tree. */
   leftBehind: LeftBehind | null;
   /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;

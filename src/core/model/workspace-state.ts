@@ -1,5 +1,6 @@
 import type { Barrier } from "./barrier.js";
 import type { Checkpoint, KeptLeftover, MovedCheckpoint, WorkspaceHome, WorkspaceNote } from "./events.js";
+import type { KnownBefore } from "./files-policy.js";
 import type { GraphStep } from "./graph.js";
 import type { Job, Run, Scope } from "./run.js";
 
@@ -94,6 +95,8 @@ export interface Rebuild {
   built: boolean;
   path: string | null;
   leftover: Leftover | null;
+  /** What its job knew of its files before it began here. */
+  before: KnownBefore | null;
   /** The checkpoints that have another commit in it. */
   moved: readonly MovedCheckpoint[];
 }

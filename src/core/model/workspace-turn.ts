@@ -77,6 +77,6 @@ export function leftoverInTheWay(run: Run, job: Job): InTheWay | null {
 }
 
 /** A lost repair goes on in what it left: with it would go what it is to repair. */
-function isHalfDone(run: Run, leftover: Leftover | null): boolean {
+export function isHalfDone(run: Run, leftover: Leftover | null): boolean {
   return leftover?.lost === true && !leftover.amongOthers && run.definition.workspace?.onLost !== "keep";
 }
