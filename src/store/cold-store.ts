@@ -1,6 +1,6 @@
 import type { ChangeListeners } from "./change-listeners.js";
 import type { Store } from "./store.js";
-import { type ColdVerbs, changeOf, TELLS } from "./verbs/verbs.js";
+import { type ColdVerbs, changeOf } from "./verbs/verbs.js";
 import { refuseMalformedWorkflow } from "./workflow-rules.js";
 
 type ColdStore = Omit<ColdVerbs, "findRegistered" | "answerCommand" | "count"> &
@@ -8,7 +8,7 @@ type ColdStore = Omit<ColdVerbs, "findRegistered" | "answerCommand" | "count"> &
 
 /** The port's part that all stores have in common, over verbs that a database carries out. */
 export function createColdStore(verbs: ColdVerbs, listeners: ChangeListeners): ColdStore {
-  const { findRegistered, ...rest } = { ...verbs, ...telling(verbs, listeners) };
+  const { findRegistered, ...rest } = telling(verbs, listeners);
   return {
     ...rest,
     count: rest.count as Store["count"],
@@ -22,17 +22,16 @@ export function createColdStore(verbs: ColdVerbs, listeners: ChangeListeners): C
   };
 }
 
-/** Those of which others are told: here at once. */
-function telling(verbs: ColdVerbs, listeners: ChangeListeners): Pick<ColdVerbs, keyof typeof TELLS> {
-  const asked = verbs as unknown as { readonly [name: string]: (...args: unknown[]) => Promise<unknown> };
-  const told = Object.keys(TELLS).map((name) => [
+/** Who listens here is told at once of what others are told. */
+function telling(verbs: ColdVerbs, listeners: ChangeListeners): ColdVerbs {
+  const asking = Object.entries(verbs).map(([name, ask]) => [
     name,
     async (...args: unknown[]) => {
-      const answer = await asked[name]!(...args);
+      const answer = await (ask as (...args: unknown[]) => Promise<unknown>)(...args);
       const change = changeOf(name, answer, args);
       if (change !== null) listeners.tell(change.kind, change.runId);
       return answer;
     },
   ]);
-  return Object.fromEntries(told) as Pick<ColdVerbs, keyof typeof TELLS>;
+  return Object.fromEntries(asking) as ColdVerbs;
 }

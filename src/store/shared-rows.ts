@@ -1,14 +1,16 @@
+import { type Fields, freeText, id, type OfFields, text } from "../core/text/shape.js";
 import type { BesideNotices } from "./outbox-rows.js";
 
 /** Something that runs share and no log holds, such as a breaker: a name, and JSON that only its users understand. */
-export interface SharedRow {
+export const SHARED_ROW = {
   /** What it is of. */
-  readonly kind: string;
-  readonly name: string;
+  kind: text,
+  name: text,
   /** One more with each change; 0: there is no row yet. */
-  readonly revision: number;
-  readonly data: string;
-}
+  revision: id,
+  data: freeText,
+} as const satisfies Fields;
+export type SharedRow = OfFields<typeof SHARED_ROW>;
 
 export interface SharedRead {
   /** By name. */

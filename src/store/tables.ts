@@ -11,6 +11,7 @@ import {
 import { NOTICE } from "../core/notify/notice.js";
 import { type ColumnKind, columnKindOf, type Fields, type OfFields, type Shape } from "../core/text/shape.js";
 import { ALLOCATION_ROW, CLUSTER_ROW } from "./cluster-rows.js";
+import { SHARED_ROW } from "./shared-rows.js";
 import { DRAFT_ROW, WORKFLOW_ROW } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
 import { TOKEN_ROW } from "./token-rows.js";
@@ -99,6 +100,7 @@ export const TABLES = {
     kept: TRIAGE_FIELDS,
     nameOf: ({ signature }) => `failure ${signature}`,
   }),
+  shared: table("shared", SHARED_ROW, { key: ["kind", "name"] }),
   outbox: table("outbox", NOTICE, { key: ["id"], nameOf: ({ id }) => `notice ${id}` }),
 } as const;
 

@@ -12,12 +12,11 @@ import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
-import { createOutboxVerbs } from "./outbox/outbox-verbs.js";
+import { createOutboxVerbs } from "./outbox-verbs.js";
 import { createPlaceVerbs } from "./places/place-verbs.js";
 import { parseAddress } from "./postgres-address.js";
 import { createRunReads } from "./run-reads.js";
 import { prepareSchema } from "./schema.js";
-import { createSharedVerbs } from "./shared-verbs.js";
 import { createWaitingVerbs } from "./waiting-verbs.js";
 
 const DEFAULT_MAX_CONNECTIONS = 8;
@@ -75,7 +74,6 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
     ...createPlaceVerbs(db, clock),
-    ...createSharedVerbs(db, listeners, { sender, clock }),
     ...createOutboxVerbs(db, clock),
     onChange: (listener) => feed.add(listener),
     inspect: () => inspectSchema(db),

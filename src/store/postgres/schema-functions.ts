@@ -1,5 +1,4 @@
 import { COMMIT_FUNCTION } from "./commit/commit-function.js";
-import { WRITE_SHARED_FUNCTION } from "./outbox/outbox-verbs.js";
 
 /** Null: there is no such run. The lock keeps everybody from taking or writing it meanwhile. */
 const DELETE_FUNCTION = `
@@ -75,5 +74,4 @@ export const FUNCTIONS = [
   TAKE_WAITING_FUNCTION,
   LABELS_TRIGGER,
   BOOK_TRIGGER,
-  WRITE_SHARED_FUNCTION,
 ].join("\n");

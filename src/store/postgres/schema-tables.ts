@@ -146,7 +146,7 @@ const BOOK = `
 const CALLS = `
   CREATE TABLE call (id text COLLATE "C" PRIMARY KEY, answer text NOT NULL, at timestamptz NOT NULL DEFAULT now());`;
 
-/** What servers have in common. A `stamp` tells a call that is repeated that it was the one that wrote. A job is in one unfinished campaign at a time. */
+/** What servers have in common. A job is in one unfinished campaign at a time. */
 const SERVERS = `
   CREATE TABLE cluster (
     name text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL, suspended text, failures integer NOT NULL,
@@ -168,13 +168,12 @@ const SERVERS = `
   CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);
   CREATE TABLE shared (
     kind text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, revision bigint NOT NULL, data text NOT NULL,
-    stamp text, PRIMARY KEY (kind, name));
+    PRIMARY KEY (kind, name));
   CREATE TABLE outbox (
     id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL, kind text NOT NULL, channel text COLLATE "C" NOT NULL,
     thing text COLLATE "C" NOT NULL, run_id bigint, workflow text, step text, signature text, condition text,
     facts text NOT NULL, state text COLLATE "C" NOT NULL, told text, tries integer NOT NULL, error text,
-    next_at bigint NOT NULL, settled_at bigint, lease text COLLATE "C", leased_until bigint NOT NULL DEFAULT 0,
-    stamp text);
+    next_at bigint NOT NULL, settled_at bigint, lease text COLLATE "C", leased_until bigint NOT NULL DEFAULT 0);
   CREATE INDEX outbox_open ON outbox (at, id) WHERE state IN ('new', 'due');
   CREATE INDEX outbox_by_time ON outbox (at, id);`;
 

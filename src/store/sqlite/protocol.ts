@@ -1,9 +1,8 @@
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { JobFilter, RunFilter } from "../filters.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
-import type { CompletedStep, NoticeClaim, NoticeFilter } from "../outbox-rows.js";
+import type { NoticeClaim } from "../outbox-rows.js";
 import type { GroupMember, PlaceRequest } from "../places.js";
-import type { SharedRow } from "../shared-rows.js";
 import type {
   ClaimRequest,
   EventRange,
@@ -15,7 +14,6 @@ import type {
 import type { UnansweredJob } from "../unanswered.js";
 import type { ColdReads, ColdWrites } from "../verbs/verbs.js";
 import type { JsonPiece } from "./json-pieces.js";
-import type { PackedBeside } from "./outbox-verbs.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
@@ -36,10 +34,6 @@ export interface ReadVerbs extends ColdReads {
   /** Each owner as the JSON that stands in its leases. */
   listOwners(): { readonly owner: string; readonly mark: number }[];
   listWaiting(owner: string): WaitingRun[];
-  readShared(kind: string, names: readonly string[] | null): SharedRow[];
-  listNotices(filter: NoticeFilter): Cells;
-  listNoticeLeases(): string[];
-  findCompletion(step: CompletedStep): number | null;
   readGroups(groups: readonly string[] | null, now: number): GroupMember[];
 }
 
@@ -57,10 +51,7 @@ export interface WriteVerbs extends ColdWrites {
   putWaiting(owner: string, runs: readonly WaitingRun[]): null;
   /** The new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;
-  writeShared(rows: readonly SharedRow[], beside: PackedBeside | null): boolean;
-  dropShared(rows: readonly Omit<SharedRow, "data">[]): null;
   claimNotices(claim: NoticeClaim): Cells;
-  pruneNotices(before: number): number;
   deleteRun(runId: number): boolean;
   ping(): null;
 }

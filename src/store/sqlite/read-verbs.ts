@@ -3,13 +3,11 @@ import type { EventRange } from "../store.js";
 import { COLUMNS } from "../tables.js";
 import { createColdReads } from "./answer-now.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
-import { createOutboxReads } from "./outbox-verbs.js";
 import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
 import { createPlaceReads } from "./place-verbs.js";
 import type { ReadVerbs } from "./protocol.js";
 import { EVENT_JOB } from "./schema.js";
 import { findJobs, findRuns, listUnanswered } from "./search-queries.js";
-import { createSharedReads } from "./shared-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 import { Conditions, keepStatements, type Statements } from "./statements.js";
 import { createWaitingReads } from "./waiting-verbs.js";
@@ -40,8 +38,6 @@ export function createReadVerbs(db: Database): ReadVerbs {
       ).flat(),
     ...createWaitingReads(statements),
     ...createColdReads(db),
-    ...createSharedReads(statements),
-    ...createOutboxReads(statements),
     ...createPlaceReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
   };

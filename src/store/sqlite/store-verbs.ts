@@ -5,13 +5,12 @@ import type { StoreInspection } from "../inspect/store-inspection.js";
 import { ownerText } from "../lease-rules.js";
 import type { LeaseOwner, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
+import { TABLES } from "../tables.js";
 import { type ColdVerbs, each, LISTS, PUTS, READS, WRITES } from "../verbs/verbs.js";
 import type { Caller } from "./caller.js";
-import { createOutboxVerbs } from "./outbox-verbs.js";
-import { packAppend, unpackLease } from "./packed-rows.js";
+import { packAppend, unpackLease, unpackTable } from "./packed-rows.js";
 import { createPlaceVerbs } from "./place-verbs.js";
 import { createRowReaders } from "./row-readers.js";
-import { createSharedVerbs } from "./shared-verbs.js";
 
 /** The port over a database, wherever it is. */
 export function createStore(
@@ -34,8 +33,7 @@ export function createStore(
     ...createLeaseVerbs(thread, listeners),
     ...createWaitingVerbs(thread),
     ...createPlaceVerbs(thread),
-    ...createSharedVerbs(thread, listeners),
-    ...createOutboxVerbs(thread),
+    claimNotices: async (claim) => unpackTable(TABLES.outbox, await thread.call("claimNotices", claim)),
     onChange: (listener) => listeners.add(listener),
     inspect: (full) => inspectFile(thread.file, full),
     async ping() {

@@ -6,7 +6,6 @@ import { createLeaseWrites } from "./lease-writes.js";
 import { createOutboxWrites } from "./outbox-verbs.js";
 import { createPlaceWrites } from "./place-verbs.js";
 import type { WriteVerbs } from "./protocol.js";
-import { createSharedWrites } from "./shared-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 import { keepStatements, type Statements } from "./statements.js";
 import { createWaitingWrites } from "./waiting-verbs.js";
@@ -33,7 +32,6 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createWaitingWrites(statements),
     ...createPlaceWrites(statements),
     ...createColdWrites(db),
-    ...createSharedWrites(statements, db),
     ...createOutboxWrites(statements),
     deleteRun: (runId) => deleteRun(statements, runId),
     // A write, since a full disk still answers reads; a new value, since SQLite leaves out a write that changes nothing.

@@ -35,7 +35,7 @@ export function* rowOf<Row>(table: Table<Row>, rest: string, ...values: readonly
   return (yield* rowsOf(table, rest, ...values))[0] ?? null;
 }
 
-/** Write rows. Of one that is there already these columns are replaced. */
+/** Write rows. Of one that is there already these columns are replaced; without any it stays as it is. */
 export function* put<Row extends object>(
   { given }: Dialect,
   table: Table<Row>,
@@ -46,7 +46,7 @@ export function* put<Row extends object>(
   if (json === null) return;
   yield* rows(
     `INSERT INTO ${table.name} (${columnsOf(table)}) ${given(table, "$1")}
-     ON CONFLICT (${table.key.join(", ")}) DO UPDATE SET ${setEach(replaced)}`,
+     ON CONFLICT (${table.key.join(", ")}) DO ${replaced.length === 0 ? "NOTHING" : `UPDATE SET ${setEach(replaced)}`}`,
     json,
   );
 }

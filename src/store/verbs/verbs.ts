@@ -1,3 +1,4 @@
+import type { SharedRow } from "../shared-rows.js";
 import type { NewInboxCommand, StoreChange } from "../store.js";
 import {
   countEndedJobs,
@@ -25,8 +26,10 @@ import { count } from "./count.js";
 import type { Dialect } from "./dialect.js";
 import { deleteDraft, listDrafts, readDraft, saveDraft } from "./draft.js";
 import { answerCommand, forgetCommands, readAnswer, readInbox, sendCommand } from "./inbox.js";
+import { findCompletion, listNoticeLeases, listNotices, pruneNotices } from "./outbox.js";
 import type { Verb } from "./query.js";
 import { endSession, findSession, putSession } from "./session.js";
+import { dropShared, readShared, writeShared } from "./shared.js";
 import { findToken, listTokens, putToken, revokeToken } from "./token.js";
 import {
   findRegistered,
@@ -47,6 +50,7 @@ import {
 /** These only read. */
 export const READS = {
   ...{ readCampaign, readDraft, findToken, findSession, readInbox, readAnswer },
+  ...{ readShared, listNoticeLeases },
   ...{ findRegistered, readDefinition, readWritten, readFailureHandler, readWorkflow },
   ...{ readCluster, readAllocation },
 } as const;
@@ -54,21 +58,32 @@ export const READS = {
 export const LISTS = {
   ...{ listCampaigns, listDrafts, listTokens, listFailureHandlers, listWorkflows },
   ...{ listClusters, listAllocations, listServers, readPatch, readSnapshot },
-  ...{ listEntries, readEntries, listUnrolled, listBookRows, countEndedJobs, count },
+  ...{
+    listEntries,
+    readEntries,
+    listUnrolled,
+    listBookRows,
+    countEndedJobs,
+    count,
+    listNotices,
+    findCompletion,
+  },
 } as const;
 /** These write the same, however often it is done, in one statement. */
-export const PUTS = { keepServer, forgetServer, putPatch, putSnapshot, forgetCommands } as const;
+export const PUTS = { keepServer, forgetServer, putPatch, putSnapshot, forgetCommands, dropShared } as const;
 /** These are done once, all of it or nothing. */
 export const WRITES = {
   ...{ createCampaign, writeCampaign, saveDraft, deleteDraft },
   ...{ putToken, putSession, endSession },
   ...{ registerWorkflow, writeCluster, deleteEnded, revokeToken, sendCommand, answerCommand },
-  ...{ rollUp, writeTriage },
+  ...{ rollUp, writeTriage, writeShared, pruneNotices },
 } as const;
 /** What others who use the store are told, once it is written. */
 export const TELLS: Tells<typeof WRITES> = {
   sendCommand: (_, { runId }: NewInboxCommand) => ({ kind: "inbox", runId }),
   answerCommand: (runId) => (runId === null ? null : { kind: "answer", runId }),
+  writeShared: (isWritten, given: readonly SharedRow[]) =>
+    isWritten && given.length > 0 ? { kind: "shared", runId: 0 } : null,
   revokeToken: (isRevoked) => (isRevoked ? { kind: "revoked", runId: 0 } : null),
 };
 

@@ -1,0 +1,45 @@
+import type { BesideNotices } from "../outbox-rows.js";
+import type { SharedRead, SharedRow } from "../shared-rows.js";
+import { TABLES } from "../tables.js";
+import { Conditions, type Dialect } from "./dialect.js";
+import { settle } from "./outbox.js";
+import { instant, put, rows, rowsOf, type Verb } from "./query.js";
+
+export function* readShared(
+  dialect: Dialect,
+  kind: string,
+  names: readonly string[] | null,
+  now: number,
+): Verb<SharedRead> {
+  const at = yield* instant(dialect, now);
+  const { where, values } = new Conditions(dialect)
+    .demand("kind = ?", kind)
+    .demandOneOf("name", names ?? undefined, "text");
+  return { rows: yield* rowsOf(TABLES.shared, `${where} ORDER BY name`, ...values), at };
+}
+
+export function* writeShared(
+  dialect: Dialect,
+  given: readonly SharedRow[],
+  beside: BesideNotices = { now: 0 },
+): Verb<boolean> {
+  const asked = dialect.records("$1", { kind: "text", name: "text" });
+  const found = yield* rows<SharedRow>(
+    `SELECT kind, name, revision FROM shared WHERE (kind, name) IN (${asked})`,
+    JSON.stringify(given.map(({ kind, name }) => ({ kind, name }))),
+  );
+  const present = (row: SharedRow) => found.find(({ kind, name }) => kind === row.kind && name === row.name);
+  if (given.some((row) => (present(row)?.revision ?? 0) !== row.revision)) return false;
+  if (!(yield* settle(dialect, beside))) return false;
+  const next = given.map((row) => ({ ...row, revision: row.revision + 1 }));
+  yield* put(dialect, TABLES.shared, next);
+  return true;
+}
+
+export function* dropShared({ records }: Dialect, given: readonly Omit<SharedRow, "data">[]): Verb<void> {
+  const dropped = records("$1", { kind: "text", name: "text", revision: "bigint" });
+  yield* rows(
+    `DELETE FROM shared WHERE (kind, name, revision) IN (${dropped})`,
+    JSON.stringify(given.map(({ kind, name, revision }) => ({ kind, name, revision }))),
+  );
+}
