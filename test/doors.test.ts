@@ -108,7 +108,10 @@ describe("the three doors", () => {
   it("the command line has the words of every operation, and none besides", () => {
     const words = FORMS.map(({ form }) => form.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(OPERATIONS.filter(({ cli }) => cli.length === 0)).toEqual([]);
+    // The page asks what can be done, seed 002 sets a job's status, and `run`, `inbox` show the others in passing.
+    expect(OPERATIONS.filter(({ cli }) => cli.length === 0).map(({ name }) => name)).toEqual([
+      ...["list_controls", "list_dead_letters", "diff_run", "update_job"],
+    ]);
     const typed = wordsOf(program).filter((word) => !PROCESS_WORDS.includes(word));
     expect(typed.sort()).toEqual(words.sort());
   });
@@ -126,7 +129,6 @@ describe("the help of a command", () => {
     ["campaigns start", 'counts as failed (default: "1h")'],
     ["campaigns show", "campaign the campaign's number"],
     ["edge add", "--priority <n>"],
-    ["job", "set [run] <job> <ready|failed> decide a held job"],
     ["job", "help [command] print the help of a command"],
     ["run", "more options: `daruma help all`"],
   ])("%s: %s", (words, told) => {

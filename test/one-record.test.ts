@@ -205,7 +205,6 @@ async function compareSelections(
   expect(await doors.mcp("list_holds", { run_id: id })).toEqual(waiting);
 
   const dead = records.filter(({ dead_letter }) => dead_letter);
-  expect(recordsOf(await doors.cli<Job[]>("dead-letters", String(id)))).toEqual(dead);
   const letters = await doors.rest<Items<Job>>(`/api/v1/dead_letters?run_id=${id}`);
   expect(recordsOf(letters.items)).toEqual(dead);
   expect(await doors.mcp("list_dead_letters", { run_id: id })).toEqual(letters);

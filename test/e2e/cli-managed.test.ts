@@ -94,10 +94,7 @@ describe("one job, one handler, one workflow", () => {
     expect(await jsonOf("job", "show", job, "--definition")).toMatchObject({
       definition: { type: "command", no_progress_limit: null },
     });
-    const set = await there("job", "set", job, "failed");
-    expect(set.stdout).toBe(
-      `job ${job}, disk of run ${held1.run_id}, fails; it is failed now\nrun ${held1.run_id} is failed\n`,
-    );
+    await there("resolve", String(held1.run_id), "disk", "--fail");
     const again = await there("job", "retry", job, "--max-retries", "5");
     expect(again.stdout).toMatch(new RegExp(`^job ${job}, disk, is ready: attempt \\d comes next\n`));
   });
@@ -108,13 +105,10 @@ describe("one job, one handler, one workflow", () => {
     const one = await there("job", "show", run, "disk");
     expect(one.stdout).toContain(`job ${jobs[0]!.id}, disk of run ${run}: held\n`);
     expect((await here("job", "show", run, "disk")).stdout).toBe(one.stdout);
-    const typo = await there("job", "set", run, "dsik", "ready");
+    const typo = await there("job", "show", run, "dsik");
     expect(typo.exitCode).toBe(2);
     expect(typo.stderr).toContain(
       `error STEP_NOT_FOUND: run ${run} has no step dsik, did you mean \`disk\`?\n`,
-    );
-    expect((await there("job", "set", run, "disk", "gone")).stderr).toContain(
-      "error USAGE: invalid status gone: a job can be set to ready or failed\n",
     );
     expect((await there("job", "show", "disk")).stderr).toContain(
       "error USAGE: disk is not a job id; name its run too\n",
@@ -122,7 +116,7 @@ describe("one job, one handler, one workflow", () => {
     expect((await there("job", "show", "last")).stderr).toContain(
       "error USAGE: last is a run; name one of its steps too\n",
     );
-    expect((await there("job", "set", run, "disk", "failed")).stdout).toContain("fails");
+    await there("resolve", run, "disk", "--fail");
     expect((await there("job", "retry", run, "disk", "--max-retries", "5")).stdout).toContain("is ready");
     expect((await there("redrive", run, "disk")).stderr).toMatch(/^error NOT_DEAD_LETTER: /m);
     expect((await there("logs", String(jobs[0]!.id), "--stderr")).exitCode).toBe(0);

@@ -28,8 +28,9 @@ describe("a word of another program", () => {
   });
 
   it.each([
-    [["list", "--dry-run"], "`daruma diff-run FILE` says"],
-    [["run", "x.yaml", "-n"], "`daruma diff-run FILE` says"],
+    [["list", "--dry-run"], "`daruma run FILE --reuse --dry-run` says"],
+    [["list", "-n"], "`daruma run FILE --reuse --dry-run` says"],
+    [["slurm", "run"], "`daruma run FILE --server URL` runs"],
     [["prune", "-n"], "Write it as `--dry-run`."],
     [["run", "x.yaml", "-j4"], "`--max-parallel N` says"],
     [["run", "-k", "x.yaml"], "What does not depend on a failed step runs anyway"],

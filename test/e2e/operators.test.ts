@@ -151,12 +151,6 @@ steps:
 `;
     const { report } = await cli.runJson(flow("exit 3"));
     const id = String(report.run_id);
-    expect((await cli.daruma("controls", id, "b")).stdout).toMatch(
-      new RegExp(`^fork +yes +daruma fork ${id} --from b `, "m"),
-    );
-    expect((await cli.daruma("controls", id)).stdout).toMatch(
-      new RegExp(`^for the actions on a step: daruma controls ${id} STEP`, "m"),
-    );
     const wrong = await cli.daruma("fork", id, "--from", "b", "--input", "whom=x");
     expect(wrong.stderr).toContain("hint: Inputs of the workflow: who, note.\n");
     const newer = cli.write("newer.yaml", flow("echo {{ outputs.a }} and {{ inputs.who }}"));

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -45,17 +45,6 @@ describe.runIf(process.platform === "linux")("daruma resources", () => {
     const [header, first] = samples.split("\n");
     expect(header).toBe(HEADER);
     expect(first).toMatch(/^\d+(?:,\d+){5}$/);
-  });
-
-  it("writes one page with the pictures of the run", async () => {
-    const file = join(cli.path, "page.html");
-    const { exitCode, stdout } = await cli.daruma("resources", "last", "--html", file);
-    expect([exitCode, stdout.trim()]).toEqual([0, `wrote ${file}`]);
-    const page = readFileSync(file, "utf8");
-    expect(page.match(/<svg/g)!.length).toBeGreaterThan(5);
-    expect(page).toContain("hold_1, attempt 1");
-    const refused = await cli.daruma("resources", "last", "--html", join(cli.path, "no", "page.html"));
-    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("cannot be written")]);
   });
 
   it("takes no samples where nobody asked for them", async () => {

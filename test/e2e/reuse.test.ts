@@ -81,7 +81,8 @@ interface Difference {
 
 describe("a graph of 500 jobs and their files", () => {
   const file = (): string => join(cli.path, "grid.yaml");
-  const difference = async (): Promise<Difference> => (await cli.json<Difference>("diff-run", file())).value;
+  const difference = async (): Promise<Difference> =>
+    (await cli.json<Difference>("run", file(), "--reuse", "--dry-run")).value;
 
   beforeAll(async () => {
     cli.write("grid.yaml", workflowText());
@@ -108,7 +109,7 @@ describe("a graph of 500 jobs and their files", () => {
     cli.write("extra.txt", "second\n");
     const expected = withDescendants(MIDDLE.level, MIDDLE.place);
     expect(await difference()).toMatchObject({ take_over: JOBS - expected.length, run: expected.length });
-    const told = await cli.daruma("diff-run", file());
+    const told = await cli.daruma("run", file(), "--reuse", "--dry-run");
     expect(told.stdout).toMatch(
       /^compared with run \d+: 409 of 500 jobs taken over, 91 to run\n {2}j12_5: the input file extra\.txt has changed\n {2}90 follow from these: j13_4, j13_5, .* and 84 more\n$/,
     );
@@ -218,7 +219,7 @@ describe("the obvious command after a failure", () => {
 });
 
 describe("through a server", () => {
-  it("the command line, REST and diff-run take over from the last run of the same name there", {
+  it("the command line, REST and a dry run take over from the last run of the same name there", {
     tags: ["R6"],
   }, async () => {
     const { url, ask } = bound(await servers.start());
@@ -226,7 +227,7 @@ describe("through a server", () => {
     const file = cli.write("served.yaml", text);
     const daruma = (...args: string[]) => cli.daruma(...args, "--server", url);
     expect((await daruma("run", file)).exitCode).toBe(0);
-    expect((await daruma("diff-run", file)).stdout).toBe(
+    expect((await daruma("run", file, "--reuse", "-n")).stdout).toBe(
       "compared with run 1: 2 of 2 jobs taken over, 0 to run\n",
     );
     expect((await daruma("run", file, "--reuse")).stdout).toMatch(/2 completed \(2 taken over\)/);

@@ -168,16 +168,6 @@ describe("daruma run with a settings file", () => {
     expect((await cli.daruma("list", "--json")).stdout).not.toContain("big");
   });
 
-  it("says what a run on Slurm needs instead, before anything has begun", async () => {
-    const file = cli.write("big.yaml", WORKFLOW);
-    expect(await cli.daruma("slurm", "run", file)).toMatchObject({
-      exitCode: 2,
-      stderr:
-        "error USAGE: daruma slurm run needs a server, which submits the allocations\n" +
-        "hint: Start one where sbatch works: daruma serve --config daruma.config.yaml. Then add --server with its address (or set DARUMA_SERVER).\n",
-    });
-  });
-
   it("takes the file that is named instead of the one beside the workflow, and none with --no-config", {
     tags: ["N13"],
   }, async () => {

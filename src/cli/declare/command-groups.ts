@@ -14,17 +14,17 @@ export const COMMAND_GROUPS: { readonly [group: string]: readonly string[] } = {
     ...["inbox", "resolve", "retry", "resume", "cancel"],
   ],
   more: [
-    ...["pause", "takeover", "fork", "diff-run", "reset", "recover", "hard-reset", "resume-from", "apply"],
-    ...["report", "compare", "timeline", "events", "watch", "stats", "resources", "jobs", "job", "controls"],
+    ...["pause", "takeover", "fork", "reset", "recover", "hard-reset", "resume-from", "apply"],
+    ...["report", "compare", "timeline", "events", "watch", "stats", "resources", "jobs", "job"],
     ...["definition", "artifacts", "artifact"],
   ],
   workflow: ["workflows", "workflow", "graph", "edge", "schema", "handlers", "handler"],
-  failures: ["failures", "flakes", "holds", "decide", "dead-letters", "redrive", "campaigns", "breakers"],
+  failures: ["failures", "flakes", "holds", "decide", "redrive", "campaigns", "breakers"],
   server: [
     ...["serve", "page", "worker", "workers", "schedules", "notifications", "settings", "config", "token"],
     ...["whoami", "doctor", "prune", "export", "import", "completion", "help"],
   ],
-  cluster: ["cluster", "allocations", "slurm"],
+  cluster: ["cluster", "allocations"],
   agents: ["mcp", "answer", "workspace"],
 };
 

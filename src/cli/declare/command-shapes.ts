@@ -184,11 +184,6 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   },
   "job compare": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   "job show": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
-  "job set": {
-    arguments: [job()],
-    usage: `${JOB_USAGE} <ready|failed>`,
-    hides: ["job_id", "run_id", "status"],
-  },
   "job retry": { arguments: [job()], usage: JOB_USAGE, hides: ["job_id", "run_id"] },
   redrive: {
     arguments: [new Argument("[job...]", "a run and a step (3 build), or a job's id")],
@@ -251,23 +246,6 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
     ],
   },
-  "diff-run": {
-    arguments: [
-      new Argument("<file>", "a workflow file, or - for standard input"),
-      new Argument(
-        "[run]",
-        `the run to compare with: ${RUN_ARGUMENT}; by default the newest ended one`,
-      ).argParser(runReference),
-    ],
-    hides: ["workflow", "version", "source", "file_name", "folder", "inputs", "context", "reuse", "max_jobs"],
-    options: [
-      input("an input of the workflow; repeatable"),
-      new Option("--context <file>", "a JSON object whose keys become variables of expressions"),
-      new Option("--stored", "compare a stored workflow instead of a file"),
-      new Option("--folder <dir>", "with --server: the folder its steps run in"),
-    ],
-    details: "Nothing is run or recorded. `daruma run FILE --reuse [RUN]` does what it says.",
-  },
   validate: {
     arguments: [new Argument("<file...>", "workflow files")],
     hides: ["source", "file_name", "name", "graph"],
@@ -286,15 +264,12 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
     ],
   },
   "allocations list": { hides: ["allocation"] },
-  "slurm allocations": { hides: ["allocation"] },
   "allocations cancel": { words: { target: ALLOCATION_WORDS } },
   "allocations drain": { words: { target: ALLOCATION_WORDS } },
   "allocations resume": { words: { target: "the cluster's name" } },
   "allocations show": { hides: ["cluster", "live", "limit"] },
   "allocations logs": { hides: ["cluster", "live", "limit"] },
   "cluster plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
-  "slurm plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
-  "slurm regenerate": { ...PLAN_SHAPE, arguments: [new Argument("<run>", "the number of a run, or last")] },
   list: {
     hides: ["status"],
     options: [
@@ -361,7 +336,6 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   resources: {
     hides: ["series"],
     words: { limit: "how many groups of jobs to show" },
-    options: [new Option("--html <file>", "write a page with pictures to this file")],
   },
   report: { options: [new Option("--output <file>", "write it to this file (default: stdout)")] },
   workspace: {

@@ -41,6 +41,7 @@ Examples:
   daruma run release.yaml --input target=production --max-parallel 4
   daruma run release.yaml --only test --verbose
   daruma run release.yaml --reuse
+  daruma run release.yaml --reuse --dry-run
   daruma run release.yaml --json > result.json
   daruma run release.yaml --priority 10
   daruma run ci.yaml --report junit=results.xml --report html=run.html --report github
@@ -49,23 +50,6 @@ Examples:
     )
     .action((file: string, flags: RunFlags) =>
       act(async (session) => (await import("../commands/run/run.js")).run(file, flags, session)),
-    );
-  const slurm = program
-    .command("slurm")
-    .description("run workflows and plan allocations on a cluster, with command names that Slurm users know");
-  asRun(slurm.command("run"))
-    .description("run a workflow file on the cluster of a server")
-    .addHelpText(
-      "after",
-      `
-The same as \`daruma run --server\`: the server submits the allocations that the jobs need (its settings: docs/clusters.md).
-
-Examples:
-  daruma slurm run sweep.yaml --server http://login1:7420
-  daruma slurm run sweep.yaml --server http://login1:7420 --detach`,
-    )
-    .action((file: string, flags: RunFlags) =>
-      act(async (session) => (await import("../commands/run/run.js")).runOnCluster(file, flags, session)),
     );
   program
     .command("resume")
@@ -137,6 +121,7 @@ function asRun(command: Command): Command {
       "--keep-stood-in",
       "with --reuse: also take over steps that another step stood in for, and what depends on them",
     )
+    .option("-n, --dry-run", "with --reuse: say which jobs would run, and why; run and record nothing")
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
     .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")

@@ -174,5 +174,7 @@ function deadLetterLines(
         `${paint("red", nameOf(step, scope))} is a dead letter (the queue has given it up); once the cause is fixed: ${commandLine(`redrive ${id} --reason "..."`)}`,
     );
   const more = dead.length - lines.length;
-  return more > 0 ? [...lines, `… and ${more} more dead letters: ${commandLine("dead-letters")}`] : lines;
+  return more > 0
+    ? [...lines, `… and ${more} more dead letters: ${commandLine("inbox --kind dead_letter")}`]
+    : lines;
 }

@@ -631,7 +631,7 @@ export const ERROR_CATALOGUE = {
   },
   NOT_DEAD_LETTER: {
     means: "The job is not a dead letter: the queue has not given up on it.",
-    next: "`daruma dead-letters` lists what can be redriven; a failed job is retried with `daruma retry RUN STEP`.",
+    next: "`daruma inbox` lists what can be redriven; a failed job is retried with `daruma retry RUN STEP`.",
     asked:
       "list_dead_letters lists what can be redriven; a failed job is retried by control_run with action retry_step.",
   },

@@ -9,7 +9,7 @@ const WORDS = {
     start: "`daruma run FILE` runs a file, `daruma serve` starts a server",
     check: "`daruma validate FILE` checks a file",
     lint: "`daruma validate FILE` checks a file",
-    plan: "`daruma diff-run FILE` says what a run would do, `daruma validate FILE` checks the file",
+    plan: "`daruma run FILE --reuse --dry-run` says what a run would do, `daruma validate FILE` checks the file",
     rerun: "`daruma retry RUN STEP` runs a step again, `daruma run FILE --reuse` only what has not completed",
     runs: "`daruma list` lists the runs",
     ls: "`daruma list` lists the runs",
@@ -19,10 +19,12 @@ const WORDS = {
     version: "`daruma --version` prints the version",
     rm: "`daruma prune` removes runs that are over",
     clean: "`daruma prune` removes runs that are over",
+    slurm:
+      "`daruma run FILE --server URL` runs a file on the cluster of a server, `daruma cluster plan` and `daruma allocations` show what is submitted",
   },
   flag: {
-    "--dry-run": "`daruma diff-run FILE` says what a run would do, and runs nothing",
-    "-n": "`daruma diff-run FILE` says what a run would do, and runs nothing",
+    "--dry-run": "`daruma run FILE --reuse --dry-run` says what a run would do, and runs nothing",
+    "-n": "`daruma run FILE --reuse --dry-run` says what a run would do, and runs nothing",
     "-j": "`--max-parallel N` says how many attempts run at a time",
     "-k": "what does not depend on a failed step runs anyway; `failure_policy: fail_fast` in the file turns that off",
   },

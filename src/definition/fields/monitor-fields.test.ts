@@ -31,7 +31,7 @@ describe("resource_monitor", () => {
       {
         code: "NO_EFFECT",
         path: "resource_monitor.generate_plots",
-        hint: "Use `daruma resources RUN --html FILE`.",
+        hint: "`daruma logs RUN STEP --usage` prints the samples as CSV.",
       },
       { code: "NO_EFFECT", path: "resource_monitor.compute_node" },
     ]);

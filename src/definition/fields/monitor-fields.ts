@@ -33,7 +33,7 @@ const monitorMap = object(
     jobs: { schema: object(SCOPE_FIELDS), doc: "Another place for `enabled` and `granularity`; it wins." },
     generate_plots: {
       schema: boolean(),
-      doc: "Has no effect: `daruma resources RUN --html FILE` makes the plots.",
+      doc: "Has no effect: `daruma logs RUN STEP --usage` prints the samples.",
     },
   },
   { unread: { why: UNREAD } },
@@ -49,8 +49,8 @@ export const resourceMonitor: Schema<ResourceMonitor | null, Written<typeof moni
       if (given === undefined || node.kind !== "map") return undefined;
       const plots = findEntry(node, "generate_plots");
       if (plots !== undefined && given.generate_plots === true) {
-        const message = "`generate_plots` has no effect: plots are made when they are asked for";
-        const hint = "Use `daruma resources RUN --html FILE`.";
+        const message = "`generate_plots` has no effect: Daruma makes no plots";
+        const hint = "`daruma logs RUN STEP --usage` prints the samples as CSV.";
         const place = { at: plots.keyAt, path: childPath(path, plots.key) };
         context.findings.warn({ code: "NO_EFFECT", message, hint, ...place });
       }

@@ -52,11 +52,6 @@ export const listAllocations = operation({
       summary: "print what the worker of an allocation printed",
       examples: ["daruma allocations logs hpc/1234"],
     },
-    {
-      words: "slurm allocations",
-      positional: [],
-      examples: ["daruma slurm allocations --cluster hpc --live"],
-    },
   ],
   withoutStore: "empty",
   handler: async (context, { allocation, cluster, live, limit: most }) => {

@@ -56,13 +56,7 @@ export const listControls = operation({
     items: z.array(control),
   }),
   rest: { method: "GET", path: "/runs/{run_id}/controls" },
-  cli: [
-    {
-      words: "controls",
-      positional: ["run_id", "[step_id]"],
-      examples: ["daruma controls 3", "daruma controls last build"],
-    },
-  ],
+  cli: [],
   handler: async (context, { run_id, step_id, scope: branch }) => {
     const { store } = context;
     const runId = await resolveRun(store, run_id);

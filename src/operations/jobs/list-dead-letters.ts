@@ -27,13 +27,7 @@ export const listDeadLetters = operation({
     next: z.number().nullable(),
   }),
   rest: { method: "GET", path: "/dead_letters" },
-  cli: [
-    {
-      words: "dead-letters",
-      positional: ["[run_id]"],
-      examples: ["daruma dead-letters", "daruma dead-letters 3 --json"],
-    },
-  ],
+  cli: [],
   withoutStore: "empty",
   handler: async ({ store }, { run_id, limit: most, after }) =>
     deadLetters(store, {

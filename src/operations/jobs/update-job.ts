@@ -26,16 +26,7 @@ export const updateJob = operation({
   }),
   output: job,
   rest: { method: "PUT", path: "/jobs/{job_id}", unprefixed: true },
-  cli: [
-    {
-      words: "job set",
-      positional: [],
-      examples: [
-        'daruma job set 3 build ready --reason "the disk is free again"',
-        "daruma job set 30000002 failed",
-      ],
-    },
-  ],
+  cli: [],
   actsOn: (request) => [{ job: request }],
   handler: async (context, { status, reason: why, hint: words, key: given, ...request }) => {
     const { id: job_id } = await findJob(context.store, request);

@@ -62,13 +62,7 @@ export const diffRun = operation({
     left_off: z.number().describe("Jobs beyond max_jobs."),
   }),
   rest: { method: "POST", path: "/runs/diff" },
-  cli: [
-    {
-      words: "diff-run",
-      positional: [],
-      examples: ["daruma diff-run release.yaml", "daruma diff-run release.yaml 12 --json"],
-    },
-  ],
+  cli: [],
   withoutStore: "empty",
   onlyForPeople: true,
   handler: diff,

@@ -91,11 +91,7 @@ export const getResources = operation({
     {
       words: "resources",
       positional: ["run_id"],
-      examples: [
-        "daruma resources last",
-        "daruma resources 3 --html resources.html",
-        "daruma resources 3 --json",
-      ],
+      examples: ["daruma resources last", "daruma resources 3 --json"],
     },
   ],
   handler: reportResources,

@@ -80,17 +80,9 @@ export const startRun = operation({
         "daruma run release.yaml --input target=production --max-parallel 4",
         "daruma run release.yaml --only test --verbose",
         "daruma run release.yaml --reuse",
+        "daruma run release.yaml --reuse --dry-run",
         "daruma run release.yaml --json > result.json",
         "daruma run release.yaml --server http://127.0.0.1:7420 --detach",
-      ],
-    },
-    {
-      words: "slurm run",
-      summary: "run a workflow file on the cluster of a server",
-      positional: [],
-      examples: [
-        "daruma slurm run sweep.yaml --server http://login1:7420",
-        "daruma slurm run sweep.yaml --server http://login1:7420 --detach",
       ],
     },
   ],

@@ -13,6 +13,8 @@ export interface RunFlags extends FollowFlags {
   /** Take over what has not changed; true: since the newest ended run. */
   readonly reuse?: true | RunReference;
   readonly keepStoodIn?: boolean;
+  /** Only say what `reuse` would run. */
+  readonly dryRun?: boolean;
   readonly stored?: boolean;
   /** False: none. */
   readonly folder?: string | false;

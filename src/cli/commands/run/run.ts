@@ -21,6 +21,7 @@ import { type RunFlags, reused } from "./run-flags.js";
 import { readStdin, STDIN, STDIN_NAME, splitVersion } from "./run-source.js";
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
+  if (flags.dryRun === true) return (await import("./plan-reuse.js")).planReuse(file, flags, session);
   const inputs = readInputs(flags.input ?? []);
   const context = flags.context === undefined ? {} : readContext(flags.context);
   const labels = flags.label === undefined ? {} : { labels: readLabels(flags.label) };
@@ -115,17 +116,8 @@ async function tellHeldSource(
   say(`run ${runId} of ${workflow} is held and stays so; to decide it instead: ${holds}`);
 }
 
-/** As `run` where a server is named: only a server submits allocations. */
-export async function runOnCluster(file: string, flags: RunFlags, session: Session): Promise<number> {
-  if (session.options.server === undefined)
-    throw new DarumaError("USAGE", "daruma slurm run needs a server, which submits the allocations", {
-      hint: "Start one where sbatch works: daruma serve --config daruma.config.yaml. Then add --server with its address (or set DARUMA_SERVER).",
-    });
-  return run(file, flags, session);
-}
-
 const NO_CLUSTER =
-  "warning: the workflow asks for Slurm; daruma run starts its jobs on this machine (for a cluster, start daruma serve, then: daruma slurm run FILE --server URL)";
+  "warning: the workflow asks for Slurm; daruma run starts its jobs on this machine (for a cluster, start daruma serve, then: daruma run FILE --server URL)";
 
 /** Before anything is made: a broken file leaves no trace. */
 async function readChecked(

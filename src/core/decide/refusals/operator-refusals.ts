@@ -6,7 +6,7 @@ import { isHandled } from "../../model/handled.js";
 import { type Amounts, raisesTo, refuseRaise } from "../../model/resources.js";
 import { isQueued } from "../../model/resting.js";
 import type { JobStatus } from "../../model/rows.js";
-import { findJob, isOver, isSettled, type Job, type Run } from "../../model/run.js";
+import { findJob, isOver, isSettled, JOB_IDS_PER_RUN, type Job, type Run } from "../../model/run.js";
 import { refuseItems } from "../item-limit.js";
 import { parkRung } from "../ladder/park.js";
 import { turnedOff } from "../ladder/rung.js";
@@ -164,7 +164,7 @@ function refuseSeveral(run: Run, ids: readonly number[]): Refusal | null {
 
 function decideHold({ id }: Job): Advice {
   return {
-    typed: `Decide the hold: \`daruma job set ${id} ready\`, or \`daruma resolve\`.`,
+    typed: `Decide the hold: \`daruma resolve ${Math.floor(id / JOB_IDS_PER_RUN)} ${id} --retry\`.`,
     asked: `Decide the hold: PUT /jobs/${id} {"status": "ready"} (update_job).`,
   };
 }

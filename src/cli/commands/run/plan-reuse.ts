@@ -1,12 +1,13 @@
+import { DarumaError } from "../../../core/errors/errors.js";
 import { counted } from "../../../core/text/amount-text.js";
 import type { OutputOf } from "../../../operations/client.js";
 import { MAX_DIFFERENCES } from "../../../operations/reuse/diff-run.js";
 import { listNames, nameOf } from "../../../report/lookup/job-name.js";
-import type { RunReference } from "../../../report/lookup/run-reference.js";
-import type { Present } from "../../declare/presenter.js";
+import { openClient } from "../../remote/open-client.js";
 import { whatToRun } from "../../remote/what-to-run.js";
 import { readContext, readInputs } from "../../run-variables.js";
-import { writeJson, writeLines } from "../../terminal/channel.js";
+import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
+import { type RunFlags, reused } from "./run-flags.js";
 
 type Difference = OutputOf<"diff_run">;
 type PlannedJob = Difference["jobs"][number];
@@ -15,30 +16,30 @@ const INDENT = "  ";
 /** Reasons that get a line of their own. */
 const MAX_REASONS = 20;
 
-interface DiffFlags {
-  readonly input?: readonly string[];
-  readonly context?: string;
-  readonly stored?: boolean;
-  readonly folder?: string;
-  readonly keepStoodIn?: boolean;
+/** What `run --reuse` would do; nothing is run or recorded. */
+export async function planReuse(file: string, flags: RunFlags, session: Session): Promise<number> {
+  if (flags.reuse === undefined)
+    throw new DarumaError("USAGE", "--dry-run needs --reuse: without it every step runs", {
+      hint: "To check the file: `daruma validate FILE`.",
+    });
+  const { out, options } = session;
+  const client = await openClient(options);
+  try {
+    const difference = await client.call("diff_run", {
+      ...whatToRun(file, flags, options),
+      inputs: readInputs(flags.input ?? []),
+      context: flags.context === undefined ? {} : readContext(flags.context),
+      reuse: reused(flags.reuse),
+      ...(flags.keepStoodIn === true ? { keep_stood_in: true } : {}),
+      max_jobs: MAX_DIFFERENCES,
+    });
+    if (options.json) writeJson(out, difference);
+    else writeLines(out, differenceLines(difference));
+    return 0;
+  } finally {
+    await client.close();
+  }
 }
-
-/** What `run --reuse` would do. */
-export const diffRun: Present = async ({ args, flags: given }, { out, options }, client) => {
-  const flags = given as DiffFlags;
-  const [file, reuse = "last_ended"] = args as [string, RunReference | undefined];
-  const difference = await client.call("diff_run", {
-    ...whatToRun(file, flags, options),
-    inputs: readInputs(flags.input ?? []),
-    context: flags.context === undefined ? {} : readContext(flags.context),
-    reuse,
-    ...(flags.keepStoodIn === true ? { keep_stood_in: true } : {}),
-    max_jobs: MAX_DIFFERENCES,
-  });
-  if (options.json) writeJson(out, difference);
-  else writeLines(out, differenceLines(difference));
-  return 0;
-};
 
 function differenceLines({ workflow, from_run: from, take_over, run, decide, jobs }: Difference): string[] {
   if (from === null)
