@@ -4,8 +4,9 @@ import { ManualClock } from "../../test/support/manual-clock.js";
 import { plainSandbox } from "../../test/support/plain-sandbox.js";
 import { ScriptedWorker } from "../../test/support/scripted-worker.js";
 import type { Command } from "../core/model/commands.js";
+import type { Outcome } from "../core/model/outcome.js";
 import { createMemoryStore, type MemoryStore } from "../store/memory/memory-store.js";
-import type { Assignment, Place, Report } from "../worker/worker.js";
+import type { Assignment, Place } from "../worker/worker.js";
 import { Engine } from "./engine.js";
 
 /** Works in the engine's own process, says which attempts it was given, and finishes them at once. */
@@ -24,12 +25,9 @@ class OwnWorker extends ScriptedWorker {
 
   override release(): void {}
 
-  override execute({ stepId }: Assignment): Promise<Report> {
+  override run({ stepId }: Assignment): Promise<Outcome> {
     this.given.push(stepId);
-    return Promise.resolve({
-      result: { kind: "succeeded", output: { kind: "value", value: null }, items: null },
-      durationMs: 0,
-    });
+    return Promise.resolve({ kind: "succeeded", output: { kind: "value", value: null } });
   }
 }
 

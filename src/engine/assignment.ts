@@ -2,7 +2,6 @@ import { isAbsolute, join } from "node:path";
 import { matchRule } from "../core/decide/ladder/rule.js";
 import { actionTraits, isBuiltInAction } from "../core/model/action-traits.js";
 import { bytesOf, givenUserData, MAX_GIVEN_USER_DATA_BYTES } from "../core/model/batch/user-data.js";
-import type { Command } from "../core/model/commands.js";
 import {
   type ActionDefinition,
   DEFAULT_RECOVERY_TIMEOUT_MS,
@@ -11,7 +10,7 @@ import {
 } from "../core/model/definition.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { GraphStep } from "../core/model/graph.js";
-import { passedResource, resourcesOf } from "../core/model/resources.js";
+import { resourcesOf } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
 import { BASH_OR_SH, type FoundShell, type Shell } from "../core/model/shell.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../core/model/workspace-state.js";
@@ -30,7 +29,7 @@ import {
 } from "../sandbox/render-step.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { isTemplate } from "../sandbox/template.js";
-import type { Assignment, Report, Worker } from "../worker/worker.js";
+import type { Assignment } from "../worker/worker.js";
 import { LaterOutputs } from "./later-outputs.js";
 import { ledHere } from "./led-here.js";
 import { promptMaterialOf } from "./prompt-material.js";
@@ -268,30 +267,6 @@ function readableVariables(
   } catch {
     return variablesFor({ run, job, outputs: [], readArtifact });
   }
-}
-
-/** What a worker's report means to the core. */
-export function reportCommand(
-  { jobId: job, attempt, recovery }: Pick<Assignment, "jobId" | "attempt" | "recovery">,
-  { result, durationMs, used }: Report,
-): Command {
-  const cost = { duration_ms: durationMs, ...(used === undefined ? {} : { used }) };
-  const type = recovery ? "recovery.finish" : "attempt.finish";
-  return { type, job, attempt, outcome: { ...result, ...cost } };
-}
-
-/** A failure for want of memory or time, with the most of it that the job can be given. Others are as they were. */
-export function withResourceLimit(
-  worker: Pick<Worker, "mostOf">,
-  { step }: Pick<Job, "step">,
-  report: Report,
-): Report {
-  const { result } = report;
-  if (result.kind !== "failed") return report;
-  const resource = passedResource(result.facts.code ?? "");
-  const limit = resource === null ? null : worker.mostOf?.(step.definition.runsOn ?? [], resource);
-  if (limit == null) return report;
-  return { ...report, result: { ...result, facts: { ...result.facts, resourceLimit: limit } } };
 }
 
 /** The batch form runs as Torc does, which goes on after a failing line. */

@@ -1,54 +1,69 @@
+import type { Command } from "../core/model/commands.js";
+import type { Outcome } from "../core/model/outcome.js";
+import { passedResource } from "../core/model/resources.js";
+import { type Job, jobById } from "../core/model/run.js";
 import { messageOf } from "../core/text/message-of.js";
-import type { AbortCause, Assignment, HeldAttempt, Place, Report, Worker } from "../worker/worker.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
+import type { AbortCause, Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../worker/worker.js";
+import type { PlannedAssignment } from "./assignment.js";
+import type { Clock } from "./clock.js";
+import { failIfOf, judgeSuccess } from "./fail-if.js";
+import type { RunHost } from "./run-host.js";
+import type { ReadArtifact } from "./variables.js";
+
+export interface AttemptPorts {
+  readonly worker: Worker;
+  readonly sandbox: Sandbox;
+  readonly clock: Pick<Clock, "now">;
+  readonly readArtifact: ReadArtifact;
+  /** Resolves when what is known of breakers is as new as can be: whether a failure parks must not depend on when it was last looked. */
+  readonly seeBreakers: () => Promise<void>;
+  /** Put a command to the host, if it is still the run's. */
+  readonly put: (host: RunHost, command: Command, settled?: (fate: Fate) => void) => void;
+}
 
 interface UnderWay {
   readonly controller: AbortController;
   /** Resolves to whether it goes on without this engine. */
   readonly done: Promise<boolean>;
+  readonly ended: Ended;
 }
 
-/** Takes a report; what is left of the attempt by then does not matter any more. */
-export type ReportTaker = (report: Report) => void;
+type Named = Pick<Assignment, "jobId" | "attempt" | "recovery">;
 
 /** The attempts and recovery scripts that this engine has on its workers, one a job. */
 export class AttemptsUnderWay {
   private readonly byJob = new Map<number, UnderWay>();
 
-  constructor(private readonly worker: Worker) {}
+  constructor(private readonly ports: AttemptPorts) {}
 
-  /** An assignment that is still to be made is under way already: it can be stopped meanwhile. */
-  execute(
-    job: number,
-    assignment: Assignment | ((signal: AbortSignal) => Promise<Assignment>),
-    place: Place | null,
-    take: ReportTaker,
-  ): void {
-    const controller = new AbortController();
+  /** An assignment that is still to be rendered is under way already: it can be stopped meanwhile. */
+  execute(host: RunHost, { assignment, render }: PlannedAssignment, place: Place | null): void {
+    const { worker, sandbox } = this.ports;
+    const underWay = this.watched(host, assignment, place);
+    const { controller, ended } = underWay;
     const { signal } = controller;
-    const reported =
-      typeof assignment === "function"
-        ? assignment(signal).then((made) =>
-            signal.aborted ? NOT_BEGUN : this.worker.execute(made, place, signal),
-          )
-        : this.worker.execute(assignment, place, signal);
-    this.watch(job, controller, reported, (report) => {
-      // Not before: a turn in between would give the room to a job that this report may put behind others.
-      if (place !== null) this.worker.release(place);
-      take(report);
-    });
+    this.byJob.set(assignment.jobId, underWay);
+    if (render === null) return worker.execute(assignment, place, signal, ended);
+    void render(sandbox, signal)
+      .then((made) =>
+        signal.aborted ? ended({ kind: "stopped" }) : worker.execute(made, place, signal, ended),
+      )
+      .catch((error: unknown) => ended(lost(error)));
   }
 
-  /** False: it is certainly gone. Its report is taken only once `from` has resolved. */
-  adopt(held: HeldAttempt, from: Promise<void>, take: ReportTaker): boolean {
-    const controller = new AbortController();
-    const report = this.worker.adopt(held, controller.signal);
-    if (report === null) return false;
-    this.watch(
-      held.jobId,
-      controller,
-      from.then(() => report),
-      take,
-    );
+  /** False: it is certainly gone. */
+  adopt(host: RunHost, held: HeldAttempt): boolean {
+    const underWay = this.watched(host, held, null);
+    const { controller, ended } = underWay;
+    let hear: (said: Parameters<Ended>) => void = () => {};
+    const said = new Promise<Parameters<Ended>>((resolve) => {
+      hear = resolve;
+    });
+    if (!this.ports.worker.adopt(held, controller.signal, (...all) => hear(all))) return false;
+    // It waits until this engine speaks for the run, and what the engine has to say then comes first.
+    void host.speaks.then(() => said).then((all) => queueMicrotask(() => ended(...all)));
+    this.byJob.set(held.jobId, underWay);
     return true;
   }
 
@@ -70,25 +85,59 @@ export class AttemptsUnderWay {
     return kept;
   }
 
-  private watch(
-    job: number,
-    controller: AbortController,
-    reported: Promise<Report | null>,
-    take: ReportTaker,
-  ): void {
-    const done = reported.catch(lost).then((report) => {
-      // After a loss and a resume the job may have another attempt by now.
-      if (this.byJob.get(job)?.controller === controller) this.byJob.delete(job);
-      if (report !== null) take(report);
-      return report === null;
+  private watched(host: RunHost, of: Named, place: Place | null): UnderWay {
+    let settle: (goesOn: boolean) => void = () => {};
+    const done = new Promise<boolean>((resolve) => {
+      settle = resolve;
     });
-    this.byJob.set(job, { controller, done });
+    const ended: Ended = (outcome, settled) => {
+      // After a loss and a resume the job may have another attempt by now.
+      if (this.byJob.get(of.jobId) === underWay) this.byJob.delete(of.jobId);
+      if (outcome !== null) {
+        // Not before: a turn in between would give the room to a job that this outcome may put behind others.
+        if (place !== null) this.ports.worker.release(place);
+        this.finish(host, of, outcome, settled);
+      }
+      settle(outcome === null);
+    };
+    const underWay: UnderWay = { controller: new AbortController(), done, ended };
+    return underWay;
+  }
+
+  private finish(
+    host: RunHost,
+    { jobId: job, attempt, recovery }: Named,
+    said: Outcome,
+    settled: Parameters<Ended>[1],
+  ): void {
+    const { put, sandbox, clock, readArtifact, worker, seeBreakers } = this.ports;
+    const { run } = host;
+    const outcome = withResourceLimit(worker, jobById(run, job), said);
+    const type = recovery ? "recovery.finish" : "attempt.finish";
+    const putFinish = (outcome: Outcome): void => put(host, { type, job, attempt, outcome }, settled);
+    if (recovery) return putFinish(outcome);
+    if (outcome.kind === "failed" && jobById(run, job).step.definition.uses !== undefined)
+      return void seeBreakers().finally(() => putFinish(outcome));
+    const code = failIfOf(run, job, outcome);
+    if (code === null || outcome.kind !== "succeeded") return putFinish(outcome);
+    const now = clock.now();
+    void judgeSuccess({ sandbox, run, job, outcome, code, now, readArtifact }).then(putFinish);
   }
 }
 
-const NOT_BEGUN: Report = { result: { kind: "stopped" }, durationMs: 0 };
+/** A failure for want of memory or time, with the most of it that the job can be given. Others are as they were. */
+function withResourceLimit(
+  worker: Pick<Worker, "mostOf">,
+  { step }: Pick<Job, "step">,
+  outcome: Outcome,
+): Outcome {
+  if (outcome.kind !== "failed") return outcome;
+  const resource = passedResource(outcome.facts.code ?? "");
+  const limit = resource === null ? null : worker.mostOf?.(step.definition.runsOn ?? [], resource);
+  if (limit == null) return outcome;
+  return { ...outcome, facts: { ...outcome.facts, resourceLimit: limit } };
+}
 
-function lost(error: unknown): Report {
-  const message = messageOf(error);
-  return { result: { kind: "failed", facts: { lost: true, message } }, durationMs: 0 };
+function lost(error: unknown): Outcome {
+  return { kind: "failed", facts: { lost: true, message: messageOf(error) } };
 }

@@ -1,46 +1,29 @@
 import type { EndedRun } from "../action/process/run-leftovers.js";
 import { actionTraits } from "../core/model/action-traits.js";
-import type { Command } from "../core/model/commands.js";
 import type { EvaluationPurpose, EvaluationResult, Event } from "../core/model/events.js";
 import { findJob, type Job, jobById, type Run } from "../core/model/run.js";
 import type { FoundShell } from "../core/model/shell.js";
 import { HUMAN, isLocalWorker } from "../core/model/worker-names.js";
 import { messageOf } from "../core/text/message-of.js";
-import type { Sandbox } from "../sandbox/sandbox.js";
-import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../worker/worker.js";
-import {
-  assignmentFor,
-  type PlannedAssignment,
-  recoveryFor,
-  reportCommand,
-  withResourceLimit,
-} from "./assignment.js";
-import { AttemptsUnderWay } from "./attempts-under-way.js";
+import type { Place } from "../worker/worker.js";
+import { assignmentFor, type PlannedAssignment, recoveryFor } from "./assignment.js";
+import { type AttemptPorts, AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
 import { type CodePurpose, evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
-import { failIfOf, judgeSuccess } from "./fail-if.js";
 import type { FailureKeeper } from "./failure-keeper.js";
 import { heldAttempts } from "./occupancy.js";
 import type { RunHost } from "./run-host.js";
 import { checkStandIn, type StandInCheck } from "./stand-in-check.js";
-import type { ReadArtifact } from "./variables.js";
 import { RebuildsUnderWay } from "./workspace/rebuilds-under-way.js";
 import { SetAsidesUnderWay } from "./workspace/set-asides-under-way.js";
 import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
-export interface EffectPorts {
-  readonly worker: Worker;
-  readonly sandbox: Sandbox;
+export interface EffectPorts extends AttemptPorts {
   readonly clock: Clock;
-  readonly readArtifact: ReadArtifact;
   readonly workspaces: WorkspaceKeeper;
   readonly failures: FailureKeeper | null;
-  /** Resolves when what is known of breakers is as new as can be: whether a failure parks must not depend on when it was last looked. */
-  readonly seeBreakers: () => Promise<void>;
   /** Run this once what the host has decided is committed; `dropped` if that is refused. */
   readonly afterCommit: (host: RunHost, effect: () => void, dropped?: () => void) => void;
-  /** Put what came of an effect to the host, if it is still the run's. */
-  readonly post: (host: RunHost, command: Command, settled?: (outcome: ReportOutcome) => void) => void;
 }
 
 /**
@@ -59,7 +42,7 @@ export class Effects {
   private passed: number | null = null;
 
   constructor(private readonly ports: EffectPorts) {
-    this.attempts = new AttemptsUnderWay(ports.worker);
+    this.attempts = new AttemptsUnderWay(ports);
     this.rebuilds = new RebuildsUnderWay(ports.workspaces, ports.clock);
     this.setAsides = new SetAsidesUnderWay(ports.workspaces, ports.clock);
   }
@@ -114,12 +97,12 @@ export class Effects {
           break;
         case "rebuild.started":
           afterCommit(host, () =>
-            this.rebuilds.begin(host.run, event, (command) => this.ports.post(host, command)),
+            this.rebuilds.begin(host.run, event, (command) => this.ports.put(host, command)),
           );
           break;
         case "set_aside.started":
           afterCommit(host, () =>
-            this.setAsides.begin(host.run, event, (command) => this.ports.post(host, command)),
+            this.setAsides.begin(host.run, event, (command) => this.ports.put(host, command)),
           );
           break;
         case "workspace.promoted":
@@ -169,16 +152,10 @@ export class Effects {
   async adoptAll(host: RunHost): Promise<number[]> {
     const kept: number[] = [];
     for (const held of heldAttempts(host.run)) {
-      if (this.adopt(host, held)) kept.push(held.jobId);
+      if (this.attempts.adopt(host, held)) kept.push(held.jobId);
       else await this.ports.worker.endLeftovers(held.token);
     }
     return kept;
-  }
-
-  /** What an earlier owner began and may still go on. False: it is certainly gone. */
-  private adopt(host: RunHost, held: HeldAttempt): boolean {
-    // Its report waits until this engine speaks for the run.
-    return this.attempts.adopt(held, host.speaks, (report) => this.report(host, held, report));
   }
 
   stop(job: number): void {
@@ -216,10 +193,10 @@ export class Effects {
     }
     this.places.delete(job.id);
     if (assignment.later !== null) host.keepsForLater(assignment.later);
-    if (mayRunAhead(host, job, place)) return this.execute(host, assignment, place);
+    if (mayRunAhead(host, job, place)) return this.attempts.execute(host, assignment, place);
     afterCommit(
       host,
-      () => this.execute(host, assignment, place),
+      () => this.attempts.execute(host, assignment, place),
       () => (place === null ? undefined : worker.release(place)),
     );
   }
@@ -231,43 +208,13 @@ export class Effects {
     };
     const outcome = { kind: "failed", facts } as const;
     this.ports.afterCommit(host, () =>
-      this.ports.post(host, { type: "attempt.finish", job, attempt, outcome }),
+      this.ports.put(host, { type: "attempt.finish", job, attempt, outcome }),
     );
   }
 
   private planRecovery(host: RunHost, job: Job): void {
     const assignment = recoveryFor(host.run, job, this.ports.clock.now(), this.ports.readArtifact);
-    this.ports.afterCommit(host, () => this.execute(host, assignment, null));
-  }
-
-  private execute(host: RunHost, planned: PlannedAssignment, place: Place | null): void {
-    const { render } = planned;
-    const assignment =
-      render === null ? planned.assignment : (signal: AbortSignal) => render(this.ports.sandbox, signal);
-    this.attempts.execute(planned.assignment.jobId, assignment, place, (report) =>
-      this.report(host, planned.assignment, report),
-    );
-  }
-
-  private report(host: RunHost, of: Parameters<typeof reportCommand>[0], told: Report): void {
-    const { post, sandbox, clock, readArtifact, worker, seeBreakers } = this.ports;
-    const report = withResourceLimit(worker, jobById(host.run, of.jobId), told);
-    const { result } = report;
-    const isFailure = result.kind === "failed" && !of.recovery;
-    if (isFailure && jobById(host.run, of.jobId).step.definition.uses !== undefined)
-      return void seeBreakers().finally(() => post(host, reportCommand(of, report), report.settled));
-    const code = of.recovery ? null : failIfOf(host.run, of.jobId, result);
-    if (code === null || result.kind !== "succeeded")
-      return post(host, reportCommand(of, report), report.settled);
-    void judgeSuccess({
-      sandbox,
-      run: host.run,
-      job: of.jobId,
-      outcome: result,
-      code,
-      now: clock.now(),
-      readArtifact,
-    }).then((judged) => post(host, reportCommand(of, { ...report, result: judged }), report.settled));
+    this.ports.afterCommit(host, () => this.attempts.execute(host, assignment, null));
   }
 
   private planTimer(host: RunHost, job: number): void {
@@ -281,7 +228,7 @@ export class Effects {
     if (dueAt === null) return;
     const cancel = clock.setTimer(Math.min(dueAt, clock.now() + waitMs), () => {
       this.timers.delete(job);
-      this.ports.post(host, { type: "timer.fire", job, dueAt });
+      this.ports.put(host, { type: "timer.fire", job, dueAt });
     });
     this.timers.set(job, cancel);
   }
@@ -303,7 +250,7 @@ export class Effects {
         ? []
         : [
             clock.setTimer(Math.min(at, clock.now() + limitMs), () =>
-              this.ports.post(host, { type: "time.reach", at }),
+              this.ports.put(host, { type: "time.reach", at }),
             ),
           ],
     );
@@ -353,7 +300,7 @@ export class Effects {
   }
 
   private answer(host: RunHost, job: number, id: number, answer: Promise<EvaluationResult>): void {
-    void answer.then((result) => this.ports.post(host, { type: "evaluation.finish", job, id, result }));
+    void answer.then((result) => this.ports.put(host, { type: "evaluation.finish", job, id, result }));
   }
 }
 

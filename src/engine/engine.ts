@@ -69,7 +69,7 @@ export class Engine {
       failures: options.failures ?? null,
       seeBreakers: () => this.breakers.refresh(),
       afterCommit: (host, effect, dropped) => this.commits.afterCommit(host, effect, dropped),
-      post: (host, command, settled) => this.put(host, command, settled),
+      put: (host, command, settled) => this.put(host, command, settled),
     });
     this.breakers = new BreakerBoard({
       ...options,

@@ -2,7 +2,7 @@ import { type TakenCommand, takeCommand } from "../core/decide/take-command.js";
 import { type Command, isOperatorCommand, type OperatorCommand } from "../core/model/commands.js";
 import type { Event } from "../core/model/events.js";
 import type { InboxCommand, Store } from "../store/store.js";
-import type { ReportOutcome } from "../worker/worker.js";
+import type { Fate } from "../worker/worker.js";
 import type { GroupCommit } from "./group-commit.js";
 import type { RunHost } from "./run-host.js";
 
@@ -47,7 +47,7 @@ export function parseCommand(text: string): OperatorCommand | null {
 export interface Posted {
   readonly host: RunHost;
   readonly command: Command;
-  readonly settled: ((outcome: ReportOutcome) => void) | null;
+  readonly settled: ((fate: Fate) => void) | null;
 }
 
 /** What became of a command is said when it is committed. */

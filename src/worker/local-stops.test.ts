@@ -3,9 +3,8 @@ import { ManualClock } from "../../test/support/manual-clock.js";
 import { StopSignals } from "../action/process/stop-signals.js";
 import type { Outcome } from "../core/model/outcome.js";
 import { LocalStops } from "./local-stops.js";
-import type { Report } from "./worker.js";
 
-const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
 const DIED: Outcome = { kind: "failed", facts: { message: "ended", signal: "SIGTERM" } };
 const SLURM = { SLURM_JOB_ID: "77" };
 
@@ -15,9 +14,9 @@ function begin(env: { readonly [name: string]: string } = SLURM) {
   const engine = new AbortController();
   let roomAt: number | null = null;
   const stops = new LocalStops({ stops: signals }, clock, env);
-  const judge = (result: Outcome, ran: Partial<Report> = { exitedAt: clock.elapsed() }) =>
+  const judge = (said: Outcome, ran: Pick<Outcome, "exitedAt"> = { exitedAt: clock.elapsed() }) =>
     stops.judge(
-      { result, durationMs: 3, ...ran },
+      { ...said, duration_ms: 3, ...ran },
       {
         assignment: { resources: null },
         signal: engine.signal,
@@ -41,7 +40,7 @@ describe("an attempt of the engine's own process, in an allocation", () => {
     await settled();
     clock.advance(1_000);
     engine.abort("released");
-    expect(await judged).toMatchObject({ result: { kind: "stopped" }, durationMs: 3 });
+    expect(await judged).toEqual({ kind: "stopped", duration_ms: 3 });
   });
 
   it("has ended itself if nothing comes within half a second, and others have its room meanwhile", async () => {
@@ -49,7 +48,7 @@ describe("an attempt of the engine's own process, in an allocation", () => {
     const judged = judge(SUCCEEDED);
     expect(roomAt()).toBe(clock.elapsed());
     clock.advance(500);
-    expect((await judged).result).toBe(SUCCEEDED);
+    expect(await judged).toMatchObject(SUCCEEDED);
   });
 
   it("has ended itself if the engine alone is told to stop", async () => {
@@ -57,7 +56,7 @@ describe("an attempt of the engine's own process, in an allocation", () => {
     const judged = judge(SUCCEEDED);
     engine.abort("released");
     clock.advance(500);
-    expect((await judged).result).toBe(SUCCEEDED);
+    expect(await judged).toMatchObject(SUCCEEDED);
   });
 
   it("has ended itself if the engine goes on", async () => {
@@ -67,12 +66,12 @@ describe("an attempt of the engine's own process, in an allocation", () => {
     clock.advance(500);
     await settled();
     clock.advance(2_000);
-    expect((await judged).result).toBe(SUCCEEDED);
+    expect(await judged).toMatchObject(SUCCEEDED);
   });
 
   it("is not judged where it had no process", async () => {
     const { judge, roomAt } = begin();
-    expect((await judge(SUCCEEDED, {})).result).toBe(SUCCEEDED);
+    expect(await judge(SUCCEEDED, {})).toMatchObject(SUCCEEDED);
     expect(roomAt()).toBe(null);
   });
 });
@@ -80,7 +79,7 @@ describe("an attempt of the engine's own process, in an allocation", () => {
 it("outside of an allocation nothing waits", async () => {
   const { clock, signals, judge, roomAt } = begin({});
   signals.came(clock.elapsed());
-  expect((await judge(SUCCEEDED)).result).toBe(SUCCEEDED);
-  expect((await judge(DIED)).result).toBe(DIED);
+  expect(await judge(SUCCEEDED)).toMatchObject(SUCCEEDED);
+  expect(await judge(DIED)).toMatchObject(DIED);
   expect([roomAt(), clock.fireNext()]).toEqual([null, false]);
 });

@@ -1,8 +1,9 @@
 import type { ProcessHost } from "../action/process/process-host.js";
+import { type Outcome, stoppedAs } from "../core/model/outcome.js";
 import type { TimerPort } from "./attempt-timers.js";
 import { readAllocation } from "./machine/allocation-environment.js";
 import { StopWindow } from "./stop-window.js";
-import type { Assignment, Report } from "./worker.js";
+import type { Assignment } from "./worker.js";
 
 interface JudgedLocally {
   readonly assignment: Pick<Assignment, "resources">;
@@ -24,13 +25,13 @@ export class LocalStops {
     this.inAllocation = readAllocation(env).allocation !== null;
   }
 
-  /** The report as it is, or that the engine's end has stopped the attempt. Outside of an allocation nothing waits. */
-  async judge(report: Report, { assignment, signal, giveRoom }: JudgedLocally): Promise<Report> {
+  /** The outcome as it is, or that the engine's end has stopped the attempt. Outside of an allocation nothing waits. */
+  async judge(outcome: Outcome, { assignment, signal, giveRoom }: JudgedLocally): Promise<Outcome> {
     const { processes, clock, inAllocation } = this;
-    if (!inAllocation || report.exitedAt === undefined) return report;
+    if (!inAllocation || outcome.exitedAt === undefined) return outcome;
     giveRoom();
     const window = new StopWindow({ drain: signal, end: signal, processes, inAllocation }, clock);
-    const judged = await window.judge(report, (assignment.resources?.nodes ?? 1) > 1);
-    return judged === report ? report : { ...report, result: { kind: "stopped" } };
+    const judged = await window.judge(outcome, (assignment.resources?.nodes ?? 1) > 1);
+    return judged === outcome ? outcome : stoppedAs(outcome);
   }
 }

@@ -66,7 +66,8 @@ async function execute(
   const { signal = new AbortController().signal, ...more } = options;
   const worker = new LocalWorker({ actions, outputDir: folder, clock: CLOCK, ...more });
   workers.push(worker);
-  return (await worker.execute({ ...ASSIGNMENT, ...assignment }, null, signal)).result;
+  const { duration_ms: _, ...outcome } = await worker.run({ ...ASSIGNMENT, ...assignment }, null, signal);
+  return outcome;
 }
 
 /** A file where a folder should be: nothing can be written below it. */
@@ -156,9 +157,9 @@ describe("an attempt whose files cannot be written", () => {
         throw new Error(`no resources for ${SECRET}`);
       },
     });
-    const { result } = await worker.execute(assignment, null, new AbortController().signal);
-    expect(result).toEqual({
+    expect(await worker.run(assignment, null, new AbortController().signal)).toEqual({
       kind: "failed",
+      duration_ms: expect.any(Number),
       facts: {
         code: "LOG_FAILED",
         message: "what the attempt left could not be written: no resources for [redacted:KEY]",

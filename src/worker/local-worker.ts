@@ -45,7 +45,7 @@ import { ScratchFolder } from "./scratch-folder.js";
 import { lackedAtStart, Shortages } from "./shortages.js";
 import { tellAttempt } from "./tell-attempt.js";
 import { workFolder } from "./work-folder.js";
-import type { Assignment, HeldAttempt, Needs, Place, Report, Worker } from "./worker.js";
+import type { Assignment, Ended, Needs, Place, Worker } from "./worker.js";
 
 /** An action that has come to its end, one way or the other. */
 interface Ran {
@@ -129,22 +129,27 @@ export class LocalWorker implements Worker {
     this.room.release(place);
   }
 
-  async execute(given: Assignment, place: Place | null, signal: AbortSignal): Promise<Report> {
+  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void {
+    void this.run(assignment, place, signal).then((outcome) => ended(outcome));
+  }
+
+  /** Resolves once, never rejects. */
+  async run(given: Assignment, place: Place | null, signal: AbortSignal): Promise<Outcome> {
     const assignment = place?.gpus === undefined ? given : { ...given, gpus: place.gpus };
     const { clock, stops } = this.options;
     const startedAt = clock.elapsed();
-    const ended = await this.attempt(assignment, signal).catch((error: unknown) => ({
-      result: notKept(error, this.redactorFor(assignment)),
-    }));
-    const report = { ...ended, durationMs: Math.round(clock.elapsed() - startedAt) };
+    const said = await this.attempt(assignment, signal).catch((error: unknown) =>
+      notKept(error, this.redactorFor(assignment)),
+    );
+    const outcome = { ...said, duration_ms: Math.max(0, Math.round(clock.elapsed() - startedAt)) };
     // Others may have its room while it is not known how it has ended.
     const giveRoom = (): void => (place === null ? undefined : this.room.giveEarly(place));
-    return stops === undefined ? report : stops.judge(report, { assignment, signal, giveRoom });
+    return stops === undefined ? outcome : stops.judge(outcome, { assignment, signal, giveRoom });
   }
 
   /** What ran in a process that is gone has gone with it. */
-  adopt(_attempt: HeldAttempt, _signal: AbortSignal): null {
-    return null;
+  adopt(): boolean {
+    return false;
   }
 
   onRoom(listener: () => void): () => void {
@@ -173,17 +178,12 @@ export class LocalWorker implements Worker {
     return this.redactors.for([...secrets, ...hidden]);
   }
 
-  private async attempt(assignment: Assignment, signal: AbortSignal): Promise<Omit<Report, "durationMs">> {
+  private async attempt(assignment: Assignment, signal: AbortSignal): Promise<Outcome> {
     const ran = await this.runStarted(assignment, signal);
-    if (ran === null) return { result: { kind: "stopped" } };
-    const result = await this.judge(assignment, ran, signal).finally(() => ran.declared.clear());
-    const { used } = ran;
-    const { exitedAt } = ran.result;
-    return {
-      result,
-      ...(used === undefined ? {} : { used }),
-      ...(exitedAt === undefined ? {} : { exitedAt }),
-    };
+    if (ran === null) return { kind: "stopped" };
+    const outcome = await this.judge(assignment, ran, signal).finally(() => ran.declared.clear());
+    const [used, exitedAt] = [ran.used, ran.result.exitedAt];
+    return { ...outcome, ...(used && { used }), ...(exitedAt === undefined ? {} : { exitedAt }) };
   }
 
   private async judge(assignment: Assignment, ran: Ran, signal: AbortSignal): Promise<Outcome> {

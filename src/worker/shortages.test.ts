@@ -53,8 +53,8 @@ function workerOf(results: readonly ActionResult[]) {
   const tell = (text: string): void => void told.push(text);
   const worker = new LocalWorker({ actions: [action], outputDir: folder, clock, tell });
   const controller = new AbortController();
-  const report = worker.execute(assignment({ timeoutMs: 1_000 }), null, controller.signal);
-  return { clock, told, report, controller, tries: () => tries };
+  const outcome = worker.run(assignment({ timeoutMs: 1_000 }), null, controller.signal);
+  return { clock, told, outcome, controller, tries: () => tries };
 }
 
 const lacks = (errno: string): ActionResult => ({
@@ -79,10 +79,10 @@ describe("a process that cannot be started for want of something", () => {
   it.each(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"])(
     "is tried again within the same attempt: %s",
     async (errno) => {
-      const { clock, told, report, tries } = workerOf([lacks(errno), lacks(errno), lacks(errno), DONE]);
+      const { clock, told, outcome, tries } = workerOf([lacks(errno), lacks(errno), lacks(errno), DONE]);
       let ended: unknown = null;
-      void report.then(({ result }) => {
-        ended = result;
+      void outcome.then((said) => {
+        ended = said;
       });
       while (ended === null) await pass(clock, 100);
       expect(tries()).toBe(4);
@@ -96,10 +96,10 @@ describe("a process that cannot be started for want of something", () => {
   );
 
   it("nor prepared, on a full disk, is tried again as well", async () => {
-    const { clock, told, report, tries } = workerOf([unprepared, unprepared, DONE]);
+    const { clock, told, outcome, tries } = workerOf([unprepared, unprepared, DONE]);
     let ended: unknown = null;
-    void report.then(({ result }) => {
-      ended = result;
+    void outcome.then((said) => {
+      ended = said;
     });
     while (ended === null) await pass(clock, 100);
     expect([tries(), ended]).toMatchObject([3, { kind: "succeeded" }]);
@@ -107,16 +107,16 @@ describe("a process that cannot be started for want of something", () => {
   });
 
   it("is not, where it never can be", async () => {
-    const { report, tries, told } = workerOf([lacks("ENOENT")]);
-    expect((await report).result).toMatchObject({ kind: "failed", facts: { errno: "ENOENT" } });
+    const { outcome, tries, told } = workerOf([lacks("ENOENT")]);
+    expect(await outcome).toMatchObject({ kind: "failed", facts: { errno: "ENOENT" } });
     expect([tries(), told]).toEqual([1, []]);
   });
 
   it("is given up when nobody wants it any more", async () => {
-    const { report, controller, tries } = workerOf([lacks("EAGAIN"), DONE]);
+    const { outcome, controller, tries } = workerOf([lacks("EAGAIN"), DONE]);
     await vi.waitFor(() => expect(tries()).toBe(1), HANG_MS);
     controller.abort("stopped");
-    expect((await report).result).toEqual({ kind: "stopped" });
+    expect(await outcome).toMatchObject({ kind: "stopped" });
     expect(tries()).toBe(1);
   });
 });
@@ -124,10 +124,10 @@ describe("a process that cannot be started for want of something", () => {
 describe("a worker without a file descriptor to spare", () => {
   it("waits before it begins, and begins once", async () => {
     scarce.left = 3;
-    const { clock, told, report, tries } = workerOf([DONE]);
+    const { clock, told, outcome, tries } = workerOf([DONE]);
     let ended: unknown = null;
-    void report.then(({ result }) => {
-      ended = result;
+    void outcome.then((said) => {
+      ended = said;
     });
     while (ended === null) await pass(clock, 100);
     expect([tries(), ended, scarce.left]).toMatchObject([1, { kind: "succeeded" }, 0]);

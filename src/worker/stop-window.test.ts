@@ -4,9 +4,8 @@ import { StopSignals } from "../action/process/stop-signals.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { Outcome } from "../core/model/outcome.js";
 import { StopWindow } from "./stop-window.js";
-import type { Report } from "./worker.js";
 
-const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
 const failed = (facts: Partial<FailureFacts>): Outcome => ({
   kind: "failed",
   facts: { message: "it ended", ...facts },
@@ -20,8 +19,11 @@ function begin({ dated = true, inAllocation = true } = {}) {
   const sources = { drain: told.signal, end: end.signal, processes: { stops }, inAllocation };
   const window = new StopWindow(sources, clock);
   /** It ended as it is judged, or so many milliseconds before. */
-  const judge = (result: Outcome, { isWide = false, ago = 0 } = {}): Promise<Report> =>
-    window.judge({ result, durationMs: 3, exitedAt: clock.elapsed() - ago }, isWide);
+  const judge = async (ended: Outcome, { isWide = false, ago = 0 } = {}): Promise<Outcome> => {
+    const exitedAt = clock.elapsed() - ago;
+    const { exitedAt: _, ...judged } = await window.judge({ ...ended, exitedAt }, isWide);
+    return judged;
+  };
   const signalAll = (): void => {
     stops!.came(clock.elapsed());
     told.abort();
@@ -30,10 +32,8 @@ function begin({ dated = true, inAllocation = true } = {}) {
 }
 
 const evicted = (facts: object, message: string) => ({
-  result: {
-    kind: "failed",
-    facts: { ...facts, evicted: true, message: `${message} while its worker was being stopped` },
-  },
+  kind: "failed",
+  facts: { ...facts, evicted: true, message: `${message} while its worker was being stopped` },
 });
 
 describe("an attempt whose processes are stopped with all others", () => {
@@ -62,7 +62,7 @@ describe("an attempt whose processes are stopped with all others", () => {
       clock.advance(400);
       signalAll();
       clock.advance(100);
-      expect((await judged).result.kind).toBe(kind);
+      expect((await judged).kind).toBe(kind);
     }
   });
 
@@ -70,7 +70,7 @@ describe("an attempt whose processes are stopped with all others", () => {
     const { signalAll, judge, clock } = begin();
     clock.advance(10_000);
     signalAll();
-    expect((await judge(SUCCEEDED, { ago: 1_000 })).result).toBe(SUCCEEDED);
+    expect(await judge(SUCCEEDED, { ago: 1_000 })).toEqual(SUCCEEDED);
   });
 
   it.each([
@@ -81,13 +81,13 @@ describe("an attempt whose processes are stopped with all others", () => {
   ] as const)("has ended for a reason of its own: %j", async (facts) => {
     const { signalAll, judge } = begin();
     signalAll();
-    expect((await judge(failed(facts))).result).toEqual(failed(facts));
+    expect(await judge(failed(facts))).toEqual(failed(facts));
   });
 
   it("was stopped where nobody wanted it any more", async () => {
     const { signalAll, judge } = begin();
     signalAll();
-    expect((await judge({ kind: "stopped" })).result).toEqual({ kind: "stopped" });
+    expect(await judge({ kind: "stopped" })).toEqual({ kind: "stopped" });
   });
 
   it("on several machines may have been reached two seconds before this one", async () => {
@@ -108,7 +108,7 @@ describe("an attempt whose worker is told alone", () => {
       const judged = judge(result);
       end.abort();
       clock.advance(500);
-      expect((await judged).result).toBe(result);
+      expect(await judged).toEqual(result);
     },
   );
 
@@ -125,7 +125,7 @@ describe("an attempt whose worker is told alone", () => {
     const judged = judge(failed({ signal: "SIGTERM" }));
     clock.advance(2_000);
     told.abort();
-    expect((await judged).result).toEqual(failed({ signal: "SIGTERM" }));
+    expect(await judged).toEqual(failed({ signal: "SIGTERM" }));
     expect(clock.fireNext()).toBe(false);
   });
 });
@@ -140,11 +140,11 @@ describe("a signal to the launchers", () => {
     clock.advance(500);
     await settled();
     clock.advance(2_000);
-    expect((await judged).result).toBe(SUCCEEDED);
+    expect(await judged).toEqual(SUCCEEDED);
     told.abort();
     const later = judge(SUCCEEDED);
     clock.advance(500);
-    expect((await later).result).toBe(SUCCEEDED);
+    expect(await later).toEqual(SUCCEEDED);
   });
 
   it("is waited with for two seconds till the worker hears of it too", async () => {
@@ -164,7 +164,7 @@ describe("a signal to the launchers", () => {
     stops!.came(clock.elapsed());
     clock.advance(10_000);
     signalAll();
-    expect((await judge(SUCCEEDED, { ago: 501 })).result).toBe(SUCCEEDED);
+    expect(await judge(SUCCEEDED, { ago: 501 })).toEqual(SUCCEEDED);
     expect(await judge(SUCCEEDED)).toMatchObject(evicted({ exitCode: 0 }, "exited with 0"));
   });
 
@@ -179,8 +179,8 @@ describe("a signal to the launchers", () => {
 
 it("outside of allocations nothing is waited for", async () => {
   const { judge, clock } = begin({ inAllocation: false });
-  expect((await judge(SUCCEEDED)).result).toBe(SUCCEEDED);
-  expect((await judge(failed({ exitCode: 1 }))).result).toEqual(failed({ exitCode: 1 }));
+  expect(await judge(SUCCEEDED)).toEqual(SUCCEEDED);
+  expect(await judge(failed({ exitCode: 1 }))).toEqual(failed({ exitCode: 1 }));
   expect(clock.fireNext()).toBe(false);
 });
 
@@ -189,8 +189,7 @@ it("what had no process of its own is not judged", async () => {
     { drain: AbortSignal.abort(), end: AbortSignal.abort(), inAllocation: true },
     new ManualClock(),
   );
-  const report: Report = { result: SUCCEEDED, durationMs: 1 };
-  expect(await window.judge(report)).toBe(report);
+  expect(await window.judge(SUCCEEDED)).toBe(SUCCEEDED);
 });
 
 describe("where nobody sees the signal", () => {
@@ -204,7 +203,7 @@ describe("where nobody sees the signal", () => {
     clock.advance(1_900);
     end.abort();
     clock.advance(100);
-    expect((await judged).result.kind).toBe(kind);
+    expect((await judged).kind).toBe(kind);
   });
 
   it("a worker that drains lets its steps end as they like", async () => {
@@ -212,6 +211,6 @@ describe("where nobody sees the signal", () => {
     told.abort();
     const judged = judge(failed({ exitCode: 1 }));
     clock.advance(2_000);
-    expect((await judged).result).toEqual(failed({ exitCode: 1 }));
+    expect(await judged).toEqual(failed({ exitCode: 1 }));
   });
 });

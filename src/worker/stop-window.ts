@@ -2,7 +2,6 @@ import type { ProcessHost } from "../action/process/process-host.js";
 import { endedBefore, interrupted, stoppingSignalOf, wasInterrupted } from "../core/failure/interruption.js";
 import type { Outcome } from "../core/model/outcome.js";
 import type { TimerPort } from "./attempt-timers.js";
-import type { Report } from "./worker.js";
 
 /** A scheduler signals one process after the other, and may reach a step so much before the launcher beside it. */
 const SIGNALING_MS = 500;
@@ -38,15 +37,15 @@ export class StopWindow {
     });
   }
 
-  /** The report as it is, or that what the attempt ran on was being stopped. `isWide`: it runs on several machines. */
-  async judge(report: Report, isWide = false): Promise<Report> {
-    const { result, exitedAt } = report;
-    if (exitedAt === undefined || endedBefore(result)) return report;
-    const known = (): boolean | null => this.isInterrupted(result, exitedAt, isWide);
-    let wasEnded = await this.until(known, this.waitFor(result, isWide));
+  /** The outcome as it is, or that what the attempt ran on was being stopped. `isWide`: it runs on several machines. */
+  async judge(outcome: Outcome, isWide = false): Promise<Outcome> {
+    const { exitedAt } = outcome;
+    if (exitedAt === undefined || endedBefore(outcome)) return outcome;
+    const known = (): boolean | null => this.isInterrupted(outcome, exitedAt, isWide);
+    let wasEnded = await this.until(known, this.waitFor(outcome, isWide));
     // Its processes were signaled. On a busy machine the worker may hear of it later.
     if (!wasEnded && this.wasSignaled(exitedAt, isWide)) wasEnded = await this.until(known, UNDATED_MS);
-    return wasEnded ? { ...report, result: interrupted(result) } : report;
+    return wasEnded ? interrupted(outcome) : outcome;
   }
 
   private get stops() {
@@ -54,9 +53,9 @@ export class StopWindow {
   }
 
   /** Null: nothing is being stopped so far. A worker that is only to drain lets its steps end as they like. */
-  private isInterrupted(result: Outcome, exitedAt: number, isWide: boolean): boolean | null {
+  private isInterrupted(outcome: Outcome, exitedAt: number, isWide: boolean): boolean | null {
     const { endAt } = this;
-    if (this.toldAt !== null && endedBySignal(result)) return true;
+    if (this.toldAt !== null && endedBySignal(outcome)) return true;
     if (this.stops === null)
       return endAt === null ? null : wasInterrupted(exitedAt, { at: endAt, slackMs: UNDATED_MS });
     if (this.toldAt === null || this.signaledAt() === null) return null;
@@ -74,8 +73,8 @@ export class StopWindow {
   }
 
   /** So long it takes until it is known; other steps have the room meanwhile. */
-  private waitFor(result: Outcome, isWide: boolean): number {
-    if (isWide || endedBySignal(result)) return UNDATED_MS;
+  private waitFor(outcome: Outcome, isWide: boolean): number {
+    if (isWide || endedBySignal(outcome)) return UNDATED_MS;
     const { inAllocation, drain } = this.from;
     if (!inAllocation && !drain.aborted) return 0;
     return this.stops === null ? UNDATED_MS : SIGNALING_MS;
@@ -107,8 +106,7 @@ function onceAborted(signal: AbortSignal, call: () => void): void {
   else signal.addEventListener("abort", call, { once: true });
 }
 
-function endedBySignal(result: Outcome): boolean {
-  return (
-    result.kind === "failed" && result.facts.code === undefined && stoppingSignalOf(result.facts) !== null
-  );
+function endedBySignal(outcome: Outcome): boolean {
+  if (outcome.kind !== "failed" || outcome.facts.code !== undefined) return false;
+  return stoppingSignalOf(outcome.facts) !== null;
 }

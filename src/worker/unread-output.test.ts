@@ -39,9 +39,9 @@ it.each([
     const actions = [createCommandAction(processes)];
     const worker = new LocalWorker({ actions, outputDir: folder, clock: systemClock });
     const given = assignment({ action: { type: "command", exec: `echo done >> ${effects}; ${line}` } });
-    const { result } = await worker.execute(given, null, new AbortController().signal);
+    const outcome = await worker.run(given, null, new AbortController().signal);
     await Promise.all([worker.close(), processes.close()]);
-    expect(result).toMatchObject(left);
+    expect(outcome).toMatchObject(left);
     expect([readFileSync(effects, "utf8"), scarce.times]).toEqual(["done\n", 0]);
   },
 );

@@ -4,7 +4,6 @@ import type { FailureContextInput } from "../core/failure/failure-context.js";
 import type { RepairTold } from "../core/failure/retry-context.js";
 import type { UserData } from "../core/model/batch/user-data.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
-import type { ProcessUsage } from "../core/model/events.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
 import type { EarlierFiles } from "../core/model/files-policy.js";
 import type { EarlierRound, Hint, LedRoute } from "../core/model/led-by.js";
@@ -153,22 +152,14 @@ export interface FailureSource {
   readonly upstream: readonly UpstreamText[];
 }
 
-export interface Report {
-  readonly result: Outcome;
-  readonly durationMs: number;
-  /** What the attempt's processes used; missing where nobody can tell. */
-  readonly used?: ProcessUsage;
-  /** When the exit of its process was collected, by this process's monotonic clock; missing: it had none. */
-  readonly exitedAt?: number;
-  /** Called once: what became of the report. */
-  readonly settled?: (outcome: ReportOutcome) => void;
-}
+/** Called once, with null where the attempt goes on without this engine; `settled` then once, with what became of it. */
+export type Ended = (outcome: Outcome | null, settled?: (fate: Fate) => void) => void;
 
 /**
  * `committed`: it is on record. `stale`: the run has moved on and has no use for it. `not_owned`: this engine does not,
- * or no longer, speak for the run; whoever takes it next may want the report.
+ * or no longer, speak for the run; whoever takes it next may want the outcome.
  */
-export type ReportOutcome = "committed" | "stale" | "not_owned";
+export type Fate = "committed" | "stale" | "not_owned";
 
 /** What an attempt asks of the worker that is to have it. */
 export interface Needs {
@@ -258,13 +249,13 @@ export interface Worker {
   /** Give back a place: its attempt has reported, or no attempt came to it. */
   release(place: Place): void;
   /**
-   * Settles once, never rejects. Without a place (a recovery script) it takes no room. Aborting the signal with
-   * `stopped` ends the attempt's processes; with `released` too where they would die with this process, else it settles
-   * as null: the attempt goes on, and the next owner of its run adopts it.
+   * Never throws. Without a place (a recovery script) it takes no room. Aborting the signal with `stopped` ends the
+   * attempt's processes; with `released` too where they would die with this process, else it has ended with null: the
+   * attempt goes on, and the next owner of its run adopts it.
    */
-  execute(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Report | null>;
-  /** What an earlier engine began on a worker that may still have it. Settles as `execute`. Null: it is certainly gone. */
-  adopt(attempt: HeldAttempt, signal: AbortSignal): Promise<Report | null> | null;
+  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void;
+  /** What an earlier engine began on a worker that may still have it, as `execute`. False: it is certainly gone. */
+  adopt(attempt: HeldAttempt, signal: AbortSignal, ended: Ended): boolean;
   /** Called when room may have appeared without a report. The answer takes it back. */
   onRoom(listener: () => void): () => void;
   /** End what an attempt that is to be declared lost may have left running on this host. */

@@ -16,7 +16,7 @@ async function pilotWith(...jobs: readonly number[]) {
 }
 
 const facts = (running: { readonly told: readonly unknown[] }) =>
-  running.told.map((report) => (report as { result: { facts: object } }).result.facts);
+  running.told.map((outcome) => (outcome as { facts: object }).facts);
 
 function end(code: string, changes: object = {}): void {
   const message = `allocation 12: ${code}`;
@@ -42,7 +42,7 @@ async function evictedWide() {
   await bench.claim(worker);
   const facts = { evicted: true, signal: "SIGTERM", message: "ended with its worker" };
   const tell = async () =>
-    (await bench.desk.report(worker, [report({ result: { kind: "failed", facts } })]))[0]!.outcome;
+    (await bench.desk.report(worker, [report({ outcome: { kind: "failed", facts } })]))[0]!.outcome;
   return { worker, running, tell };
 }
 
@@ -148,9 +148,9 @@ describe("when the scheduler has ended an allocation", () => {
       ...{ recovery: false, needs: NEEDS, at },
     };
     const told: unknown[] = [];
-    void bench.pool.adopt(held, new AbortController().signal)?.then((report) => told.push(report));
+    bench.pool.adopt(held, new AbortController().signal, (outcome) => told.push(outcome));
     end("VANISHED");
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
-    expect(told).toMatchObject([{ result: { facts: { lost: true } } }]);
+    expect(told).toMatchObject([{ facts: { lost: true } }]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Engine } from "../../src/engine/engine.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import type { Ended } from "../../src/worker/worker.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
@@ -101,15 +102,10 @@ transitions: [{ from: slow, to: fix, on: failure }]`,
       ...freePlaces("stubborn"),
       endLeftovers: () => Promise.resolve(),
       close: () => Promise.resolve(),
-      execute: (_: unknown, _place: unknown, signal: AbortSignal) =>
-        new Promise<Awaited<ReturnType<ScriptedWorker["execute"]>>>((resolve) => {
-          signal.addEventListener("abort", () =>
-            resolve({
-              result: { kind: "failed", facts: { message: "exit code 1", exitCode: 1 } },
-              durationMs: 5,
-            }),
-          );
-        }),
+      execute: (_: unknown, _place: unknown, signal: AbortSignal, ended: Ended) =>
+        signal.addEventListener("abort", () =>
+          ended({ kind: "failed", facts: { message: "exit code 1", exitCode: 1 }, duration_ms: 5 }),
+        ),
     };
     const engine = new Engine({ ...enginePorts(store, clock), worker: stubborn, sandbox: plainSandbox });
     const { runId, ended: over } = await engine.start(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Engine } from "../../src/engine/engine.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
-import type { Assignment, Place } from "../../src/worker/worker.js";
+import type { Assignment, Ended, Place } from "../../src/worker/worker.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
@@ -139,12 +139,10 @@ describe("goto while others run", () => {
       ...freePlaces("stubborn"),
       endLeftovers: () => Promise.resolve(),
       close: () => Promise.resolve(),
-      execute: (assignment: Assignment, place: Place | null, signal: AbortSignal) => {
-        const done = worker.execute(assignment, place, signal);
-        if (assignment.stepId !== "slow" || assignment.attempt > 1) return done;
-        return done.then(
-          (report) => new Promise<typeof report>((resolve) => (endSlow = () => resolve(report))),
-        );
+      execute: (assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended) => {
+        const isLate = assignment.stepId === "slow" && assignment.attempt === 1;
+        const late: Ended = (outcome) => (endSlow = () => ended(outcome));
+        worker.execute(assignment, place, signal, isLate ? late : ended);
       },
     };
     const engine = new Engine({ ...enginePorts(store, clock), worker: stubborn, sandbox: plainSandbox });

@@ -8,7 +8,7 @@ import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import {
   registration as registrationShape,
   reports as reportsShape,
-  type SentReport,
+  type SentOutcome,
 } from "../../src/worker/pool/protocol.js";
 import { Bench } from "../core/bench.js";
 import { bareServer, bearer } from "../support/api-server.js";
@@ -17,15 +17,15 @@ import { PoolBench, registration, report } from "../support/pool-bench.js";
 const bench = new PoolBench();
 
 /** What goes on record of a report. */
-async function recorded(result: SentReport["result"], upload?: string): Promise<unknown> {
+async function recorded(outcome: SentOutcome["outcome"], upload?: string): Promise<unknown> {
   const { id, running } = await bench.deliver();
   if (upload !== undefined) bench.desk.writeOutput(id, "t1", Buffer.from(upload));
-  const answered = bench.desk.report(id, [report({ result })]);
+  const answered = bench.desk.report(id, [report({ outcome })]);
   for (let turn = 0; turn < 20 && running.told.length === 0; turn++)
     await new Promise((next) => setImmediate(next));
-  running.told[0]?.settled?.("committed");
+  running.settle("committed");
   const [answer] = await answered;
-  return running.told[0]?.result ?? answer;
+  return running.told[0] ?? answer;
 }
 
 describe("what a worker says of an output", () => {
@@ -47,17 +47,29 @@ describe("what a worker says of an output", () => {
   it("is not taken of a file: its size, first words and items are those of what was sent", async () => {
     const text = JSON.stringify(["x".repeat(70_000), "b"]);
     const sha256 = createHash("sha256").update(text).digest("hex");
-    const said = { kind: "artifact", bytes: 1, sha256, preview: "forged" } as const;
+    const said = { kind: "artifact", path: "/theirs", bytes: 1, sha256, preview: "forged" } as const;
     const seen = await recorded({ kind: "succeeded", output: said, items }, text);
     expect(seen).toMatchObject({
-      output: { kind: "artifact", bytes: text.length, sha256, preview: text.slice(0, 1_000) },
+      output: {
+        kind: "artifact",
+        path: expect.stringContaining(bench.folder),
+        bytes: text.length,
+        sha256,
+        preview: text.slice(0, 1_000),
+      },
       items: [{ key: "0" }, { key: "b" }],
     });
   });
 
   it("is asked for again where the file here is another", async () => {
-    const output = { kind: "artifact", bytes: 2, sha256: "0".repeat(64), preview: "" } as const;
-    expect(await recorded({ kind: "succeeded", output, items: null }, "{}")).toMatchObject({
+    const output = {
+      kind: "artifact",
+      path: "/theirs",
+      bytes: 2,
+      sha256: "0".repeat(64),
+      preview: "",
+    } as const;
+    expect(await recorded({ kind: "succeeded", output }, "{}")).toMatchObject({
       outcome: "retry",
       output_missing: true,
     });
@@ -68,7 +80,6 @@ describe("what a worker says of an output", () => {
     const seen = (await recorded({
       kind: "succeeded",
       output: { kind: "value", value },
-      items: null,
     })) as { output: { kind: string; path: string } };
     expect(seen.output.kind).toBe("artifact");
     expect(JSON.parse(readFileSync(seen.output.path, "utf8"))).toBe(value);
@@ -162,7 +173,7 @@ describe("an attempt that its worker says was taken from it", () => {
   it("is believed in nothing but true or false", async () => {
     const facts = { message: "m", evicted: "yes" } as never;
     expect(
-      reportsShape.safeParse({ reports: [report({ result: { kind: "failed", facts } })] }),
+      reportsShape.safeParse({ reports: [report({ outcome: { kind: "failed", facts } })] }),
     ).toMatchObject({
       success: false,
     });

@@ -2,14 +2,7 @@ import { actionTraits } from "../../src/core/model/action-traits.js";
 import type { Command } from "../../src/core/model/commands.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
-import type {
-  Assignment,
-  HeldAttempt,
-  Place,
-  Report,
-  ReportOutcome,
-  Worker,
-} from "../../src/worker/worker.js";
+import type { Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../../src/worker/worker.js";
 import type { ManualClock } from "../support/manual-clock.js";
 import type { Random } from "./random.js";
 import type { SimulatedTrees } from "./simulated-trees.js";
@@ -25,10 +18,15 @@ export interface WorkerWeather {
   readonly post: (runId: number, command: Command) => void;
 }
 
+interface Report {
+  readonly outcome: Outcome;
+  readonly settled?: (fate: Fate) => void;
+}
+
 /** An attempt on a worker that does not die with the engine. */
 interface Remote {
   readonly assignment: Assignment;
-  ended: { readonly result: Outcome; readonly durationMs: number } | null;
+  ended: Outcome | null;
   listener: ((report: Report | null) => void) | null;
   stop: () => void;
 }
@@ -59,12 +57,20 @@ export class SimulatedWorkers {
       keepRoomFor: (needs) => room.keepFor(needs),
       release: (place) => room.release((place as RemotePlace).inner ?? place),
       ...(this.random.chance(0.3) ? { doesNothingAs: `local-${this.incarnation}` } : {}),
-      execute: async (assignment, place, signal) => {
+      execute: (assignment, place, signal, ended) => {
         void this.noteUnlessRecorded(assignment);
         const isRemote = place === null ? this.random.chance(0.5) : "inner" in place;
-        return isRemote ? this.begin(assignment, signal) : this.execute(assignment, signal, dead);
+        const reported = isRemote ? this.begin(assignment, signal) : this.execute(assignment, signal, dead);
+        tell(
+          reported.then((report) => report),
+          ended,
+        );
       },
-      adopt: (held, signal) => this.adopt(held, signal),
+      adopt: (held, signal, ended) => {
+        const reported = this.adopt(held, signal);
+        if (reported !== null) tell(reported, ended);
+        return reported !== null;
+      },
       onRoom: () => () => {},
       endLeftovers: async () => {},
       close: async () => {},
@@ -86,20 +92,20 @@ export class SimulatedWorkers {
   private execute(assignment: Assignment, signal: AbortSignal, dead: { value: boolean }): Promise<Report> {
     const { random, clock } = this;
     this.claim(assignment);
-    const durationMs = random.between(0, 40);
-    const result = this.outcome(assignment);
+    const duration_ms = random.between(0, 40);
+    const outcome = this.outcome(assignment);
     return new Promise((resolve) => {
       const finish = (what: Outcome): void => {
         if (dead.value) return;
         this.executing.delete(assignment.jobId);
-        resolve({ result: what, durationMs });
+        resolve({ outcome: { ...what, duration_ms } });
         if (random.chance(this.weather.duplicate)) this.repeat(assignment, what);
       };
-      const cancel = clock.setTimer(clock.now() + durationMs, () => finish(result));
+      const cancel = clock.setTimer(clock.now() + duration_ms, () => finish(outcome));
       signal.addEventListener("abort", () => {
         cancel();
         clock.setTimer(clock.now() + random.between(0, 30), () =>
-          finish(random.chance(0.7) ? { kind: "stopped" } : result),
+          finish(random.chance(0.7) ? { kind: "stopped" } : outcome),
         );
       });
     });
@@ -117,14 +123,14 @@ export class SimulatedWorkers {
     const { random, clock } = this;
     this.claim(assignment);
     this.executing.delete(assignment.jobId);
-    const durationMs = random.between(0, 80);
-    const result = this.outcome(assignment);
+    const duration_ms = random.between(0, 80);
+    const outcome = this.outcome(assignment);
     const remote: Remote = { assignment, ended: null, listener: null, stop: () => {} };
     const finish = (what: Outcome): void => {
-      remote.ended ??= { result: what, durationMs };
+      remote.ended ??= { ...what, duration_ms };
       this.deliver(remote);
     };
-    const cancel = clock.setTimer(clock.now() + durationMs, () => finish(result));
+    const cancel = clock.setTimer(clock.now() + duration_ms, () => finish(outcome));
     remote.stop = () => {
       cancel();
       clock.setTimer(clock.now() + random.between(0, 30), () => finish({ kind: "stopped" }));
@@ -146,11 +152,9 @@ export class SimulatedWorkers {
   }
 
   private lostLater(): Promise<Report> {
-    const result = { kind: "failed", facts: { lost: true, message: "silent" } } as const;
+    const outcome = { kind: "failed", facts: { lost: true, message: "silent" } } as const;
     return new Promise((resolve) =>
-      this.clock.setTimer(this.clock.now() + this.random.between(0, 60), () =>
-        resolve({ result, durationMs: 0 }),
-      ),
+      this.clock.setTimer(this.clock.now() + this.random.between(0, 60), () => resolve({ outcome })),
     );
   }
 
@@ -172,17 +176,17 @@ export class SimulatedWorkers {
     if (this.remotes.get(token) !== remote || remote.ended === null) return;
     const { listener, ended } = remote;
     remote.listener = null;
-    const settled = (outcome: ReportOutcome): void => {
-      if (outcome !== "not_owned") this.remotes.delete(token);
+    const settled = (fate: Fate): void => {
+      if (fate !== "not_owned") this.remotes.delete(token);
     };
-    listener?.({ ...ended, settled });
-    if (this.random.chance(this.weather.duplicate)) this.repeat(remote.assignment, ended.result);
+    listener?.({ outcome: ended, settled });
+    if (this.random.chance(this.weather.duplicate)) this.repeat(remote.assignment, ended);
   }
 
   /** The same result once more, later, when much may have happened in between. */
-  private repeat(assignment: Assignment, result: Outcome): void {
+  private repeat(assignment: Assignment, said: Outcome): void {
     const { runId, jobId: job, attempt } = assignment;
-    const outcome = { ...result, duration_ms: 0 };
+    const outcome = { ...said, duration_ms: 0 };
     this.clock.setTimer(this.clock.now() + this.random.between(0, 100), () => {
       this.weather.post(runId, { type: "attempt.finish", job, attempt, outcome });
     });
@@ -222,4 +226,9 @@ export class SimulatedWorkers {
 
 interface RemotePlace extends Place {
   readonly inner: Place;
+}
+
+/** Some turns after it has ended, as what comes from elsewhere. */
+function tell(reported: Promise<Report | null>, ended: Ended): void {
+  void reported.then((report) => report).then((report) => ended(report?.outcome ?? null, report?.settled));
 }

@@ -78,7 +78,8 @@ export class DeskServer {
 
   execute(place: Place, changes: Partial<Assignment>): Running {
     const controller = new AbortController();
-    return follow(this.pool.execute(assignment(changes), place, controller.signal), controller);
+    const { signal } = controller;
+    return follow(controller, (ended) => this.pool.execute(assignment(changes), place, signal, ended));
   }
 
   private async stop(): Promise<void> {

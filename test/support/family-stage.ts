@@ -3,6 +3,7 @@ import type { ChildRequest } from "../../src/action/workflow.js";
 import { createWorkflowAction } from "../../src/action/workflow.js";
 import type { OperatorCommand } from "../../src/core/model/commands.js";
 import type { EventType, RunCause } from "../../src/core/model/events.js";
+import type { Outcome } from "../../src/core/model/outcome.js";
 import type { Run } from "../../src/core/model/run.js";
 import { Engine } from "../../src/engine/engine.js";
 import { type ChildHost, LocalChildRuns } from "../../src/host/child-runs.js";
@@ -10,7 +11,7 @@ import { operateRun } from "../../src/host/operate-run.js";
 import type { RunHandle } from "../../src/host/run-handle.js";
 import { reportRun } from "../../src/report/run-report.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
-import type { Assignment, Place, Report } from "../../src/worker/worker.js";
+import type { Assignment, Place } from "../../src/worker/worker.js";
 import { enginePorts, flush, readTrial, type Trial, workflow } from "./harness.js";
 import { ManualClock } from "./manual-clock.js";
 import { plainSandbox } from "./plain-sandbox.js";
@@ -28,8 +29,8 @@ function never<T>(): Promise<T> {
 class FamilyWorker extends ScriptedWorker {
   children: LocalChildRuns | null = null;
 
-  override execute(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Report> {
-    if (assignment.action.type !== "workflow") return super.execute(assignment, place, signal);
+  override run(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Outcome> {
+    if (assignment.action.type !== "workflow") return super.run(assignment, place, signal);
     this.order.push(assignment.stepId);
     this.startedAt.push(0);
     return this.runChild(assignment, signal, this.children!);
@@ -39,16 +40,16 @@ class FamilyWorker extends ScriptedWorker {
     assignment: Assignment,
     signal: AbortSignal,
     children: LocalChildRuns,
-  ): Promise<Report> {
+  ): Promise<Outcome> {
     const attempt = { ...assignment, signal, writeStdout() {} } as unknown as Attempt;
     const result = await createWorkflowAction(children).run(attempt);
     if (this.children !== children) return never();
     if (result.ok) {
       const output = { kind: "value", value: result.output } as const;
-      return { result: { kind: "succeeded", output, items: null }, durationMs: 0 };
+      return { kind: "succeeded", output };
     }
-    if (result.stopped) return { result: { kind: "stopped" }, durationMs: 0 };
-    return { result: { kind: "failed", facts: result.failure }, durationMs: 0 };
+    if (result.stopped) return { kind: "stopped" };
+    return { kind: "failed", facts: result.failure };
   }
 }
 

@@ -1,10 +1,6 @@
 import type { Outcome } from "../../src/core/model/outcome.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
-import type { HeldAttempt, Place, Report, ReportOutcome, Worker } from "../../src/worker/worker.js";
-
-interface Listener {
-  resolve: (report: Report | null) => void;
-}
+import type { Ended, Fate, HeldAttempt, Place, Worker } from "../../src/worker/worker.js";
 
 /** Workers on another machine: attempts outlive the engines that begin them and end when the test says. */
 export class FarWorker implements Worker {
@@ -13,9 +9,9 @@ export class FarWorker implements Worker {
   readonly adopted: HeldAttempt[] = [];
   readonly stopped: string[] = [];
   /** What became of reports. */
-  readonly outcomes: ReportOutcome[] = [];
+  readonly outcomes: Fate[] = [];
   asked = 0;
-  private readonly listeners = new Map<string, Listener>();
+  private readonly listeners = new Map<string, Ended>();
   private readonly rooms = new Set<() => void>();
   private readonly room: LocalRoom;
 
@@ -39,20 +35,21 @@ export class FarWorker implements Worker {
     { jobId, token }: { readonly jobId: number; readonly token: string },
     _place: Place | null,
     signal: AbortSignal,
-  ): Promise<Report | null> {
+    ended: Ended,
+  ): void {
     this.begun.push({ jobId, token });
-    return this.listen(token, signal);
+    this.listen(token, signal, ended);
   }
 
-  adopt(held: HeldAttempt, signal: AbortSignal): Promise<Report | null> {
+  adopt(held: HeldAttempt, signal: AbortSignal, ended: Ended): boolean {
     this.adopted.push(held);
-    return this.listen(held.token, signal);
+    this.listen(held.token, signal, ended);
+    return true;
   }
 
   /** The attempt ends; its result goes to whoever listens now. */
-  end(token: string, result: Outcome = SUCCEEDED): void {
-    const settled = (outcome: ReportOutcome): void => void this.outcomes.push(outcome);
-    this.listeners.get(token)?.resolve({ result, durationMs: 1, settled });
+  end(token: string, outcome: Outcome = SUCCEEDED): void {
+    this.listeners.get(token)?.({ ...outcome, duration_ms: 1 }, (fate) => this.outcomes.push(fate));
   }
 
   tellRoom(): void {
@@ -67,16 +64,20 @@ export class FarWorker implements Worker {
   async endLeftovers(): Promise<void> {}
   async close(): Promise<void> {}
 
-  private listen(token: string, signal: AbortSignal): Promise<Report | null> {
-    return new Promise((resolve) => {
-      this.listeners.set(token, { resolve });
-      signal.addEventListener("abort", () => {
-        if (signal.reason === "released") return resolve(null);
-        this.stopped.push(token);
-        resolve({ result: { kind: "stopped" }, durationMs: 1 });
-      });
+  /** Only the first end counts. */
+  private listen(token: string, signal: AbortSignal, ended: Ended): void {
+    let isOver = false;
+    const once: Ended = (...said) => {
+      if (!isOver) ended(...said);
+      isOver = true;
+    };
+    this.listeners.set(token, once);
+    signal.addEventListener("abort", () => {
+      if (signal.reason === "released") return once(null);
+      this.stopped.push(token);
+      once({ kind: "stopped", duration_ms: 1 });
     });
   }
 }
 
-const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null }, items: null };
+const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };

@@ -10,7 +10,7 @@ import { readHealth, WORKERS } from "../../src/engine/health/health-rows.js";
 import type { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { WorkerPool } from "../../src/worker/pool/pool.js";
-import type { Held, Registration, SentReport } from "../../src/worker/pool/protocol.js";
+import type { Held, Registration, SentOutcome } from "../../src/worker/pool/protocol.js";
 import type { Assignment, Needs, Place, PlaceWish } from "../../src/worker/worker.js";
 import { enginePorts, flush, workflow } from "./harness.js";
 import { ManualClock } from "./manual-clock.js";
@@ -32,7 +32,7 @@ export class BenchWorker {
   private server: HealthServer | null = null;
   private session = "";
   private readonly has = new Map<string, Assignment>();
-  private readonly results = new Map<string, SentReport>();
+  private readonly results = new Map<string, SentOutcome>();
   private readonly id: string;
 
   constructor(
@@ -104,19 +104,20 @@ export class BenchWorker {
   private begin(assignment: Assignment): void {
     const { token, jobId: job, attempt, recovery } = assignment;
     this.has.set(token, assignment);
-    const outcome = this.behaviour(assignment);
-    if (outcome === null) return;
-    this.clock.after(outcome.ms, () => {
-      const result: SentReport["result"] = outcome.ok
-        ? { kind: "succeeded", output: { kind: "value", value: null }, items: null }
-        : { kind: "failed", facts: { exitCode: 1, message: "exit code 1" } };
-      const report = { job, attempt, token, recovery, duration_ms: outcome.ms, result };
+    const behaviour = this.behaviour(assignment);
+    if (behaviour === null) return;
+    const { ms, ok } = behaviour;
+    this.clock.after(ms, () => {
+      const outcome: SentOutcome["outcome"] = ok
+        ? { kind: "succeeded", output: { kind: "value", value: null }, duration_ms: ms }
+        : { kind: "failed", facts: { exitCode: 1, message: "exit code 1" }, duration_ms: ms };
+      const report = { job, attempt, token, recovery, outcome };
       this.results.set(token, { ...report, logs: [], summary: null });
       this.deliver(this.results.get(token)!);
     });
   }
 
-  private deliver(report: SentReport): void {
+  private deliver(report: SentOutcome): void {
     const { server } = this;
     if (server === null || server.dead) return;
     void server.pool.desk.report(this.id, [report]).then(

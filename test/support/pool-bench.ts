@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
+import type { Outcome } from "../../src/core/model/outcome.js";
 import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
 import { type Extent, LocalRoom } from "../../src/worker/local-room.js";
 import { WorkerPool } from "../../src/worker/pool/pool.js";
@@ -12,9 +13,9 @@ import type {
   LiveControl,
   Registration,
   ReportsAnswer,
-  SentReport,
+  SentOutcome,
 } from "../../src/worker/pool/protocol.js";
-import type { Assignment, HeldAttempt, Needs, Report } from "../../src/worker/worker.js";
+import type { Assignment, Ended, Fate, HeldAttempt, Needs } from "../../src/worker/worker.js";
 import { ManualClock } from "./manual-clock.js";
 
 export const LEASE_MS = 90_000;
@@ -32,12 +33,14 @@ export const NEEDS: Needs = {
   usesWorkspace: false,
 };
 /** What the engine is told of an attempt whose worker is gone. */
-export const LOST = { result: { kind: "failed", facts: { lost: true } } };
+export const LOST = { kind: "failed", facts: { lost: true } };
 
 export interface Running {
   readonly controller: AbortController;
   /** What the engine was told, in order. */
-  readonly told: (Report | null)[];
+  readonly told: (Outcome | null)[];
+  /** What became of the last of it. */
+  settle(fate: Fate): void;
 }
 
 /** A pool on the manual clock, with the worker `w1` and the attempt `t1` unless told. */
@@ -103,7 +106,7 @@ export class PoolBench {
   }
 
   /** Reports of the worker's last session, which ask for what is next. */
-  reportAndClaim(id: string, ...reports: SentReport[]): Promise<ReportsAnswer> {
+  reportAndClaim(id: string, ...reports: SentOutcome[]): Promise<ReportsAnswer> {
     return this.desk.reportAndClaim(id, { reports, session: this.sessions.get(id)! });
   }
 
@@ -116,7 +119,8 @@ export class PoolBench {
     const place = this.pool.place(needs);
     if (place === "full" || place === null) throw new Error(`no place: ${place}`);
     const controller = new AbortController();
-    return () => follow(this.pool.execute(assignment(changes), place, controller.signal), controller);
+    const { signal } = controller;
+    return () => follow(controller, (ended) => this.pool.execute(assignment(changes), place, signal, ended));
   }
 
   /** An attempt that its worker has, as far as the server knows. */
@@ -140,7 +144,7 @@ export class PoolBench {
       needs: NEEDS,
       ...changes,
     };
-    return follow(this.pool.adopt(attempt, controller.signal)!, controller);
+    return follow(controller, (ended) => this.pool.adopt(attempt, controller.signal, ended));
   }
 }
 
@@ -156,8 +160,8 @@ export function localPart(slots: number, extent?: Extent): LocalPart {
     place: (needs) => room.place(needs),
     keepRoomFor: (needs) => room.keepFor(needs),
     release: (place) => room.release(place),
-    execute: async () => ({ result: { kind: "stopped" }, durationMs: 0 }),
-    adopt: () => null,
+    execute: (_assignment, _place, _signal, ended) => ended({ kind: "stopped" }),
+    adopt: () => false,
     onRoom: () => () => {},
     endLeftovers: async () => {},
     close: async () => {},
@@ -209,19 +213,22 @@ export function assignment(changes: Partial<Assignment> = {}): Assignment {
   };
 }
 
-export function follow(reported: Promise<Report | null>, controller: AbortController): Running {
-  const told: (Report | null)[] = [];
-  void reported.then((report) => told.push(report));
-  return { controller, told };
+export function follow(controller: AbortController, begin: (ended: Ended) => void): Running {
+  const told: (Outcome | null)[] = [];
+  let last: Parameters<Ended>[1];
+  begin((outcome, settled) => {
+    told.push(outcome);
+    last = settled;
+  });
+  return { controller, told, settle: (fate) => last?.(fate) };
 }
 
 export const held = (token = "t1"): Held => ({ job: JOB, attempt: 1, recovery: false, token });
 
-export function report(changes: Partial<SentReport> = {}): SentReport {
+export function report(changes: Partial<SentOutcome> = {}): SentOutcome {
   return {
     ...held(),
-    duration_ms: 5,
-    result: { kind: "succeeded", output: { kind: "value", value: 1 }, items: null },
+    outcome: { kind: "succeeded", output: { kind: "value", value: 1 }, duration_ms: 5 },
     logs: [],
     summary: null,
     ...changes,

@@ -1,11 +1,11 @@
 import type { UserData } from "../../src/core/model/batch/user-data.js";
 import type { CheckpointFacts } from "../../src/core/model/events.js";
 import type { FailureFacts } from "../../src/core/model/failure.js";
-import type { Outcome as Said } from "../../src/core/model/outcome.js";
+import type { Outcome as Said, Succeeded } from "../../src/core/model/outcome.js";
 import type { Json } from "../../src/core/text/json.js";
 import type { Clock } from "../../src/engine/clock.js";
 import { LocalRoom } from "../../src/worker/local-room.js";
-import type { Assignment, Needs, Place, Report, Worker } from "../../src/worker/worker.js";
+import type { Assignment, Ended, Needs, Place, Worker } from "../../src/worker/worker.js";
 
 /**
  * What one attempt of a step does. `takesMs` is time on the manual clock; `endsWith` is the exit code of its own with
@@ -32,7 +32,7 @@ export type Outcome =
       readonly facts: FailureFacts;
       readonly output?: Json;
       readonly takesMs?: number;
-      readonly used?: Report["used"];
+      readonly used?: Said["used"];
     };
 
 /** By step id (`<step> script` for its recovery script): outcomes attempt by attempt (the last one repeats), or a function of the assignment. */
@@ -74,7 +74,11 @@ export class ScriptedWorker implements Worker {
     this.room.release(place);
   }
 
-  execute(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Report> {
+  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void {
+    void this.run(assignment, place, signal).then((said) => ended(said));
+  }
+
+  run(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Said> {
     const { jobId } = assignment;
     const name = nameOf(assignment);
     const foreach = assignment.variables.foreach as { index: number } | null | undefined;
@@ -84,24 +88,25 @@ export class ScriptedWorker implements Worker {
     const nth = (this.counts.get(key) ?? 0) + 1;
     this.counts.set(key, nth);
     if (assignment.failedAlready !== null)
-      return Promise.resolve(report({ kind: "failed", facts: assignment.failedAlready }, 0));
+      return Promise.resolve({ kind: "failed", facts: assignment.failedAlready });
     return this.settle(assignment, this.outcomeOf(assignment, nth), signal);
   }
 
-  private settle(assignment: Assignment, outcome: Outcome, signal: AbortSignal): Promise<Report> {
+  private settle(assignment: Assignment, outcome: Outcome, signal: AbortSignal): Promise<Said> {
     const takesMs = typeof outcome === "string" ? 0 : (outcome.takesMs ?? 0);
-    const result = resultOf(outcome);
+    const said = saidOf(outcome);
     const used = typeof outcome === "object" && "facts" in outcome ? outcome.used : undefined;
-    if (takesMs === 0)
-      return Promise.resolve({ ...report(result, 0), ...(used === undefined ? {} : { used }) });
+    if (takesMs === 0) return Promise.resolve({ ...said, ...(used === undefined ? {} : { used }) });
     return new Promise((resolve) => {
       const startedAt = this.clock.now();
-      const cancel = this.clock.setTimer(startedAt + takesMs, () => resolve(report(result, takesMs)));
+      const cancel = this.clock.setTimer(startedAt + takesMs, () =>
+        resolve({ ...said, duration_ms: takesMs }),
+      );
       signal.addEventListener("abort", () => {
         if (this.deaf) return;
         cancel();
         this.stopped.push(nameOf(assignment));
-        resolve(report(endOf(outcome), this.clock.now() - startedAt));
+        resolve({ ...endOf(outcome), duration_ms: this.clock.now() - startedAt });
       });
     });
   }
@@ -113,8 +118,8 @@ export class ScriptedWorker implements Worker {
     return entry[Math.min(nth, entry.length) - 1] ?? "ok";
   }
 
-  adopt(): null {
-    return null;
+  adopt(): boolean {
+    return false;
   }
 
   onRoom(): () => void {
@@ -127,25 +132,21 @@ export class ScriptedWorker implements Worker {
 
 /** The part of a worker that finds places, for one that has room for everything. */
 export function freePlaces(worker: string): Pick<Worker, "place" | "release" | "adopt" | "onRoom"> {
-  return { place: () => ({ worker }), release: () => {}, adopt: () => null, onRoom: () => () => {} };
+  return { place: () => ({ worker }), release: () => {}, adopt: () => false, onRoom: () => () => {} };
 }
 
 function nameOf({ stepId, recovery }: Assignment): string {
   return recovery ? `${stepId} script` : stepId;
 }
 
-function report(result: Said, durationMs: number): Report {
-  return { result, durationMs };
-}
-
 function endOf(outcome: Outcome): Said {
   const exit = typeof outcome === "object" && "endsWith" in outcome ? outcome.endsWith : undefined;
-  return exit === undefined ? { kind: "stopped" } : resultOf({ exit });
+  return exit === undefined ? { kind: "stopped" } : saidOf({ exit });
 }
 
-function resultOf(outcome: Outcome): Said {
+function saidOf(outcome: Outcome): Said {
   if (outcome === "ok") return succeeded(null);
-  if (outcome === "fail") return resultOf({ exit: 1 });
+  if (outcome === "fail") return saidOf({ exit: 1 });
   if ("exit" in outcome) {
     const stderrTail = outcome.stderr ?? "";
     return {
@@ -175,7 +176,7 @@ export function checkpointed(name: string, more: { takesMs?: number } = {}): Out
   };
 }
 
-function succeeded(value: Json): Extract<Said, { kind: "succeeded" }> {
+function succeeded(value: Json): Succeeded {
   const items = Array.isArray(value)
     ? value.map((item, index) => ({ key: typeof item === "string" ? item : String(index) }))
     : null;

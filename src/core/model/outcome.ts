@@ -82,10 +82,17 @@ type Stopped = OfFields<typeof STOPPED> & Here;
 export type Outcome<Out = Output> = Succeeded<Out> | Failed<Out> | Stopped;
 
 /** The same attempt, but it has failed with this. */
-export function failedWith(facts: FailureFacts, { duration_ms, used }: Outcome): Failed {
+export function failedWith(facts: FailureFacts, outcome: Outcome): Failed {
+  return { kind: "failed", facts, ...tookOf(outcome) };
+}
+
+/** The same attempt, but it was stopped. */
+export function stoppedAs(outcome: Outcome): Outcome {
+  return { kind: "stopped", ...tookOf(outcome) };
+}
+
+function tookOf({ duration_ms, used }: Outcome): OfFields<typeof COST> {
   return {
-    kind: "failed",
-    facts,
     ...(duration_ms === undefined ? {} : { duration_ms }),
     ...(used === undefined ? {} : { used }),
   };

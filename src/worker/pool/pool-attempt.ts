@@ -1,5 +1,5 @@
 import type { AttemptPlace } from "../../core/model/worker-names.js";
-import type { Assignment, HeldAttempt, Needs, Report } from "../worker.js";
+import type { Assignment, Ended, HeldAttempt, Needs } from "../worker.js";
 import type { PoolWorker } from "./pool-worker.js";
 import { type ReportAnswer, type Stream, stream } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
@@ -14,8 +14,8 @@ export const VERDICT_MS = 60_000;
 export class PoolAttempt {
   /** Null: it is expected of whoever registers with it. */
   worker: PoolWorker | null = null;
-  /** Null: its run is not, or no longer, this server's. */
-  listener: ((report: Report | null) => void) | null = null;
+  /** Who waits for its end. Null: its run is not, or no longer, this server's. */
+  ended: Ended | null = null;
   /** It was in an answer, be it one that is thought lost: the worker may have it. */
   wasSent = false;
   stopping = false;
@@ -55,7 +55,7 @@ export class PoolAttempt {
 
   /** An owned run waits for it, or for what became of its report. */
   get isWanted(): boolean {
-    return this.listener !== null || this.reporting !== null;
+    return this.ended !== null || this.reporting !== null;
   }
 
   /** What it takes of its worker. */
@@ -101,14 +101,6 @@ export class PoolAttempt {
     this.lastAt = worker.at;
     worker.attempts.add(this);
     worker.strays.delete(this.token);
-  }
-
-  /** Tell whoever waits, once. False: nobody does. */
-  settle(report: Report | null): boolean {
-    const { listener } = this;
-    this.listener = null;
-    listener?.(report);
-    return listener !== null;
   }
 
   leave(): void {

@@ -1,7 +1,7 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import type { Outcome } from "../../core/model/outcome.js";
 import { durationAmount } from "../../core/text/amount-text.js";
 import type { TimerPort } from "../attempt-timers.js";
-import type { Report, ReportOutcome } from "../worker.js";
 import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
 import type { PoolReports } from "./pool-reports.js";
 import { labelOf, type PoolWorker, PRESENT_MS } from "./pool-worker.js";
@@ -135,13 +135,14 @@ export class PoolBook {
   }
 
   /** It ends without a report. Whether it is over for good is known when that is on record; till then the store is asked. */
-  end(attempt: PoolAttempt, result: Report["result"]): void {
+  end(attempt: PoolAttempt, outcome: Outcome): void {
     const { token } = attempt;
     this.drop(attempt);
-    const settled = (outcome: ReportOutcome): void => {
-      if (outcome !== "not_owned" && !this.attempts.has(token)) this.reports.remember(token, "stale");
-    };
-    attempt.settle({ result, durationMs: 0, settled });
+    const { ended } = attempt;
+    attempt.ended = null;
+    ended?.(outcome, (fate) => {
+      if (fate !== "not_owned" && !this.attempts.has(token)) this.reports.remember(token, "stale");
+    });
   }
 
   /** Its worker has gone with a report that nobody could take: it is expected again by whoever wants it now. */

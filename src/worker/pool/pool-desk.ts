@@ -18,7 +18,7 @@ import {
   type ReportAnswer,
   type Reports,
   type ReportsAnswer,
-  type SentReport,
+  type SentOutcome,
   type Stream,
   type Verdict,
 } from "./protocol.js";
@@ -118,7 +118,7 @@ export class PoolDesk {
   }
 
   /** Each is answered once it is on record. */
-  async report(workerId: string, sent: readonly SentReport[]): Promise<ReportAnswer[]> {
+  async report(workerId: string, sent: readonly SentOutcome[]): Promise<ReportAnswer[]> {
     const worker = this.book.known(workerId);
     this.book.seen(worker);
     return Promise.all(sent.map((one) => this.takeReport(worker, one)));
@@ -159,7 +159,7 @@ export class PoolDesk {
     this.book.letGo(this.book.known(workerId));
   }
 
-  private takeReport(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {
+  private takeReport(worker: PoolWorker, sent: SentOutcome): Promise<ReportAnswer> {
     const { book, reports } = this;
     const attempt = book.attempts.get(sent.token);
     if (attempt === undefined) return this.takeStray(worker, sent);
@@ -181,7 +181,7 @@ export class PoolDesk {
     });
   }
 
-  private async takeStray(worker: PoolWorker, sent: SentReport): Promise<ReportAnswer> {
+  private async takeStray(worker: PoolWorker, sent: SentOutcome): Promise<ReportAnswer> {
     const answer = await this.reports.answerUnknown(sent);
     // The worker forgets it now, and its room is free.
     if (answer.outcome !== "retry" && worker.strays.delete(sent.token)) this.book.tellRoom();

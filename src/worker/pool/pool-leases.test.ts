@@ -26,7 +26,7 @@ describe("silence", () => {
     bench.clock.advance(1);
     await settle();
     expect(running.told).toMatchObject([LOST]);
-    running.told[0]?.settled?.("committed");
+    running.settle("committed");
     expect(() => bench.desk.heartbeat(id, { attempts: [], draining: false })).toThrow("does not know");
     expect(bench.desk.register(registration({ attempts: [held()] }))).toMatchObject({
       renewed: [],
@@ -92,7 +92,7 @@ describe("adoption", () => {
     });
     void bench.desk.report(id, [report()]);
     await settle();
-    expect(running.told).toMatchObject([{ result: { kind: "succeeded" } }]);
+    expect(running.told).toMatchObject([{ kind: "succeeded" }]);
   });
 
   it("waits for a worker that has not come back, for a lease and no longer", async () => {
@@ -138,6 +138,6 @@ describe("adoption", () => {
       recovery: false,
       needs: NEEDS,
     };
-    expect(bench.pool.adopt({ ...attempt, worker: "local-77" }, signal)).toBe(null);
+    expect(bench.pool.adopt({ ...attempt, worker: "local-77" }, signal, () => {})).toBe(false);
   });
 });

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { collectGarbage } from "../../../test/support/collect-garbage.js";
 import { PoolBench, report, settle } from "../../../test/support/pool-bench.js";
-import type { Report } from "../worker.js";
 
 const bench = new PoolBench();
 const INSTANCE = "aaaaaaaa-0000";
@@ -15,7 +14,7 @@ const begun: WeakRef<object>[] = [];
 async function work(id: string, how: (typeof ENDS)[number]): Promise<void> {
   const token = `t${++serial}`;
   const assignment = { token, jobId: 10_000_000 + serial, env: { NAME: "x".repeat(1_000) } };
-  const { controller, told } = bench.execute(assignment);
+  const { controller, settle: settled } = bench.execute(assignment);
   begun.push(new WeakRef(assignment.env), new WeakRef(controller));
   if (how === "unsent") return controller.abort("stopped");
   await bench.claim(id);
@@ -25,15 +24,15 @@ async function work(id: string, how: (typeof ENDS)[number]): Promise<void> {
     return;
   }
   if (how === "stopped") controller.abort("stopped");
-  const result =
+  const outcome =
     how === "failed"
       ? ({ kind: "failed", facts: { message: "no", exitCode: 1 } } as const)
       : how === "stopped"
         ? ({ kind: "stopped" } as const)
-        : report().result;
-  const answered = bench.reportAndClaim(id, report({ token, job: assignment.jobId, result }));
+        : report().outcome;
+  const answered = bench.reportAndClaim(id, report({ token, job: assignment.jobId, outcome }));
   await settle();
-  (told[0] as Report).settled?.(how === "stale" ? "stale" : "committed");
+  settled(how === "stale" ? "stale" : "committed");
   await answered;
 }
 

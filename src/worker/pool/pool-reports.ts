@@ -1,15 +1,14 @@
 import { itemsOf } from "../../core/decide/item-limit.js";
-import type { ProcessUsage } from "../../core/model/events.js";
-import type { FailureFacts } from "../../core/model/failure.js";
-import type { Outcome } from "../../core/model/outcome.js";
+import { failedWith, type Outcome } from "../../core/model/outcome.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
 import { withinBounds } from "../attempt-facts.js";
 import { outputOfFailure, storeOutput } from "../attempt-output.js";
 import type { TimerPort } from "../attempt-timers.js";
+import type { Fate } from "../worker.js";
 import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
-import { type ReportAnswer, type SentReport, type Stream, stream } from "./protocol.js";
+import { type ReportAnswer, type SentOutcome, type Stream, stream } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
 
 /** What the store says of attempts that this server has no memory of. */
@@ -51,7 +50,7 @@ export class PoolReports {
   /** `answered` is called with what came of a report that the engine was asked about. */
   take(
     attempt: PoolAttempt,
-    sent: SentReport,
+    sent: SentOutcome,
     answered: (answer: ReportAnswer) => void,
   ): Promise<ReportAnswer> {
     if (attempt.reporting !== null) return attempt.reporting;
@@ -67,7 +66,7 @@ export class PoolReports {
   }
 
   /** Nobody here waits for it: it was taken before, or is somebody else's, or its run has not come here yet. */
-  async answerUnknown(sent: SentReport): Promise<ReportAnswer> {
+  async answerUnknown(sent: SentOutcome): Promise<ReportAnswer> {
     const { token } = sent;
     const known = this.remembered.get(token);
     const outcome = known ?? (await this.lookUp(sent).catch(() => "retry" as const));
@@ -75,7 +74,7 @@ export class PoolReports {
     return outcome === "stale" ? { token, outcome, code: "STALE_ATTEMPT" } : { token, outcome };
   }
 
-  private async lookUp({ job, attempt, recovery, token }: SentReport): Promise<ReportAnswer["outcome"]> {
+  private async lookUp({ job, attempt, recovery, token }: SentOutcome): Promise<ReportAnswer["outcome"]> {
     const row = (await this.recorded.readAttempts(Math.floor(job / JOB_IDS_PER_RUN), job)).find(
       (one) => one.attempt === attempt,
     );
@@ -90,77 +89,59 @@ export class PoolReports {
 
   private async settle(
     attempt: PoolAttempt,
-    { token, result, duration_ms, used }: SentReport,
+    { token, outcome }: SentOutcome,
     files: Promise<ReportAnswer | null> | null,
   ): Promise<ReportAnswer> {
     // A disk that is full now may have room later.
     const lacking = files === null ? null : await files.catch(() => notHere(token));
     if (lacking !== null) return lacking;
-    const judged = this.judged(result, attempt);
-    if (judged === null || this.mustWait(attempt, judged)) return notHere(token);
+    const seen = this.seen(outcome, attempt);
+    if (seen === null || this.mustWait(attempt, seen)) return notHere(token);
     attempt.hasEnded = true;
-    return new Promise((resolve) => {
-      const isTaken = attempt.settle({
-        result: judged,
-        durationMs: duration_ms,
-        ...(used === undefined ? {} : { used: used as ProcessUsage }),
-        settled: (outcome) => {
-          if (outcome === "committed") resolve({ token, outcome: "accepted" });
-          else if (outcome === "stale") resolve({ token, outcome: "stale", code: "STALE_ATTEMPT" });
-          else resolve(notHere(token));
-        },
-      });
-      // Its run was let go of while the files were written.
-      if (!isTaken) resolve(notHere(token));
-    });
+    const { ended } = attempt;
+    // Its run was let go of while the files were written.
+    if (ended === null) return notHere(token);
+    attempt.ended = null;
+    return new Promise((resolve) => ended(seen, (fate) => resolve(ANSWERS[fate](token))));
   }
 
   /** Why its allocation ends is for the batch system to say; its worker offers the report again until it leaves. */
-  private mustWait(attempt: PoolAttempt, result: Outcome): boolean {
-    if (result.kind !== "failed" || result.facts.evicted !== true || !attempt.awaitsVerdict) return false;
+  private mustWait(attempt: PoolAttempt, outcome: Outcome): boolean {
+    if (outcome.kind !== "failed" || outcome.facts.evicted !== true || !attempt.awaitsVerdict) return false;
     attempt.evictedAt ??= this.clock.elapsed();
     return this.clock.elapsed() - attempt.evictedAt < VERDICT_MS;
   }
 
   /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */
-  private judged(sent: SentReport["result"], { held }: PoolAttempt): Outcome | null {
-    if (sent.kind === "stopped") return sent;
-    if (sent.kind === "failed") {
-      const { facts, output } = sent;
-      const kept = output === undefined ? {} : outputOfFailure(output.value, AS_SENT);
-      return { kind: "failed", facts: withinBounds(facts as FailureFacts), ...kept };
+  private seen(said: SentOutcome["outcome"], { held }: PoolAttempt): Outcome | null {
+    if (said.kind === "stopped") return said;
+    if (said.kind === "failed") {
+      const { facts, output } = said;
+      const kept = output?.kind === "value" ? outputOfFailure(output.value, AS_SENT) : {};
+      return { ...failedWith(withinBounds(facts), said), ...kept };
     }
-    const { output, usage, files, user_data } = sent;
-    // Only for a forEach step are there any; the engine knows which steps those are.
-    const withItems = sent.items !== null;
+    const { output } = said;
     try {
       const seen =
         output.kind === "value"
           ? { output: storeOutput(output.value, this.files.outputPath(held)), items: itemsOf(output.value) }
           : this.files.sentOutput(held)!;
-      const items = withItems ? seen.items : null;
-      return {
-        kind: "succeeded",
-        output: seen.output,
-        items,
-        ...(usage === undefined ? {} : { usage }),
-        ...(files === undefined ? {} : { files }),
-        ...(user_data === undefined ? {} : { user_data }),
-      };
+      // Only for a forEach step are there any; the engine knows which steps those are.
+      return { ...said, output: seen.output, items: said.items == null ? null : seen.items };
     } catch {
       return null;
     }
   }
 
   /** Null: there is nothing to wait for. Resolves to null when all that belongs to the report is here. */
-  private writeFiles(attempt: PoolAttempt, sent: SentReport): Promise<ReportAnswer | null> | null {
-    const { result, summary } = sent;
+  private writeFiles(attempt: PoolAttempt, sent: SentOutcome): Promise<ReportAnswer | null> | null {
+    const { outcome, summary } = sent;
     if (summary !== null) this.writeSummary(attempt, summary);
     const pieces = sent.logs.map(async ({ stream: which, offset, data }) => {
       const bytes = Buffer.from(data, "base64");
       return (await attempt.writeLog(this.files, which, offset, bytes)) >= offset;
     });
-    const isFile = result.kind === "succeeded" && result.output.kind === "artifact";
+    const isFile = outcome.kind === "succeeded" && outcome.output.kind === "artifact";
     // An empty log is made in its own time.
     if (!isFile && sent.logs.every(({ offset, data }) => offset === 0 && data === "")) {
       for (const piece of pieces) piece.catch(() => {});
@@ -178,13 +159,13 @@ export class PoolReports {
 
   private lacking(
     { held, token }: PoolAttempt,
-    { result }: SentReport,
+    { outcome }: SentOutcome,
     isWhole: boolean,
   ): ReportAnswer | null {
     const isOutputMissing =
-      result.kind === "succeeded" &&
-      result.output.kind === "artifact" &&
-      this.files.sentOutput(held)?.output.sha256 !== result.output.sha256;
+      outcome.kind === "succeeded" &&
+      outcome.output.kind === "artifact" &&
+      this.files.sentOutput(held)?.output.sha256 !== outcome.output.sha256;
     if (isWhole && !isOutputMissing) return null;
     const sizes = stream.options.map((which) => [which, this.files.logSize(held, which)]);
     return {
@@ -194,6 +175,12 @@ export class PoolReports {
     };
   }
 }
+
+const ANSWERS: { readonly [fate in Fate]: (token: string) => ReportAnswer } = {
+  committed: (token) => ({ token, outcome: "accepted" }),
+  stale: (token) => ({ token, outcome: "stale", code: "STALE_ATTEMPT" }),
+  not_owned: notHere,
+};
 
 function notHere(token: string): ReportAnswer {
   return { token, outcome: "retry", code: "RUN_NOT_HERE" };

@@ -17,7 +17,7 @@ const NEXT = { token: "t2", jobId: JOB + 1 };
 
 /** As the engine does: the end of one attempt and the start of the next are in one commit. */
 function commit(running: Running): Running {
-  running.told.at(-1)?.settled?.("committed");
+  running.settle("committed");
   return bench.execute(NEXT);
 }
 
@@ -54,7 +54,7 @@ describe("the answer to a report", () => {
     const { waiting, answer, running } = await reported();
     bench.execute(NEXT);
     expect(tokensOf(await waiting)).toEqual(["t2"]);
-    running.told.at(-1)?.settled?.("committed");
+    running.settle("committed");
     expect(tokensOf(await answer)).toEqual([]);
   });
 

@@ -3,19 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { HANG_MS } from "../../../test/support/hang.js";
-import {
-  held,
-  JOB,
-  NEEDS,
-  PoolBench,
-  type Running,
-  report,
-  settle,
-  tokensOf,
-} from "../../../test/support/pool-bench.js";
+import { held, JOB, NEEDS, PoolBench, report, settle, tokensOf } from "../../../test/support/pool-bench.js";
 import type { AttemptRow } from "../../core/model/rows.js";
 import { logFile } from "../attempt-paths.js";
-import type { PlaceWish, ReportOutcome } from "../worker.js";
+import type { PlaceWish } from "../worker.js";
 
 const bench = new PoolBench();
 const notOn = (worker: string): PlaceWish => ({
@@ -140,7 +131,7 @@ describe("assignments", () => {
     const unsent = bench.execute();
     unsent.controller.abort("stopped");
     await settle();
-    expect(unsent.told).toMatchObject([{ result: { kind: "stopped" }, durationMs: 0 }]);
+    expect(unsent.told).toMatchObject([{ kind: "stopped" }]);
     const sent = bench.execute({ token: "t2" });
     expect(tokensOf(await bench.claim(id))).toEqual(["t2"]);
     const next = bench.claim(id);
@@ -169,10 +160,6 @@ describe("assignments", () => {
 });
 
 describe("reports", () => {
-  function end(running: Running, outcome: ReportOutcome): void {
-    running.told.at(-1)?.settled?.(outcome);
-  }
-
   it("are answered only when they are on record, and free the room before", async () => {
     const { id, running } = await bench.deliver();
     let answered: unknown = null;
@@ -180,10 +167,10 @@ describe("reports", () => {
       answered = answer;
     });
     await settle();
-    expect(running.told).toMatchObject([{ result: { kind: "succeeded" }, durationMs: 5 }]);
+    expect(running.told).toMatchObject([{ kind: "succeeded", duration_ms: 5 }]);
     expect(answered).toBe(null);
     expect(bench.pool.list()[0]?.used).toBe(0);
-    end(running, "committed");
+    running.settle("committed");
     await settle();
     expect(answered).toEqual([{ token: "t1", outcome: "accepted" }]);
   });
@@ -193,7 +180,7 @@ describe("reports", () => {
     const first = bench.desk.report(id, [report()]);
     const meanwhile = bench.desk.report(id, [report()]);
     await settle();
-    end(running, "committed");
+    running.settle("committed");
     expect([await first, await meanwhile, await bench.desk.report(id, [report()])]).toEqual(
       Array(3).fill([{ token: "t1", outcome: "accepted" }]),
     );
@@ -204,7 +191,7 @@ describe("reports", () => {
     const { id, running } = await bench.deliver();
     const answer = bench.desk.report(id, [report()]);
     await settle();
-    end(running, "stale");
+    running.settle("stale");
     expect(await answer).toEqual([{ token: "t1", outcome: "stale", code: "STALE_ATTEMPT" }]);
   });
 
@@ -212,15 +199,15 @@ describe("reports", () => {
     const { id, running } = await bench.deliver();
     const first = bench.desk.report(id, [report()]);
     await settle();
-    end(running, "not_owned");
+    running.settle("not_owned");
     bench.rows = [{ job_id: JOB, attempt: 1, run_id: 1, token: "t1", status: "running" } as AttemptRow];
     expect(await first).toEqual([{ token: "t1", outcome: "retry", code: "RUN_NOT_HERE" }]);
     expect(await bench.desk.report(id, [report()])).toMatchObject([{ outcome: "retry" }]);
     const next = bench.adopt();
     const second = bench.desk.report(id, [report()]);
     await settle();
-    expect(next.told).toMatchObject([{ result: { kind: "succeeded" } }]);
-    end(next, "committed");
+    expect(next.told).toMatchObject([{ kind: "succeeded" }]);
+    next.settle("committed");
     expect(await second).toEqual([{ token: "t1", outcome: "accepted" }]);
   });
 
@@ -266,7 +253,7 @@ describe("reports", () => {
       report({ logs: [{ stream: "stdout", offset: 4, data: data("two three") }] }),
     ]);
     await vi.waitFor(() => expect(running.told).toHaveLength(1), HANG_MS);
-    end(running, "committed");
+    running.settle("committed");
     await whole;
     expect(readFileSync(file, "utf8")).toBe("one two three");
   });
@@ -275,15 +262,15 @@ describe("reports", () => {
     const { id, running } = await bench.deliver();
     const bytes = Buffer.from(JSON.stringify("x".repeat(10)));
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    const output = { kind: "artifact", bytes: bytes.length, sha256, preview: "" } as const;
-    const sent = report({ result: { kind: "succeeded", output, items: null } });
+    const output = { kind: "artifact", path: "/theirs", bytes: bytes.length, sha256, preview: "" } as const;
+    const sent = report({ outcome: { kind: "succeeded", output } });
     expect(await bench.desk.report(id, [sent])).toMatchObject([{ outcome: "retry", output_missing: true }]);
     expect(() => bench.desk.writeOutput(id, "t1", Buffer.from("no json"))).toThrow("not JSON");
     bench.desk.writeOutput(id, "t1", bytes);
     void bench.desk.report(id, [sent]);
     await vi.waitFor(() => expect(running.told).toHaveLength(1), HANG_MS);
     const path = join(bench.folder, "output/run-1/outputs", `j${JOB}_a1.json`);
-    expect(running.told).toMatchObject([{ result: { output: { kind: "artifact", path } } }]);
+    expect(running.told).toMatchObject([{ output: { kind: "artifact", path } }]);
     expect(readFileSync(path)).toEqual(bytes);
   });
 });

@@ -1,4 +1,5 @@
 import type { EndedRun } from "../../action/process/run-leftovers.js";
+import type { Outcome } from "../../core/model/outcome.js";
 import type { Limit, Resource } from "../../core/model/resources.js";
 import { isLocalWorker } from "../../core/model/worker-names.js";
 import { ALL_GOOD, isTrusted, type Standings } from "../../core/workers/standings.js";
@@ -8,7 +9,7 @@ import { failureContextFor, writeFailureContext } from "../failure-context-files
 import { hasTags } from "../local-room.js";
 import { withPromptFiles } from "../prompt-files.js";
 import { NO_ROOM } from "../room.js";
-import type { Assignment, HeldAttempt, Needs, Place, PlaceWish, Report, Worker } from "../worker.js";
+import type { Assignment, Ended, HeldAttempt, Needs, Place, PlaceWish, Worker } from "../worker.js";
 import { localInfo, remoteInfo, type WorkerInfo } from "../worker-info.js";
 import { PoolAllocations } from "./pool-allocations.js";
 import { PoolAttempt } from "./pool-attempt.js";
@@ -117,16 +118,16 @@ export class WorkerPool implements Worker {
     else remote?.worker.unreserve(remote.reservation);
   }
 
-  execute(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Report | null> {
+  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void {
     const { local, remote } = (place ?? {}) as Partial<PoolPlace>;
     const worker = remote?.worker ?? this.workerForScript(assignment);
     if (assignment.failedAlready !== null || local !== undefined || worker === "local")
-      return this.options.local.execute(assignment, local ?? null, signal);
+      return this.options.local.execute(assignment, local ?? null, signal, ended);
     let shipped: Assignment;
     try {
       shipped = this.withContext(assignment);
     } catch (error) {
-      return Promise.resolve(notWritten(error));
+      return ended(notWritten(error));
     }
     remote?.worker.unreserve(remote.reservation);
     const { needs, endsAt } = remote?.reservation ?? { needs: scriptNeeds(assignment), endsAt: null };
@@ -134,22 +135,20 @@ export class WorkerPool implements Worker {
     attempt.endsAt = endsAt;
     attempt.proves = remote?.reservation.proves === true;
     this.keep(attempt);
-    const reported = this.listen(attempt, signal);
+    this.listen(attempt, signal, ended);
     if (!attempt.isWanted) this.book.drop(attempt);
     else if (worker === null) this.book.findWorkerFor(attempt);
     else this.queue(attempt, worker);
-    return reported;
   }
 
-  adopt(held: HeldAttempt, signal: AbortSignal): Promise<Report | null> | null {
-    if (this.diedWithItsServer(held)) return null;
+  adopt(held: HeldAttempt, signal: AbortSignal, ended: Ended): boolean {
+    if (this.diedWithItsServer(held)) return false;
     const known = this.book.attempts.get(held.token);
-    if (known !== undefined) return this.listen(known, signal);
-    const attempt = new PoolAttempt(held, "received", null);
-    this.keep(attempt);
-    const reported = this.listen(attempt, signal);
-    this.book.expect(attempt);
-    return reported;
+    const attempt = known ?? new PoolAttempt(held, "received", null);
+    if (known === undefined) this.keep(attempt);
+    this.listen(attempt, signal, ended);
+    if (known === undefined) this.book.expect(attempt);
+    return true;
   }
 
   onRoom(listener: () => void): () => void {
@@ -188,18 +187,18 @@ export class WorkerPool implements Worker {
     return whyNoPlace(needs, this.choice());
   }
 
-  private listen(attempt: PoolAttempt, signal: AbortSignal): Promise<Report | null> {
-    return new Promise((resolve) => {
-      // Whoever listened before has lost the run.
-      attempt.settle(null);
-      attempt.listener = resolve;
-      const onAbort = (): void => {
-        if (signal.reason === "stopped") this.stop(attempt);
-        else if (attempt.listener === resolve) attempt.settle(null);
-      };
-      if (signal.aborted) onAbort();
-      signal.addEventListener("abort", onAbort, { once: true });
-    });
+  private listen(attempt: PoolAttempt, signal: AbortSignal, ended: Ended): void {
+    // Whoever waited before has lost the run.
+    attempt.ended?.(null);
+    attempt.ended = ended;
+    const onAbort = (): void => {
+      if (signal.reason === "stopped") return this.stop(attempt);
+      if (attempt.ended !== ended) return;
+      attempt.ended = null;
+      ended(null);
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
   }
 
   private keep(attempt: PoolAttempt): void {
@@ -270,7 +269,7 @@ function scriptNeeds({ runsOn, action }: Assignment): Needs {
   return { ...NOTHING, tags: runsOn, actionType: action.type };
 }
 
-function notWritten(error: unknown): Report {
+function notWritten(error: unknown): Outcome {
   const message = `the failure context could not be written: ${error instanceof Error ? error.message : error}`;
-  return { result: { kind: "failed", facts: { code: "LOG_FAILED", message } }, durationMs: 0 };
+  return { kind: "failed", facts: { code: "LOG_FAILED", message } };
 }

@@ -16,8 +16,8 @@ describe("user data in a report", () => {
     reports.safeParse({
       reports: [
         {
-          ...{ job: 1, attempt: 1, recovery: false, token: "t", duration_ms: 1, logs: [], summary: null },
-          result: { kind: "succeeded", output: { kind: "value", value: null }, items: null, user_data },
+          ...{ job: 1, attempt: 1, recovery: false, token: "t", logs: [], summary: null },
+          outcome: { kind: "succeeded", output: { kind: "value", value: null }, user_data },
         },
       ],
     }).success;

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { bytesOf, MAX_USER_DATA_BYTES, type UserData } from "../../core/model/batch/user-data.js";
-import { FAILURE_FACTS, type FailureFacts } from "../../core/model/failure.js";
+import type { FileFacts } from "../../core/model/events.js";
+import { OUTCOME } from "../../core/model/outcome.js";
 import { HUMAN, LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
-import type { Json } from "../../core/text/json.js";
+import type { Of } from "../../core/text/shape.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import type { Assignment } from "../worker.js";
-import { objectOf } from "../zod-of.js";
+import { zodOf } from "../zod-of.js";
 
 /** How long a server keeps a claim open that it has nothing for. */
 export const CLAIM_WAIT_MS = 25_000;
@@ -35,9 +36,6 @@ const MAX_TAGS = 100;
 export const MAX_ASKED = 500;
 const MAX_SUMMARY_CHARS = 20_000;
 const MAX_TEXT_CHARS = 32 * 1024;
-/** As many as max_items can allow; the engine asks for the run's own. */
-const MAX_ITEMS = 1_000_000;
-const MAX_DECLARED_FILES = 100_000;
 const MAX_SLOTS = 100_000;
 const MAX_GPUS = 10_000;
 
@@ -177,86 +175,41 @@ export interface HeartbeatAnswer extends Verdict {
   readonly control: { readonly [runId: string]: { readonly live_control: LiveControl } };
 }
 
-/** It has come as JSON: to walk through it again would prove nothing. */
-const json = z.unknown().transform((value) => (value ?? null) as Json);
-const text = z.string().max(MAX_TEXT_CHARS);
-/** What only the server can know is not for a worker to say. */
-const facts = objectOf(FAILURE_FACTS, {
-  others: "dropped",
-  maxChars: MAX_TEXT_CHARS,
-}) as unknown as z.ZodType<FailureFacts>;
-const value = z.strictObject({ kind: z.literal("value"), value: json });
-const output = z.discriminatedUnion("kind", [
-  value,
-  /** It was sent before; the server knows where it lies. */
-  z.strictObject({
-    kind: z.literal("artifact"),
-    bytes: count,
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
-    preview: text,
-  }),
-]);
-const tokens = count.nullable();
-const usage = z.strictObject({
-  provider: text,
-  model: text,
-  input_tokens: tokens,
-  output_tokens: tokens,
-  total_tokens: tokens,
-  reasoning_tokens: tokens,
-  cached_input_tokens: tokens,
-});
-const file = z.strictObject({
-  role: z.enum(["input", "output"]),
-  path: text,
-  bytes: count.nullable(),
-  modified_at: z.number(),
-  sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .nullable(),
-});
+/** More than its shape says: it goes on record, and a worker may say anything. */
+function isWithinBounds(outcome: Of<typeof OUTCOME>): boolean {
+  const { duration_ms = 0, used = {} } = outcome;
+  if (duration_ms < 0 || !areCounts(used)) return false;
+  if (outcome.kind !== "succeeded") return true;
+  const { usage = {}, files = [], user_data = {} } = outcome;
+  return areCounts(usage) && files.every(isFile) && isUserData(user_data);
+}
+
+function areCounts(amounts: object): boolean {
+  return Object.values(amounts).every((each) => typeof each !== "number" || count.safeParse(each).success);
+}
+
+function isFile({ bytes, sha256 }: FileFacts): boolean {
+  return areCounts({ bytes }) && (sha256 === null || /^[0-9a-f]{64}$/.test(sha256));
+}
+
 /** One that is nested too deeply cannot be measured. */
 function isUserData(written: UserData): boolean {
   return !isDeeperThan(written, MAX_JSON_LEVELS) && bytesOf(written) <= MAX_USER_DATA_BYTES;
 }
 
-const result = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("succeeded"),
-    output,
-    items: z
-      .array(z.strictObject({ key: z.string().max(MAX_NAME_CHARS) }))
-      .max(MAX_ITEMS)
-      .nullable(),
-    usage: usage.optional(),
-    files: z.array(file).max(MAX_DECLARED_FILES).optional(),
-    user_data: z
-      .record(z.string(), json)
-      .refine(isUserData, "too much user data, or nested too deeply")
-      .optional(),
-  }),
-  z.strictObject({ kind: z.literal("failed"), facts, output: value.optional() }),
-  z.strictObject({ kind: z.literal("stopped") }),
-]);
-export type SentResult = z.infer<typeof result>;
+/** What only the server can know is not for a worker to say. */
+const outcome = zodOf(OUTCOME, { others: "dropped", maxChars: MAX_TEXT_CHARS }).refine(
+  isWithinBounds,
+  "numbers that nobody counts, or too much user data",
+);
 
 /** `usage`: samples of what its processes used, for an attempt of which these are wanted. */
 export const stream = z.enum(["stdout", "stderr", "usage"]);
 export type Stream = z.infer<typeof stream>;
 
-const sentReport = held.extend({
-  duration_ms: z.number().min(0),
-  /** What its processes used, where the worker can tell. */
-  used: z
-    .strictObject({
-      peak_memory_bytes: count,
-      cpu_ms: count,
-      read_bytes: count.optional(),
-      written_bytes: count.optional(),
-    })
-    .optional(),
-  result,
+/** An outcome on its way: whose it is, and what the server has not yet. */
+const sentOutcome = held.extend({
+  outcome,
   /** The ends of its logs; what came before has been sent. */
   logs: z
     .array(
@@ -269,10 +222,10 @@ const sentReport = held.extend({
     .max(stream.options.length),
   summary: z.string().max(MAX_SUMMARY_CHARS).nullable(),
 });
-export type SentReport = z.infer<typeof sentReport>;
+export type SentOutcome = z.infer<typeof sentOutcome>;
 
 export const reports = z.strictObject({
-  reports: z.array(sentReport).min(1).max(MAX_REPORTS),
+  reports: z.array(sentOutcome).min(1).max(MAX_REPORTS),
   /** With it the answer also brings what there is to do next, as the answer to a claim does. */
   session: session.optional(),
 });

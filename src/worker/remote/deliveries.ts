@@ -34,7 +34,7 @@ export class Deliveries {
     if (this.underWay >= MAX_DELIVERIES || this.ports.over.aborted) return;
     const batch: RemoteAttempt[] = [];
     for (const attempt of this.ports.attempts()) {
-      if (attempt.report === null || attempt.isReporting) continue;
+      if (attempt.outcome === null || attempt.isReporting) continue;
       attempt.isReporting = true;
       if (batch.push(attempt) === MAX_REPORTS) break;
     }
@@ -109,10 +109,7 @@ export class Deliveries {
   /** The server will never take this result; the attempt must end somehow. */
   private replaceUnreadable(attempt: RemoteAttempt, error: unknown): void {
     const message = `the server refused the result: ${rootMessageOf(error)}`;
-    attempt.report = {
-      result: { kind: "failed", facts: { code: "OUTPUT_INVALID", message } },
-      durationMs: 0,
-    };
+    attempt.outcome = { kind: "failed", facts: { code: "OUTPUT_INVALID", message } };
     this.offerAgain([attempt]);
   }
 

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Outcome } from "../../core/model/outcome.js";
 import {
   MAX_LOG_CHUNK_BYTES,
   MAX_REPORTED_LOG_BYTES,
   type ReportAnswer,
-  type SentReport,
-  type SentResult,
+  type SentOutcome,
 } from "../pool/protocol.js";
 import type { Session } from "./connection.js";
 import type { RemoteAttempt } from "./remote-attempt.js";
@@ -13,7 +11,7 @@ import type { RemoteAttempt } from "./remote-attempt.js";
 /** What the log has grown by since it was last sent; all but the last part of one that has ended. */
 export async function sendLogs({ client, worker_id }: Session, attempt: RemoteAttempt): Promise<void> {
   const { token } = attempt;
-  const rest = attempt.report === null ? 0 : MAX_REPORTED_LOG_BYTES;
+  const rest = attempt.outcome === null ? 0 : MAX_REPORTED_LOG_BYTES;
   for (const log of attempt.logs) {
     while (log.size - log.sent > rest) {
       const bytes = log.next(MAX_LOG_CHUNK_BYTES);
@@ -29,19 +27,17 @@ export async function sendLogs({ client, worker_id }: Session, attempt: RemoteAt
 }
 
 /** Everything that the server must have before it can take the result, and the report itself. */
-export async function prepareReport(session: Session, attempt: RemoteAttempt): Promise<SentReport> {
+export async function prepareReport(session: Session, attempt: RemoteAttempt): Promise<SentOutcome> {
   await sendLogs(session, attempt);
-  const { result, durationMs, used } = attempt.report!;
-  const isFile = result.kind === "succeeded" && result.output.kind === "artifact";
+  const outcome = attempt.outcome!;
+  const isFile = outcome.kind === "succeeded" && outcome.output.kind === "artifact";
   if (isFile && !attempt.isOutputSent) {
     await session.client.sendOutput(session.worker_id, attempt.token, readFileSync(attempt.outputFile));
     attempt.isOutputSent = true;
   }
   return {
     ...attempt.held,
-    duration_ms: Math.max(0, durationMs),
-    ...(used === undefined ? {} : { used }),
-    result: sentResult(result),
+    outcome,
     logs: attempt.logs.flatMap((log) =>
       log.exists
         ? [
@@ -54,7 +50,7 @@ export async function prepareReport(session: Session, attempt: RemoteAttempt): P
         : [],
     ),
     summary:
-      result.kind === "failed" && existsSync(attempt.summaryFile)
+      outcome.kind === "failed" && existsSync(attempt.summaryFile)
         ? readFileSync(attempt.summaryFile, "utf8")
         : null,
   };
@@ -64,11 +60,4 @@ export async function prepareReport(session: Session, attempt: RemoteAttempt): P
 export function goBackTo({ have, output_missing }: ReportAnswer, attempt: RemoteAttempt): void {
   for (const log of attempt.logs) if (have !== undefined) log.sent = Math.min(log.sent, have[log.stream]);
   if (output_missing === true) attempt.isOutputSent = false;
-}
-
-/** Where the output lies here is of no use there. */
-function sentResult(result: Outcome): SentResult {
-  if (result.kind !== "succeeded" || result.output.kind === "value") return result as SentResult;
-  const { path: _path, ...output } = result.output;
-  return { ...result, output } as SentResult;
 }

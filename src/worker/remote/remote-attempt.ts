@@ -1,7 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
+import type { Outcome } from "../../core/model/outcome.js";
 import { logFile, outputArtifact, summaryArtifact } from "../attempt-paths.js";
 import { type Held, stream } from "../pool/protocol.js";
-import type { Assignment, Report } from "../worker.js";
+import type { Assignment } from "../worker.js";
 import { AttemptLog } from "./attempt-log.js";
 import type { Moment } from "./elapsed.js";
 
@@ -9,7 +10,7 @@ import type { Moment } from "./elapsed.js";
 export class RemoteAttempt {
   readonly controller = new AbortController();
   readonly logs: readonly AttemptLog[];
-  report: Report | null = null;
+  outcome: Outcome | null = null;
   /** The output has been sent, where it is a file. */
   isOutputSent = false;
   isReporting = false;

@@ -15,7 +15,7 @@ const ownerNow = (): LeaseOwner => currentOwner("e");
 const command = (exec: string): ActionDefinition => ({ type: "command", exec });
 const ended = (...all: Running[]): Promise<void> =>
   vi.waitFor(() => expect(all.map(({ told }) => told.length)).toEqual(all.map(() => 1)), HANG_MS);
-const commit = (running: Running): void => running.told[0]?.settled?.("committed");
+const commit = (running: Running): void => running.settle("committed");
 const untilFile = (path: string): Promise<void> =>
   vi.waitFor(() => expect(existsSync(path)).toBe(true), HANG_MS);
 
@@ -35,7 +35,7 @@ describe("a remote worker that is asked to stop", () => {
     await vi.waitFor(() => expect(server.pool.list()[0]?.draining).toBe(true), HANG_MS);
     const late = server.execute(second, { token: "t2", jobId: JOB + 1 });
     await ended(late);
-    expect(late.told).toMatchObject([{ result: { kind: "succeeded" } }]);
+    expect(late.told).toMatchObject([{ kind: "succeeded" }]);
     commit(late);
     expect(running.told).toEqual([]);
     writeFileSync(gate, "");
@@ -74,7 +74,7 @@ describe("a remote worker that is given more than its slots", () => {
     commit(script);
     third.controller.abort("stopped");
     await ended(third);
-    expect(third.told).toMatchObject([{ result: { kind: "stopped" } }]);
+    expect(third.told).toMatchObject([{ kind: "stopped" }]);
     commit(third);
     expect([existsSync(began("second")), existsSync(began("third"))]).toEqual([false, false]);
     writeFileSync(gate, "");
@@ -83,7 +83,7 @@ describe("a remote worker that is given more than its slots", () => {
     await ended(second);
     expect(existsSync(began("second"))).toBe(true);
     expect(existsSync(began("third"))).toBe(false);
-    expect(second.told).toMatchObject([{ result: { kind: "succeeded" } }]);
+    expect(second.told).toMatchObject([{ kind: "succeeded" }]);
   });
 });
 
@@ -106,12 +106,12 @@ describe("an attempt that its server ends", () => {
   it("is told as failed where it fails on its own meanwhile", async () => {
     const { told } = await endedOn(`trap 'echo "cannot roll back" >&2; exit 7' TERM`);
     expect(told).toMatchObject([
-      { result: { kind: "failed", facts: { exitCode: 7, message: "exit code 7: cannot roll back" } } },
+      { kind: "failed", facts: { exitCode: 7, message: "exit code 7: cannot roll back" } },
     ]);
   });
 
   it("is told as stopped where it only dies", async () => {
-    expect((await endedOn(":")).told).toMatchObject([{ result: { kind: "stopped" } }]);
+    expect((await endedOn(":")).told).toMatchObject([{ kind: "stopped" }]);
   });
 });
 
@@ -130,7 +130,7 @@ describe("an attempt that cannot be cleared away", () => {
     await vi.waitFor(() => expect(worker.lines.join()).toContain("has left files"), HANG_MS);
     const next = server.execute(await server.place(), { token: "t2", jobId: JOB + 1 });
     await ended(next);
-    expect(next.told).toMatchObject([{ result: { kind: "succeeded" } }]);
+    expect(next.told).toMatchObject([{ kind: "succeeded" }]);
   });
 });
 

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Outcome } from "../../core/model/outcome.js";
 import { NOWHERE } from "../../core/model/worker-names.js";
 import { LocalWorker } from "../local-worker.js";
 import { BASH } from "../machine/wanted.js";
 import type { ClaimAnswer, Registration, ReportAnswer, Verdict } from "../pool/protocol.js";
 import { NO_ROOM } from "../room.js";
 import { StopWindow } from "../stop-window.js";
-import type { Assignment, Report } from "../worker.js";
+import type { Assignment } from "../worker.js";
 import { Claims } from "./claims.js";
 import { Connection, rootMessageOf, type Session } from "./connection.js";
 import { Deliveries } from "./deliveries.js";
@@ -161,7 +162,7 @@ class RemoteWorker {
   private async leave(): Promise<void> {
     this.hasLeft = true;
     this.claims.hangUp();
-    const running = [...this.attempts.values()].filter(({ report }) => report === null);
+    const running = [...this.attempts.values()].filter(({ outcome }) => outcome === null);
     await Promise.all(running.map((attempt) => this.kill(attempt)));
     const session = await Promise.race([this.connection.get(), delay(LEAVE_WAIT_MS)]).catch(() => undefined);
     // Before it deregisters: whatever finds itself unknown to the server would register again.
@@ -222,12 +223,11 @@ class RemoteWorker {
   private async execute(attempt: RemoteAttempt): Promise<void> {
     const { assignment, controller } = attempt;
     const turn = await this.slots.enter(needsOf(assignment), controller.signal);
-    const reported =
-      turn === null ? STOPPED : await this.local.execute(assignment, turn.place, controller.signal);
+    const ended = turn === null ? STOPPED : await this.local.run(assignment, turn.place, controller.signal);
     turn?.leave();
-    const report = await this.stopWindow.judge(reported, (assignment.resources?.nodes ?? 1) > 1);
+    const outcome = await this.stopWindow.judge(ended, (assignment.resources?.nodes ?? 1) > 1);
     if (this.attempts.get(attempt.token) !== attempt) return;
-    attempt.report = report;
+    attempt.outcome = outcome;
     this.deliveries.wake();
   }
 
@@ -296,7 +296,7 @@ class RemoteWorker {
       const now = thisMoment();
       for (const attempt of terms === null ? [] : this.attempts.values()) {
         const isLate = elapsedMs(attempt.renewedAt, now) >= terms!.leaseMs - terms!.killMarginMs;
-        if (attempt.report === null && isLate) this.giveUp(attempt, "its lease could not be renewed");
+        if (attempt.outcome === null && isLate) this.giveUp(attempt, "its lease could not be renewed");
       }
       await pause(LEASE_CHECK_MS, this.over.signal);
     }
@@ -333,7 +333,7 @@ class RemoteWorker {
     while (!this.over.signal.aborted) {
       await pause(LOG_PERIOD_MS, this.over.signal);
       for (const attempt of this.attempts.values()) {
-        if (attempt.report !== null || attempt.logs.every((log) => log.size <= log.sent)) continue;
+        if (attempt.outcome !== null || attempt.logs.every((log) => log.size <= log.sent)) continue;
         const session = await this.connection.get();
         await sendLogs(session, attempt).catch((error: unknown) => this.failedFor(session, attempt, error));
       }
@@ -367,7 +367,7 @@ class RemoteWorker {
   }
 }
 
-const STOPPED: Report = { result: { kind: "stopped" }, durationMs: 0 };
+const STOPPED: Outcome = { kind: "stopped" };
 
 /** As the server counts it; a recovery script takes no room. */
 function needsOf({ recovery, resources }: Assignment): Parameters<SlotQueue["enter"]>[0] {
