@@ -68,6 +68,7 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   STORE_DAMAGED: 503,
   STORE_FAILED: 503,
   STORE_GONE: 503,
+  STORE_READ_ONLY: 503,
   STORE_VERSION: 503,
   WORKFLOW_READER_BUSY: 503,
 };

@@ -23,12 +23,12 @@ export async function openInspected(
   const file = named ?? databaseFile(outputDir);
   try {
     if (!isDatabaseThere(file)) return closed({ place: file, inspection: null, trouble: null });
+    const inspection = await inspectSqliteFile(file, false);
+    if (isCurrent(inspection)) return await inspectOpened(() => openStore(named, outputDir), file);
+    return closed({ place: file, inspection, trouble: null }, (full) => inspectSqliteFile(file, full));
   } catch (error) {
     return closed({ place: file, inspection: null, trouble: troubleOf(error) });
   }
-  const inspection = await inspectSqliteFile(file, false);
-  if (isCurrent(inspection)) return inspectOpened(() => openStore(named, outputDir), file);
-  return closed({ place: file, inspection, trouble: null }, (full) => inspectSqliteFile(file, full));
 }
 
 async function openInspectedPostgres(url: string): Promise<OpenedForInspection> {

@@ -89,6 +89,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   };
   try {
     checkPort(options.port ?? DEFAULT_PORT);
+    await refuseReadOnly(store);
     await checkTokens(store, options);
     parts = await openParts(options, store, outputDir, () => state.url);
     parts.onLoaded((run, log) => telemetry.recall(run, log));
@@ -114,6 +115,15 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   } catch (error) {
     await close().catch(() => {});
     throw error;
+  }
+}
+
+/** Any other trouble with the store may pass while the server is up, and is told by /readyz. */
+async function refuseReadOnly(store: Store): Promise<void> {
+  try {
+    await store.ping();
+  } catch (error) {
+    if (error instanceof DarumaError && error.code === "STORE_READ_ONLY") throw error;
   }
 }
 

@@ -23,6 +23,7 @@ const INFRASTRUCTURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "STORE_DAMAGED",
   "STORE_FAILED",
   "STORE_GONE",
+  "STORE_READ_ONLY",
   "STORE_VERSION",
   "WORKSPACE_GIT_FAILED",
 ]);

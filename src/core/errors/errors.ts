@@ -720,6 +720,12 @@ export const ERROR_CATALOGUE = {
     next: "Check the path. If it is right, stop everything that uses it, keep a copy, and restore a backup: docs/backup.md.",
     asked: "Tell the server's administrator that its database must be restored from a backup.",
   },
+  STORE_READ_ONLY: {
+    means:
+      "The database cannot be written: its disk or folder is read-only, or you may not write it. Commands that only read work.",
+    next: "Make it writable, or copy its whole folder to where you may write and name that one with `--output-dir`.",
+    asked: "Tell the server's administrator that its database cannot be written.",
+  },
   STALE_ATTEMPT: {
     means: "The attempt does not belong to this worker (any more).",
     next: "Nothing: the run has continued without it.",

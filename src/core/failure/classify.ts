@@ -24,6 +24,7 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["STORE_FAILED", "infrastructure"],
   ["STORE_GONE", "infrastructure"],
   ["STORE_DAMAGED", "infrastructure"],
+  ["STORE_READ_ONLY", "infrastructure"],
   ["LOG_FAILED", "infrastructure"],
   ["SCRIPT_ERROR", "application"],
   ["SPAWN_ERROR", "deterministic_contract"],

@@ -1,6 +1,9 @@
 import { aboutSize } from "../../core/text/amount-text.js";
 import type { StoreInspection } from "../../store/inspect/store-inspection.js";
+import type { InspectedStore } from "../context.js";
 import { type Check, error, type Finding, ok, warning } from "./check.js";
+
+type Trouble = NonNullable<InspectedStore["trouble"]>;
 
 const LARGE_WAL_BYTES = 1024 ** 3;
 
@@ -12,17 +15,21 @@ export const checkStore: Check = {
     const { inspection, trouble, place } = found;
     if (inspection === null) {
       if (trouble === null) return [ok(`there is no database yet at ${place}; the first run makes it`)];
-      return [error(`${place}: ${trouble.message}`, trouble.hint)];
+      return [troubleFinding(trouble, place)];
     }
     const findings = [
       ...versionFindings(inspection, place),
       ...damage(inspection, place),
       ...wal(inspection),
     ];
-    if (trouble !== null) findings.push(error(`${place}: ${trouble.message}`, trouble.hint));
+    if (trouble !== null) findings.push(troubleFinding(trouble, place));
     return findings;
   },
 };
+
+function troubleFinding({ message, hint }: Trouble, place: string): Finding {
+  return error(message.includes(place) ? message : `${place}: ${message}`, hint);
+}
 
 function versionFindings(
   { kind, version, newestVersion, server, bytes, problems }: StoreInspection,

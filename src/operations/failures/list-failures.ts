@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { DarumaError } from "../../core/errors/errors.js";
 import { FAILURE_CLASSES, isFailureClass } from "../../core/model/failure.js";
 import { rollUpFor } from "../../engine/duties/book-duty.js";
 import { readBook } from "../../report/failure-book.js";
@@ -86,10 +87,14 @@ async function list(context: Context, request: z.output<typeof input>) {
   return { items: await toItems(store, entries, at), next };
 }
 
-/** On a command line, where perhaps no server does it. */
+/** On a command line, where perhaps no server does it. Whoever only looks at a store that cannot be written leaves it as it is. */
 export async function rollUpHere({ store, runner }: Pick<Context, "store" | "runner">): Promise<void> {
-  if (runner === null)
+  if (runner !== null) return;
+  try {
     await rollUpFor(LOCAL_ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead });
+  } catch (error) {
+    if (!(error instanceof DarumaError && error.code === "STORE_READ_ONLY")) throw error;
+  }
 }
 
 const place = z.tuple([z.number(), z.string(), z.string(), z.string()]);

@@ -1,8 +1,10 @@
 import { statSync } from "node:fs";
 import { messageOf } from "../../core/text/message-of.js";
 import { SCHEMA_VERSION } from "../schema-version.js";
+import { connectReadOnly, isReadOnly } from "../sqlite/file/read-only.js";
 import { refuseSpecialFile } from "../sqlite/file/regular-file.js";
 import { type Database, loadSqlite } from "../sqlite/sqlite-driver.js";
+import { toStoreError } from "../sqlite/sqlite-errors.js";
 import type { StoreInspection } from "./store-inspection.js";
 
 /** A larger file takes minutes to look through. */
@@ -10,7 +12,7 @@ const MAX_CHECKED_BYTES = 1024 ** 3;
 const BUSY_TIMEOUT_MS = 5_000;
 const MAX_PROBLEMS = 5;
 
-/** A database file as it is: opened for reading only. */
+/** A database file as it is: opened for reading only. What cannot be read is not damaged for that: it throws. */
 export function inspectDatabase(file: string, full: boolean): StoreInspection {
   const bytes = sizeOf(file);
   const found = {
@@ -25,10 +27,14 @@ export function inspectDatabase(file: string, full: boolean): StoreInspection {
   let db: Database | null = null;
   try {
     refuseSpecialFile(file);
-    db = new (loadSqlite().DatabaseSync)(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    db = isReadOnly(file)
+      ? connectReadOnly(file, BUSY_TIMEOUT_MS)
+      : new (loadSqlite().DatabaseSync)(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const version = versionOf(db);
     return { ...found, version, checked, problems: checked ? problemsOf(db, full) : [] };
   } catch (error) {
+    const told = toStoreError(error, file);
+    if (told.code !== "STORE_DAMAGED") throw told;
     return { ...found, version: null, checked: true, problems: [messageOf(error)] };
   } finally {
     db?.close();

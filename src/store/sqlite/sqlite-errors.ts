@@ -4,11 +4,11 @@ import { messageOf } from "../../core/text/message-of.js";
 /** Primary result codes: the lower byte of SQLite's extended ones. */
 export const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
-const SQLITE_READONLY = 8;
+export const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
-const SQLITE_CANTOPEN = 14;
+export const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 
 const EXPLANATIONS: { readonly [code: number]: string } = {

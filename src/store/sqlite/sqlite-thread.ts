@@ -1,6 +1,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { inspectDatabase } from "../inspect/inspect-sqlite.js";
 import { openDatabase } from "./file/open-database.js";
+import { isReadOnly, notWritable, openReadOnly } from "./file/read-only.js";
 import { WatchedFiles } from "./file/watched-files.js";
 import { NativeGate } from "./native-gate.js";
 import type { ReadVerbs, Request, Response, ThreadVerbs, Verb, WriteVerbs } from "./protocol.js";
@@ -20,6 +21,8 @@ interface OpenDatabase {
   readonly writes: WriteVerbs;
   readonly transactions: Transactions;
   readonly files: WatchedFiles;
+  /** Why nothing can be written, else null. */
+  readonly refusal: Error | null;
 }
 
 class DatabaseThread {
@@ -88,9 +91,10 @@ class DatabaseThread {
 
   #openFile(file: string): null {
     this.#file = file;
-    const db = openDatabase(file);
-    const [reads, writes] = [createReadVerbs(db), createWriteVerbs(db)];
-    this.#open = { db, reads, writes, transactions: new Transactions(db), files: new WatchedFiles(db, file) };
+    const refusal = isReadOnly(file) ? notWritable(file) : null;
+    const db = refusal === null ? openDatabase(file) : openReadOnly(file);
+    const [reads, writes, transactions] = [createReadVerbs(db), createWriteVerbs(db), new Transactions(db)];
+    this.#open = { db, reads, writes, transactions, files: new WatchedFiles(db, file), refusal };
     return null;
   }
 
@@ -111,8 +115,12 @@ class DatabaseThread {
 }
 
 /** Only what is in the file that the next process will open is answered as written. */
-function runWatched({ files, transactions }: OpenDatabase, pieces: readonly (() => unknown)[]): Outcome[] {
+function runWatched(
+  { files, transactions, refusal }: OpenDatabase,
+  pieces: readonly (() => unknown)[],
+): Outcome[] {
   try {
+    if (refusal !== null) throw refusal;
     files.check();
     const outcomes = transactions.runAll(pieces);
     files.check();

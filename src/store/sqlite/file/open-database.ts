@@ -5,6 +5,7 @@ import { hasSchema, prepareSchema } from "../schema.js";
 import { type Database, loadSqlite } from "../sqlite-driver.js";
 import { primaryCode, SQLITE_BUSY } from "../sqlite-errors.js";
 import { copyEmptyDatabase, FILE_MODE } from "./new-database.js";
+import { makeThere } from "./read-only.js";
 import { refuseSpecialFile } from "./regular-file.js";
 
 const BUSY_TIMEOUT_MS = 15_000;
@@ -14,10 +15,12 @@ const FOLDER_MODE = 0o700;
 
 /** Open the file; it, its folder and its tables are made where they are missing. */
 export function openDatabase(file: string): Database {
-  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  makeThere(file, () => mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE }));
   refuseSpecialFile(file);
   // Made here rather than by SQLite, which would leave it readable by all; the -wal and -shm files take its mode.
-  if (existsSync(file) || !copyEmptyDatabase(file)) closeSync(openSync(file, "a", FILE_MODE));
+  makeThere(file, () => {
+    if (existsSync(file) || !copyEmptyDatabase(file)) closeSync(openSync(file, "a", FILE_MODE));
+  });
   const db = new (loadSqlite().DatabaseSync)(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);

@@ -1,0 +1,69 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { DarumaError } from "../../../core/errors/errors.js";
+import { hasSchema } from "../schema.js";
+import { type Database, loadSqlite } from "../sqlite-driver.js";
+import { primaryCode, SQLITE_CANTOPEN, SQLITE_READONLY } from "../sqlite-errors.js";
+
+const BUSY_TIMEOUT_MS = 5_000;
+/** Of a disk, of permissions, and of a file with the immutable attribute. */
+const REFUSALS: readonly unknown[] = ["EROFS", "EACCES", "EPERM"];
+
+/** Whether this process can read the database and not write it: its disk, its folder or it is read-only. */
+export function isReadOnly(file: string): boolean {
+  if (!existsSync(file) || refuses(file, constants.R_OK)) return false;
+  // Without them SQLite makes them, in the folder.
+  const hasLog = existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
+  return refuses(file, constants.W_OK) || (!hasLog && refuses(dirname(file), constants.W_OK));
+}
+
+/** Makes the file or its folder. Node says of a folder on a read-only disk that it is not there. */
+export function makeThere(file: string, make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    let folder = dirname(file);
+    while (!existsSync(folder)) folder = dirname(folder);
+    throw refuses(folder, constants.W_OK) ? notWritable(file) : error;
+  }
+}
+
+function refuses(path: string, access: number): boolean {
+  try {
+    accessSync(path, access);
+    return false;
+  } catch (error) {
+    return REFUSALS.includes((error as NodeJS.ErrnoException).code);
+  }
+}
+
+/**
+ * The database for reading alone. SQLite reads the write-ahead log together with its index, and can make neither here. Where
+ * there is no log, nothing is missing from the file, and nobody who can write it has it open.
+ */
+export function connectReadOnly(file: string, timeout = BUSY_TIMEOUT_MS): Database {
+  const { DatabaseSync } = loadSqlite();
+  if (existsSync(`${file}-wal`) && existsSync(`${file}-shm`))
+    return new DatabaseSync(file, { readOnly: true, timeout });
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    throw notWritable(file, "and what was written last is in its -wal file, which cannot be read alone");
+  return new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true, timeout });
+}
+
+/** The same for a store, which must have the tables of this version. */
+export function openReadOnly(file: string): Database {
+  try {
+    const db = connectReadOnly(file);
+    if (hasSchema(db, file)) return db;
+    db.close();
+    throw notWritable(file, "and has no tables yet");
+  } catch (error) {
+    const isRefused = primaryCode(error) === SQLITE_READONLY || primaryCode(error) === SQLITE_CANTOPEN;
+    throw isRefused ? notWritable(file, "and not be read beside whoever writes it") : error;
+  }
+}
+
+export function notWritable(file: string, more = ""): DarumaError {
+  return new DarumaError("STORE_READ_ONLY", `${file} cannot be written${more === "" ? "" : `, ${more}`}`);
+}
