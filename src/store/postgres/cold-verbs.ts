@@ -22,17 +22,22 @@ const DIALECT: Omit<Dialect, "clock"> = {
   field: (...names) => `(data::json #>> '{${names.join(",")}}')`,
   isNotOk: "data::json ->> 'ok' = 'false'",
   decided: {
-    from: "event",
     jobs: `LATERAL json_array_elements_text(
       coalesce(data::json -> 'jobs', json_build_array(data::json -> 'job'))) AS decided (value)`,
     job: "decided.value::bigint",
-    before: "event AS before",
   },
+  position: (text, sought) => `strpos(${text}, ${sought})`,
+  lower: (text) => `lower(${text} COLLATE "C")`,
+  indexed: () => "",
   bytes: { write: (value) => `decode(${value}, 'base64')`, read: (column) => `encode(${column}, 'base64')` },
   given: (table, json) =>
     `SELECT ${namesOf(table).join(", ")} FROM json_populate_recordset(NULL::${table.name}, ${json}::text::json)`,
 };
 const CLOCK = "SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint AS at";
+
+export function dialectOf(clock: LeaseClock): Dialect {
+  return { ...DIALECT, clock: clock === "caller" ? null : CLOCK };
+}
 
 const KEEP = "INSERT INTO call (id, answer) VALUES ($1, $2)";
 
@@ -42,11 +47,7 @@ const TRIES_AT_ONCE = 20;
 const CALLS_KEPT_MS = 3_600_000;
 
 /** The verbs that are written once for all databases. Two that write do so as if one came after the other. */
-export function createColdVerbs(
-  db: Database,
-  { sender, clock }: { readonly sender: string; readonly clock: LeaseClock },
-): ColdVerbs {
-  const dialect: Dialect = { ...DIALECT, clock: clock === "caller" ? null : CLOCK };
+export function createColdVerbs(db: Database, dialect: Dialect, sender: string): ColdVerbs {
   let sweptAt = Number.NEGATIVE_INFINITY;
   const sweep = async (): Promise<void> => {
     if (performance.now() - sweptAt < CALLS_KEPT_MS) return;
@@ -83,7 +84,7 @@ function answer<T>(session: Session, verb: Verb<T>): Promise<T> {
   );
 }
 
-function toParameter(value: Value): Parameter {
+export function toParameter(value: Value): Parameter {
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   return typeof value === "object" && value !== null ? toArrayLiteral(value) : value;
 }

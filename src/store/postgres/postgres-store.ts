@@ -7,7 +7,7 @@ import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
 import { Announcements } from "./announcements.js";
 import { ChangeFeed } from "./change-feed.js";
-import { createColdVerbs } from "./cold-verbs.js";
+import { createColdVerbs, dialectOf } from "./cold-verbs.js";
 import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
@@ -54,6 +54,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
   const tellRest = (session: Session): Promise<void> => announcements.tellRest(session);
   // What could not be told is not told later; whoever waits also looks from time to time.
   const announcements = new Announcements(sender, () => void db.work(tellRest).catch(() => {}));
+  const dialect = dialectOf(clock);
   const queue = new CommitQueue(db, announcements);
   return {
     async reserveRunId() {
@@ -69,8 +70,8 @@ function createStore(db: Database, clock: LeaseClock): Store {
       db.work((session, isRepeated) => deleteRun(session, runId, isRepeated), {
         deadlineMs: LONG_DEADLINE_MS,
       }),
-    ...createColdStore(createColdVerbs(db, { sender, clock }), listeners),
-    ...createRunReads(db),
+    ...createColdStore(createColdVerbs(db, dialect, sender), listeners),
+    ...createRunReads(db, dialect),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
     ...createPlaceVerbs(db, clock),

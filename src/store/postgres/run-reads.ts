@@ -1,69 +1,40 @@
+import type { JobRow } from "../../core/model/rows.js";
+import type { JobFilter } from "../filters.js";
 import type { JobName, Store } from "../store.js";
-import { COLUMNS, TABLES } from "../tables.js";
-import type { UnansweredJob } from "../unanswered.js";
-import { Conditions } from "./conditions.js";
+import { JOB_COLUMNS_BESIDE_RUN, TABLES } from "../tables.js";
+import { Conditions, type Dialect } from "../verbs/dialect.js";
+import { findEvents, findJobs } from "../verbs/run.js";
+import { toParameter } from "./cold-verbs.js";
 import type { Database } from "./database.js";
-import { listJobs, listRuns, UNANSWERED } from "./search-queries.js";
 import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from "./stored-rows.js";
 
-type RunRead =
-  | "readRun"
-  | "listRuns"
-  | "readEvents"
-  | "readJobs"
-  | "readJob"
-  | "readJobNames"
-  | "listJobs"
-  | "listUnanswered"
-  | "readAttempts"
-  | "readRoutes"
-  | "readCheckpoints";
+type RunRead = "readEvents" | "readJobs" | "readJobNames" | "listJobs";
 
-export function createRunReads(db: Database): Pick<Store, RunRead> {
+/** Rows that may be very many. */
+export function createRunReads(db: Database, dialect: Dialect): Pick<Store, RunRead> {
+  const list = <Row>(columns: string, from: string, rest: string, { where, values }: Conditions) =>
+    db.list<Row>(`SELECT ${columns} FROM ${from} ${where} ${rest}`, ...values.map(toParameter));
+  const listJobs = async (filter: JobFilter): Promise<JobRow[]> => {
+    const { from, conditions } = findJobs(dialect, filter);
+    const rest = `ORDER BY job.id ${conditions.demand("job.id > ?", filter.afterId).limit(filter.limit)}`;
+    const found = await list<StoredRow>(JOB_COLUMNS_BESIDE_RUN, from, rest, conditions);
+    return found.map((row) => readStoredRow(TABLES.job, row));
+  };
   return {
-    async readRun(runId) {
-      const [run] = await db.rows<StoredRow>(`SELECT ${COLUMNS.run} FROM run WHERE id = $1`, runId);
-      return run === undefined ? null : readStoredRow(TABLES.run, run);
-    },
-    listRuns: (filter) => listRuns(db, filter),
-    async readEvents(runId, { afterSeq = 0, limit, job, types } = {}) {
-      const conditions = new Conditions()
-        .demand("run_id = ?", runId)
-        .demand("seq > ?", afterSeq)
-        .demand("? = about_job", job)
-        .demandOneOf("type", types);
-      const sql = `SELECT seq, at, data FROM event ${conditions.where} ORDER BY seq ${conditions.limit(limit)}`;
-      const stored = await db.list<StoredEvent>(sql, ...conditions.parameters);
+    async readEvents(runId, { afterSeq = 0, limit, ...range } = {}) {
+      const { from, conditions } = findEvents(dialect, runId, range);
+      const rest = `ORDER BY seq ${conditions.demand("seq > ?", afterSeq).limit(limit)}`;
+      const stored = await list<StoredEvent>("seq, at, data", from, rest, conditions);
       return stored.map((event) => readStoredEvent(runId, event));
     },
-    readJobs: (runId) => listJobs(db, { runId }),
-    async readJob(id) {
-      const [job] = await db.rows<StoredRow>(`SELECT ${COLUMNS.job} FROM job WHERE id = $1`, id);
-      return job === undefined ? null : readStoredRow(TABLES.job, job);
-    },
+    readJobs: (runId) => listJobs({ runId }),
     readJobNames: (runId, { afterId, limit, step } = {}) => {
-      const conditions = new Conditions()
+      const conditions = new Conditions(dialect)
         .demand("run_id = ?", runId)
         .demand("step = ?", step)
         .demand("id > ?", afterId);
-      const sql = `SELECT id, step, scope FROM job ${conditions.where} ORDER BY id ${conditions.limit(limit)}`;
-      return db.list<JobName>(sql, ...conditions.parameters);
+      return list<JobName>("id, step, scope", "job", `ORDER BY id ${conditions.limit(limit)}`, conditions);
     },
-    listJobs: (filter) => listJobs(db, filter),
-    listUnanswered: (limit) => db.list<UnansweredJob>(UNANSWERED, limit),
-    async readAttempts(runId, jobId) {
-      const ofJob = jobId === undefined ? "" : " AND job_id = $2";
-      const sql = `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = $1${ofJob} ORDER BY job_id, attempt`;
-      const found = await db.list<StoredRow>(sql, ...(jobId === undefined ? [runId] : [runId, jobId]));
-      return found.map((row) => readStoredRow(TABLES.attempt, row));
-    },
-    async readRoutes(runId) {
-      const sql = `SELECT ${COLUMNS.route} FROM route WHERE run_id = $1 ORDER BY seq, place`;
-      return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.route, row));
-    },
-    async readCheckpoints(runId) {
-      const sql = `SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = $1 ORDER BY ordinal`;
-      return (await db.list<StoredRow>(sql, runId)).map((row) => readStoredRow(TABLES.checkpoint, row));
-    },
+    listJobs,
   };
 }

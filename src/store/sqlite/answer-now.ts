@@ -15,7 +15,7 @@ import {
 import { EVENT_JOB } from "./schema.js";
 import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
-const DIALECT: Dialect = {
+export const DIALECT: Dialect = {
   among: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
   each: (list) => `SELECT value FROM json_each(${list})`,
   // With a condition, or the upsert behind it could not be told from a join.
@@ -33,12 +33,13 @@ const DIALECT: Dialect = {
   field: (...names) => `data ->> '$.${names.join(".")}'`,
   isNotOk: "data ->> '$.ok' = 0",
   decided: {
-    from: "event INDEXED BY event_decision",
     jobs: "json_each(coalesce(data -> '$.jobs', json_array(data -> '$.job'))) AS decided",
     // Without a type, or the index by job would not be used.
     job: "decided.value",
-    before: "event AS before INDEXED BY event_by_job",
   },
+  position: (text, sought) => `instr(${text}, ${sought})`,
+  lower: (text) => `lower(${text})`,
+  indexed: (index) => `INDEXED BY ${index}`,
   // Some releases of Node hand over an empty one as null.
   bytes: { write: (value) => `coalesce(${value}, x'')`, read: (column) => column },
   clock: null,
@@ -56,7 +57,7 @@ export function createColdWrites(db: Database): ColdWrites {
 function answering(db: Database) {
   const kept = new Map<string, Statement>();
   const ask = ({ text, values }: Query) => {
-    const statement = kept.get(text) ?? db.prepare(text.replace(/\$(\d)/g, "?$1"));
+    const statement = kept.get(text) ?? db.prepare(toText(text));
     kept.set(text, statement);
     return statement.all(...values.map(toCell)).map((row) => ({ ...(row as object) }));
   };
@@ -65,7 +66,12 @@ function answering(db: Database) {
       answerNow(verb(DIALECT, ...args), ask);
 }
 
-function toCell(value: Value): Cell | Uint8Array {
+/** A value is named by its place in another way. */
+export function toText(text: string): string {
+  return text.replace(/\$(\d)/g, "?$1");
+}
+
+export function toCell(value: Value): Cell | Uint8Array {
   if (value instanceof Uint8Array) return value;
   if (typeof value === "string") return toStorableText(value);
   if (typeof value === "boolean") return Number(value);

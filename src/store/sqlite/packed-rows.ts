@@ -101,11 +101,6 @@ export function unpackCells<Row>(table: Table<Row>, cells: Cells, from: number):
   return readRow(table, (_, place) => cells[from + place]);
 }
 
-/** The row, where there is one. */
-export function unpackRow<Row>(table: Table<Row>, cells: Cells | null): Row | null {
-  return cells === null ? null : (unpackTable(table, cells)[0] ?? null);
-}
-
 /** Read a flat list of rows with these columns. */
 export function unpackRows<Row>(cells: Cells, columns: string, unpack: (row: Cells) => Row): Row[] {
   const width = widthOf(columns);

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../core/errors/errors.js";
-import type { JobFilter, RunFilter } from "../filters.js";
+import type { JobFilter } from "../filters.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
 import type { NoticeClaim } from "../outbox-rows.js";
 import type { GroupMember, PlaceRequest } from "../places.js";
@@ -11,24 +11,15 @@ import type {
   LeaseRequest,
   WaitingRun,
 } from "../store.js";
-import type { UnansweredJob } from "../unanswered.js";
 import type { ColdReads, ColdWrites } from "../verbs/verbs.js";
 import type { JsonPiece } from "./json-pieces.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
 /** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
 export interface ReadVerbs extends ColdReads {
-  readRun(runId: number): Cells | null;
-  listRuns(filter: RunFilter): Cells;
   readEvents(runId: number, range: EventRange): JsonPiece[];
-  readJob(id: number): Cells | null;
   readJobNames(runId: number, range: JobNameRange): JsonPiece[];
-  /** `unfinishedRunsOnly`: jobs of runs that are over are left out. */
-  listJobs(filter: JobFilter, unfinishedRunsOnly: boolean): JsonPiece[];
-  listUnanswered(limit: number): UnansweredJob[];
-  readAttempts(runId: number, jobId: number | null): Cells;
-  readRoutes(runId: number): Cells;
-  readCheckpoints(runId: number): Cells;
+  listJobs(filter: JobFilter): JsonPiece[];
   readLease(runId: number): Cells | null;
   readLastLeases(runIds: readonly number[]): Cells;
   /** Each owner as the JSON that stands in its leases. */

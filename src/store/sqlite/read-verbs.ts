@@ -1,18 +1,17 @@
-import type { RunFilter } from "../filters.js";
+import type { JobFilter } from "../filters.js";
 import type { EventRange } from "../store.js";
-import { COLUMNS } from "../tables.js";
-import { createColdReads } from "./answer-now.js";
+import { COLUMNS, JOB_COLUMNS_BESIDE_RUN } from "../tables.js";
+import { Conditions } from "../verbs/dialect.js";
+import { findEvents, findJobs } from "../verbs/run.js";
+import { createColdReads, DIALECT, toCell, toText } from "./answer-now.js";
 import { type JsonSource, readPieces } from "./json-pieces.js";
-import { type Cells, LAST_LEASE_COLUMNS } from "./packed-rows.js";
+import { LAST_LEASE_COLUMNS } from "./packed-rows.js";
 import { createPlaceReads } from "./place-verbs.js";
 import type { ReadVerbs } from "./protocol.js";
-import { EVENT_JOB } from "./schema.js";
-import { findJobs, findRuns, listUnanswered } from "./search-queries.js";
-import type { Database } from "./sqlite-driver.js";
-import { Conditions, keepStatements, type Statements } from "./statements.js";
+import type { Cell, Database } from "./sqlite-driver.js";
+import { keepStatements, type Statements } from "./statements.js";
 import { createWaitingReads } from "./waiting-verbs.js";
 
-const NO_LIMIT = -1;
 /** Smaller than every id that anybody gives. */
 const NO_ID = Number.MIN_SAFE_INTEGER;
 
@@ -43,73 +42,52 @@ export function createReadVerbs(db: Database): ReadVerbs {
   };
 }
 
-type RunRead =
-  | "readRun"
-  | "listRuns"
-  | "readEvents"
-  | "readJob"
-  | "readJobNames"
-  | "listJobs"
-  | "listUnanswered"
-  | "readAttempts";
-type RunPartRead = "readRoutes" | "readCheckpoints";
+type RunRead = "readEvents" | "readJobNames" | "listJobs";
 
-function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead | RunPartRead> {
-  const { row, rows } = statements;
+/** Rows that may be very many. */
+function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead> {
   return {
-    readRun: (runId) => row(`SELECT ${COLUMNS.run} FROM run WHERE id = ?`, runId),
-    listRuns: (filter) => listRuns(statements, filter),
     readEvents: (runId, range) =>
-      readPieces(statements, findEvents(runId, range), range.afterSeq ?? 0, range.limit ?? null),
-    readJob: (id) => row(`SELECT ${COLUMNS.job} FROM job WHERE id = ?`, id),
+      readPieces(statements, piecesOfEvents(runId, range), range.afterSeq ?? 0, range.limit ?? null),
     readJobNames: (runId, { afterId, limit, step }) =>
-      readPieces(statements, findJobNames(runId, step), afterId ?? 0, limit ?? null),
-    listJobs: (filter, unfinishedRunsOnly) =>
-      readPieces(
-        statements,
-        findJobs(filter, unfinishedRunsOnly),
-        filter.afterId ?? NO_ID,
-        filter.limit ?? null,
-      ),
-    listUnanswered: (limit) => listUnanswered(statements, limit),
-    readAttempts: (runId, jobId) =>
-      rows(
-        `SELECT ${COLUMNS.attempt} FROM attempt WHERE run_id = ?${jobId === null ? "" : " AND job_id = ?"} ORDER BY job_id, attempt`,
-        ...[runId, ...(jobId === null ? [] : [jobId])],
-      ).flat(),
-    readRoutes: (runId) =>
-      rows(`SELECT ${COLUMNS.route} FROM route WHERE run_id = ? ORDER BY seq, rowid`, runId).flat(),
-    readCheckpoints: (runId) =>
-      rows(`SELECT ${COLUMNS.checkpoint} FROM checkpoint WHERE run_id = ? ORDER BY ordinal`, runId).flat(),
+      readPieces(statements, piecesOfJobNames(runId, step), afterId ?? 0, limit ?? null),
+    listJobs: (filter) =>
+      readPieces(statements, piecesOfJobs(filter), filter.afterId ?? NO_ID, filter.limit ?? null),
   };
-}
-
-function listRuns({ rows }: Statements, filter: RunFilter): Cells {
-  const { sql, cells } = findRuns(filter);
-  return rows(sql, ...cells, filter.limit ?? NO_LIMIT).flat();
 }
 
 /** In JSON as the port has them. */
-export function findEvents(runId: number, { job, types }: Pick<EventRange, "job" | "types">): JsonSource {
-  const { where, cells } = new Conditions()
-    .demand("run_id = ?", runId)
-    .demand(`${EVENT_JOB} = ?`, job)
-    .demandOneOf("type", types);
-  // SQLite takes the whole log of the run for as good a way.
-  const by = job === undefined ? "" : "INDEXED BY event_by_job";
+export function piecesOfEvents(runId: number, range: Pick<EventRange, "job" | "types">): JsonSource {
+  const { from, conditions } = findEvents(DIALECT, runId, range);
   return {
     row: `'{"seq":' || seq || ',"at":' || at || ',"event":' || data || '}'`,
     key: ["seq", "seq"],
-    select: `SELECT seq, at, data FROM event ${by} ${where}`,
-    cells,
+    ...selecting("seq, at, data", from, conditions),
   };
 }
 
-function findJobNames(runId: number, step: string | undefined): JsonSource {
+function piecesOfJobNames(runId: number, step: string | undefined): JsonSource {
+  const conditions = new Conditions(DIALECT).demand("run_id = ?", runId).demand("step = ?", step);
   return {
     row: "json_object('id', id, 'step', step, 'scope', scope)",
     key: ["id", "id"],
-    select: `SELECT id, step, scope FROM job WHERE run_id = ?${step === undefined ? "" : " AND step = ?"}`,
-    cells: step === undefined ? [runId] : [runId, step],
+    ...selecting("id, step, scope", "job", conditions),
   };
+}
+
+/** By way of runs a page ends where it is full. */
+export function piecesOfJobs(filter: JobFilter): JsonSource {
+  const { from, conditions, byRun } = findJobs(DIALECT, filter);
+  return {
+    row: `json_array(${COLUMNS.job})`,
+    key: ["id", "job.id"],
+    ...selecting(JOB_COLUMNS_BESIDE_RUN, from, conditions),
+    ...(byRun ? { order: "run.id, job.id" } : {}),
+    atOnce: byRun,
+  };
+}
+
+function selecting(columns: string, from: string, { where, values }: Conditions) {
+  const select = `SELECT ${columns} FROM ${from} ${where === "" ? "WHERE true" : where}`;
+  return { select: toText(select), cells: values.map(toCell) as Cell[] };
 }

@@ -1,7 +1,6 @@
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { JobRow } from "../../core/model/rows.js";
 import type { JobFilter } from "../filters.js";
-import { asksForUnfinishedRunsOnly } from "../job-rules.js";
 import type { EventRange, JobName, Store } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
@@ -12,55 +11,21 @@ import {
   unpackCells,
   unpackLastLease,
   unpackLease,
-  unpackRow,
   unpackRows,
-  unpackTable,
 } from "./packed-rows.js";
 
-type RowReader =
-  | "readRun"
-  | "listRuns"
-  | "readEvents"
-  | "readJobs"
-  | "readJob"
-  | "readJobNames"
-  | "listJobs"
-  | "listUnanswered"
-  | "readAttempts"
-  | "readRoutes"
-  | "readCheckpoints"
-  | "readLease"
-  | "readLastLeases";
+type RowReader = "readEvents" | "readJobs" | "readJobNames" | "listJobs" | "readLease" | "readLastLeases";
 
 /** The verbs whose answers are rows that arrive packed. */
 export function createRowReaders(thread: Caller): Pick<Store, RowReader> {
   return {
-    async readRun(runId) {
-      return unpackRow(TABLES.run, await thread.call("readRun", runId));
-    },
-    async listRuns(filter) {
-      return unpackTable(TABLES.run, await thread.call("listRuns", filter));
-    },
     readEvents: (runId, range) => readEvents(thread, runId, range),
     readJobs: (runId) => listJobs(thread, { runId }),
-    async readJob(id) {
-      return unpackRow(TABLES.job, await thread.call("readJob", id));
-    },
     async readJobNames(runId, range = {}) {
       const pieces = await thread.call("readJobNames", runId, range);
       return pieces.flatMap(({ json }) => JSON.parse(json) as JobName[]);
     },
     listJobs: (filter) => listJobs(thread, filter),
-    listUnanswered: (limit) => thread.call("listUnanswered", limit),
-    async readAttempts(runId, jobId) {
-      return unpackTable(TABLES.attempt, await thread.call("readAttempts", runId, jobId ?? null));
-    },
-    async readRoutes(runId) {
-      return unpackTable(TABLES.route, await thread.call("readRoutes", runId));
-    },
-    async readCheckpoints(runId) {
-      return unpackTable(TABLES.checkpoint, await thread.call("readCheckpoints", runId));
-    },
     async readLease(runId) {
       const row = await thread.call("readLease", runId);
       return row === null ? null : unpackLease(row);
@@ -114,7 +79,7 @@ function readOne(runId: number, json: string, seq: number): LoggedEvent[] {
 }
 
 async function listJobs(thread: Caller, filter: JobFilter): Promise<JobRow[]> {
-  const pieces = await thread.call("listJobs", filter, asksForUnfinishedRunsOnly(filter));
+  const pieces = await thread.call("listJobs", filter);
   return pieces.flatMap(({ json }) =>
     (JSON.parse(json) as Cells[]).map((cells) => unpackCells(TABLES.job, cells, 0)),
   );

@@ -1,12 +1,13 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { beforeEach, expect, test } from "vitest";
 import type { JobFilter, RunFilter } from "../filters.js";
+import { findRuns } from "../verbs/run.js";
+import { DIALECT, toCell, toText } from "./answer-now.js";
 import { pieceOf } from "./json-pieces.js";
 import { FIND_CLAIMABLE_RUNS } from "./lease-writes.js";
 import { MEMBERS_OF_QUEUES } from "./place-verbs.js";
-import { findEvents, LIST_OWNERS } from "./read-verbs.js";
+import { LIST_OWNERS, piecesOfEvents, piecesOfJobs } from "./read-verbs.js";
 import { hasSchema, prepareSchema } from "./schema.js";
-import { findJobs, findRuns } from "./search-queries.js";
 import type { Database } from "./sqlite-driver.js";
 
 let db: Database;
@@ -37,7 +38,7 @@ test("events of a job are found by it, damaged ones by none", () => {
   add(2, "{damaged");
   add(3, '{"type":"t","jobs":[7]}');
   add(4, '{"type":"t","job":8}');
-  const source = findEvents(1, { job: 7 });
+  const source = piecesOfEvents(1, { job: 7 });
   const [found] = db.prepare(pieceOf(source)).all(...source.cells, 0, 9) as { [column: string]: string }[];
   expect(JSON.parse(Object.values(found!)[0]!)).toEqual([{ seq: 1, at: 5, event: { type: "t", job: 7 } }]);
 });
@@ -77,7 +78,7 @@ test("runs that want an engine are found without reading all runs", () => {
 });
 
 test("jobs that are not settled are found by way of the runs that are not over", () => {
-  const source = findJobs({ status: ["waiting"] }, true);
+  const source = piecesOfJobs({ status: ["waiting"] });
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`);
   const steps = plan.all(...source.cells, 7, 1) as { detail: string }[];
   const tables = steps.map(({ detail }) => detail).filter((detail) => /run_by_status|job/.test(detail));
@@ -98,8 +99,9 @@ test.each<[string, RunFilter, string]>([
   ["text of failures", { text: "x" }, "attempt USING COVERING INDEX attempt_failed"],
   ["signature", { signature: "v1:a" }, "COVERING INDEX attempt_failed (signature>? AND signature<?)"],
 ])("runs are found by %s in an index, and their rows are read for one page only", (_, filter, index) => {
-  const { sql, cells } = findRuns(filter);
-  const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...cells, 21) as { detail: string }[];
+  const { rest, values } = findRuns(DIALECT, { ...filter, limit: 21 });
+  const plan = db.prepare(toText(`EXPLAIN QUERY PLAN SELECT * FROM run ${rest}`));
+  const steps = plan.all(...values.map(toCell)) as { detail: string }[];
   const details = steps.map(({ detail }) => detail);
   expect(details).toContainEqual(expect.stringContaining(index));
   expect(details).not.toContainEqual(expect.stringMatching(/SCAN (run|attempt|run_label|job)$/));
@@ -115,7 +117,7 @@ test.each<[string, JobFilter, string]>([
   ["the workflow of their runs", { workflow: "w" }, "COVERING INDEX run_by_workflow (workflow=?)"],
   ["signature", { signature: "v1:a" }, "COVERING INDEX attempt_failed (signature>? AND signature<?)"],
 ])("jobs are found by %s in an index", (_, filter, index) => {
-  const source = findJobs(filter, false);
+  const source = piecesOfJobs(filter);
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`).all(...source.cells, 7, 1);
   const details = plan.map(({ detail }) => detail);
   expect(details).toContainEqual(expect.stringContaining(index));
@@ -128,7 +130,7 @@ test("a run is found by its cause", () => {
 });
 
 test("dead letters are found without reading all jobs", () => {
-  const source = findJobs({ deadLetter: true }, false);
+  const source = piecesOfJobs({ deadLetter: true });
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`).all(...source.cells, 7, 1);
   expect(plan.map(({ detail }) => detail)).toContainEqual(
     expect.stringContaining("USING INDEX job_dead_letter"),
@@ -136,7 +138,7 @@ test("dead letters are found without reading all jobs", () => {
 });
 
 test("the events of one job are found without reading the others of its run", () => {
-  const source = findEvents(1, { job: 7 });
+  const source = piecesOfEvents(1, { job: 7 });
   const plan = db.prepare(`EXPLAIN QUERY PLAN ${pieceOf(source)}`).all(...source.cells, 0, 1);
   expect(plan.map(({ detail }) => detail)).toContainEqual(
     expect.stringContaining("SEARCH event USING INDEX event_by_job (run_id=? AND <expr>=? AND seq>?)"),

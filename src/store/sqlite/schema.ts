@@ -64,8 +64,8 @@ const SCHEMA = `
   -- Without the status: the index would be rewritten at every change of every job.
   CREATE INDEX job_by_run ON job (run_id);
   -- Few jobs stand in these two.
-  CREATE INDEX job_dead_letter ON job (id) WHERE dead_letter = 1;
-  CREATE INDEX job_unanswered ON job (id) WHERE unanswered = 1;
+  CREATE INDEX job_dead_letter ON job (id) WHERE dead_letter;
+  CREATE INDEX job_unanswered ON job (id) WHERE unanswered;
   CREATE TABLE attempt (
     job_id INTEGER NOT NULL, attempt INTEGER NOT NULL, run_id INTEGER NOT NULL, visit INTEGER NOT NULL,
     worker TEXT NOT NULL, token TEXT NOT NULL, status TEXT NOT NULL, started_at INTEGER NOT NULL,
@@ -73,7 +73,7 @@ const SCHEMA = `
     PRIMARY KEY (run_id, job_id, attempt)) WITHOUT ROWID;
   CREATE INDEX attempt_failed ON attempt (signature, run_id, job_id, search_text) WHERE signature IS NOT NULL;
   CREATE TABLE route (
-    run_id INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, job_id INTEGER NOT NULL, step TEXT NOT NULL,
+    place INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, job_id INTEGER NOT NULL, step TEXT NOT NULL,
     scope TEXT NOT NULL, attempt INTEGER NOT NULL, rung TEXT NOT NULL, "to" TEXT NOT NULL, reason TEXT NOT NULL);
   CREATE INDEX route_by_run ON route (run_id, seq);
   CREATE TABLE lease (run_id INTEGER PRIMARY KEY, fence INTEGER NOT NULL, owner TEXT, expires_at INTEGER NOT NULL);

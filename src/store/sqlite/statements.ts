@@ -34,35 +34,3 @@ export function keepStatements(db: Database): Statements {
     row: <Row extends Cells>(sql: string, ...cells: Cell[]) => rows<Row>(sql, ...cells)[0] ?? null,
   };
 }
-
-/** Conditions that are demanded only where there is a value for them. */
-export class Conditions {
-  readonly cells: Cell[] = [];
-  readonly #conditions: string[] = [];
-
-  demand(condition: string, cell: Cell | undefined): this {
-    return cell === undefined ? this : this.demandAll(condition, cell);
-  }
-
-  /** One with several values. */
-  demandAll(condition: string, ...cells: readonly Cell[]): this {
-    this.#conditions.push(condition);
-    this.cells.push(...cells);
-    return this;
-  }
-
-  /** One without a value, as an index needs it that holds only such rows. */
-  demandIf(isDemanded: boolean, condition: string): this {
-    if (isDemanded) this.#conditions.push(condition);
-    return this;
-  }
-
-  /** For a list of values, which goes into one cell as JSON. */
-  demandOneOf(column: string, values: readonly string[] | undefined): this {
-    return this.demand(`${column} IN (SELECT value FROM json_each(?))`, values && JSON.stringify(values));
-  }
-
-  get where(): string {
-    return this.#conditions.length === 0 ? "" : `WHERE ${this.#conditions.join(" AND ")}`;
-  }
-}

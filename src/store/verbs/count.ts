@@ -38,7 +38,7 @@ const groupBy = (columns: number): string =>
 
 /** Runs come first, by the index of whatever names them, then their rows: nothing else is read. */
 function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: Dialect): string {
-  const { join, eventJob, field, decided } = dialect;
+  const { join, eventJob, field, decided, indexed } = dialect;
   const jobs = `run ${join} job ON job.run_id = run.id`;
   const book = (of: "met" | "ended"): string =>
     `run ${join} book_row ON book_row.run_id = run.id AND book_row.kind = '${of}'`;
@@ -80,11 +80,11 @@ function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: D
       return `SELECT CASE asked.type WHEN 'job.held' THEN 'hold' ELSE 'question' END AS kind,
           decided.at - asked.at AS after_ms, count(*) AS decisions
         FROM (SELECT event.run_id, event.seq, event.at, ${decided.job} AS job
-          FROM run ${join} ${decided.from} ON event.run_id = run.id AND event.type IN (${quoted(DECISION_TYPES)})
+          FROM run ${join} event ${indexed("event_decision")} ON event.run_id = run.id AND event.type IN (${quoted(DECISION_TYPES)})
           ${join} ${decided.jobs} ON true ${where}
           AND ${field("expired")} IS NULL AND coalesce(${field("action")}, '') <> 'resolve') AS decided
         ${join} event AS asked ON asked.run_id = decided.run_id AND asked.type IN ('job.held', 'human.asked')
-          AND asked.seq = (SELECT before.seq FROM ${decided.before}
+          AND asked.seq = (SELECT before.seq FROM event AS before ${indexed("event_by_job")}
             WHERE before.run_id = decided.run_id AND ${eventJob} = decided.job AND before.seq < decided.seq
               AND before.type IN (${quoted(TURNS)}) ORDER BY before.seq DESC LIMIT 1)
         ${groupBy(2)}`;

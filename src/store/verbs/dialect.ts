@@ -23,13 +23,14 @@ export interface Dialect {
   /** A field of an event, by the names on the way to it. */
   field(...names: readonly string[]): string;
   readonly isNotOk: string;
-  /** Events that may be decisions, with the jobs that each decides, and the events of such a job before. */
-  readonly decided: {
-    readonly from: string;
-    readonly jobs: string;
-    readonly job: string;
-    readonly before: string;
-  };
+  /** The jobs that a decision is about, as rows, and how one of them is read. */
+  readonly decided: { readonly jobs: string; readonly job: string };
+  /** Where a text stands in another; 0: nowhere. */
+  position(text: string, sought: string): string;
+  /** Small letters for those of ASCII. */
+  lower(text: string): string;
+  /** After the name of a table: the index by which it is read, where a planner must be told. */
+  indexed(index: string): string;
   /** A query for the time; null: that of whoever asks counts. */
   readonly clock: string | null;
 }

@@ -28,6 +28,15 @@ import { deleteDraft, listDrafts, readDraft, saveDraft } from "./draft.js";
 import { answerCommand, forgetCommands, readAnswer, readInbox, sendCommand } from "./inbox.js";
 import { findCompletion, listNoticeLeases, listNotices, pruneNotices } from "./outbox.js";
 import type { Verb } from "./query.js";
+import {
+  listRuns,
+  listUnanswered,
+  readAttempts,
+  readCheckpoints,
+  readJob,
+  readRoutes,
+  readRun,
+} from "./run.js";
 import { endSession, findSession, putSession } from "./session.js";
 import { dropShared, readShared, writeShared } from "./shared.js";
 import { findToken, listTokens, putToken, revokeToken } from "./token.js";
@@ -50,7 +59,7 @@ import {
 /** These only read. */
 export const READS = {
   ...{ readCampaign, readDraft, findToken, findSession, readInbox, readAnswer },
-  ...{ readShared, listNoticeLeases },
+  ...{ readShared, listNoticeLeases, readRun, readJob },
   ...{ findRegistered, readDefinition, readWritten, readFailureHandler, readWorkflow },
   ...{ readCluster, readAllocation },
 } as const;
@@ -58,6 +67,7 @@ export const READS = {
 export const LISTS = {
   ...{ listCampaigns, listDrafts, listTokens, listFailureHandlers, listWorkflows },
   ...{ listClusters, listAllocations, listServers, readPatch, readSnapshot },
+  ...{ listRuns, listUnanswered, readAttempts, readRoutes, readCheckpoints },
   ...{
     listEntries,
     readEntries,

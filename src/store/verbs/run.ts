@@ -1,0 +1,152 @@
+import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
+import { isSettled } from "../../core/model/run.js";
+import { DATE_RANGE } from "../../core/text/iso-time.js";
+import type { JobFilter, RunFilter } from "../filters.js";
+import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
+import { afterSignatures, firstJobId, runOfJobId, searchesRuns } from "../search-rules.js";
+import type { EventRange } from "../store.js";
+import { TABLES } from "../tables.js";
+import { ATTEMPT_OF_JOB, UNANSWERED_COLUMNS, UNANSWERED_IN_RUN, type UnansweredJob } from "../unanswered.js";
+import { Conditions, type Dialect, demandRuns, NOT_IMPORTED } from "./dialect.js";
+import { rowOf, rows, rowsOf, type Value, type Verb } from "./query.js";
+
+export function* readRun(_: Dialect, runId: number): Verb<RunRow | null> {
+  return yield* rowOf(TABLES.run, "WHERE id = $1", runId);
+}
+
+export function* readJob(_: Dialect, id: number): Verb<JobRow | null> {
+  return yield* rowOf(TABLES.job, "WHERE id = $1", id);
+}
+
+export function* readAttempts(dialect: Dialect, runId: number, jobId?: number): Verb<AttemptRow[]> {
+  const { where, values } = new Conditions(dialect).demand("run_id = ?", runId).demand("job_id = ?", jobId);
+  return yield* rowsOf(TABLES.attempt, `${where} ORDER BY job_id, attempt`, ...values);
+}
+
+export function* readRoutes(_: Dialect, runId: number): Verb<RouteRow[]> {
+  return yield* rowsOf(TABLES.route, "WHERE run_id = $1 ORDER BY seq, place", runId);
+}
+
+export function* readCheckpoints(_: Dialect, runId: number): Verb<CheckpointRow[]> {
+  return yield* rowsOf(TABLES.checkpoint, "WHERE run_id = $1 ORDER BY ordinal", runId);
+}
+
+export function* listRuns(dialect: Dialect, filter: RunFilter): Verb<RunRow[]> {
+  const { rest, values } = findRuns(dialect, filter);
+  return yield* rowsOf(TABLES.run, rest, ...values);
+}
+
+/**
+ * Each condition finds numbers of runs in an index of its own, and no more than the page may have; only of the page's runs are
+ * rows read, which hold much else.
+ */
+export function findRuns(
+  dialect: Dialect,
+  filter: RunFilter,
+): { readonly rest: string; readonly values: readonly Value[] } {
+  const { text, signature, since, until, beforeId, labels = [] } = filter;
+  const found = new Conditions(dialect)
+    .demandOneOf("run.status", filter.status, "text")
+    .demand("run.workflow = ?", filter.workflow)
+    .demand("run.parent_job_id = ?", filter.parentJob)
+    .demand("run.parent_job_id >= ?", firstJobId(filter.parentRun))
+    .demand("run.parent_job_id < ?", firstJobId(filter.parentRun, 1))
+    .demand("run.cause = ?", filter.cause)
+    .demandIf(filter.recovered === true, "run.recoveries > 0")
+    .demandIf(filter.waiting === true, "run.waiting > 0")
+    .demand("run.id < ?", beforeId);
+  const among = (column: string, from: string, ...values: readonly Value[]): void => {
+    const demand = `run.id IN (SELECT ${column} ${from}`;
+    if (beforeId === undefined) found.demandAll(`${demand})`, ...values);
+    else found.demandAll(`${demand} AND ${column} < ?)`, ...values, beforeId);
+  };
+  for (const { key, value } of labels)
+    if (value === null) among("run_id", "FROM run_label WHERE key = ?", key);
+    else among("run_id", "FROM run_label WHERE key = ? AND value = ?", key, value);
+  if (since !== undefined || until !== undefined)
+    among(
+      "id",
+      "FROM run WHERE created_at >= ? AND created_at < ?",
+      since ?? -DATE_RANGE,
+      until ?? DATE_RANGE,
+    );
+  if (signature !== undefined) among("run_id", FAILED_WITH, signature, afterSignatures(signature));
+  if (text !== undefined)
+    found.demandAll(
+      `run.id IN (SELECT id FROM run WHERE ${dialect.position("search_text", "?")} > 0
+         UNION ALL SELECT run_id ${failedSaying(dialect)})`,
+      ...[text, text],
+    );
+  const ids = `SELECT run.id FROM run ${found.where} ORDER BY run.id DESC ${found.limit(filter.limit)}`;
+  return { rest: `WHERE id IN (${ids}) ORDER BY id DESC`, values: found.values };
+}
+
+const FAILED_WITH = "FROM attempt WHERE signature >= ? AND signature < ?";
+
+function failedSaying({ position }: Dialect): string {
+  return `FROM attempt WHERE signature IS NOT NULL AND ${position("search_text", "?")} > 0`;
+}
+
+/** What a list of jobs is made from. */
+export interface FoundJobs {
+  readonly from: string;
+  readonly conditions: Conditions;
+  /** The runs come first, then the jobs of each. As the ids of jobs begin with their run's, that is their order, too. */
+  readonly byRun: boolean;
+}
+
+/**
+ * Who asks across runs for jobs that are not settled wants those of which something will still become. A run that is
+ * over may have left some (a stalled one does): they show where that run is named. So such a list is made from the few
+ * runs that are not over, and no store needs an index that every change of every job would have to rewrite.
+ */
+export function findJobs(dialect: Dialect, filter: JobFilter): FoundJobs {
+  const { status, runId, runIds, text, signature, afterId } = filter;
+  const unfinishedOnly = runId === undefined && status !== undefined && !status.some(isSettled);
+  const byRun = unfinishedOnly || searchesRuns(filter);
+  const conditions = new Conditions(dialect)
+    .demandOneOf("run.status", unfinishedOnly ? UNFINISHED_RUN_STATUSES : undefined, "text")
+    .demand("run.workflow_id = ?", filter.workflowId)
+    .demand("job.run_id = ?", runId)
+    .demandOneOf("job.run_id", runIds, "bigint")
+    .demandOneOf("job.status", status, "text")
+    .demand("job.step = ?", filter.step)
+    .demandIf(filter.deadLetter === true, "job.dead_letter");
+  if (byRun)
+    demandRuns(conditions, filter).demand(
+      "run.id >= ?",
+      afterId === undefined ? undefined : runOfJobId(afterId),
+    );
+  if (signature !== undefined)
+    conditions.demandAll(`job.id IN (SELECT job_id ${FAILED_WITH})`, signature, afterSignatures(signature));
+  if (text !== undefined)
+    conditions.demandAll(
+      `(${dialect.position(dialect.lower("job.step"), "?")} > 0 OR job.id IN (SELECT job_id ${failedSaying(dialect)}))`,
+      ...[text, text],
+    );
+  // Else SQLite would read every job there ever was.
+  const from = byRun ? `run ${dialect.join} job ON job.run_id = run.id` : "job";
+  return { from, conditions, byRun };
+}
+
+export function findEvents(
+  dialect: Dialect,
+  runId: number,
+  { job, types }: Pick<EventRange, "job" | "types">,
+): { readonly from: string; readonly conditions: Conditions } {
+  const conditions = new Conditions(dialect)
+    .demand("run_id = ?", runId)
+    .demand(`${dialect.eventJob} = ?`, job)
+    .demandOneOf("type", types, "text");
+  // SQLite takes the whole log of the run for as good a way.
+  return { from: job === undefined ? "event" : `event ${dialect.indexed("event_by_job")}`, conditions };
+}
+
+export function* listUnanswered({ join, indexed }: Dialect, limit: number): Verb<UnansweredJob[]> {
+  const found = yield* rows<UnansweredJob>(
+    `SELECT ${UNANSWERED_COLUMNS} FROM job ${indexed("job_unanswered")} ${join} run ON run.id = job.run_id ${ATTEMPT_OF_JOB}
+     WHERE job.unanswered AND ${NOT_IMPORTED} AND ${UNANSWERED_IN_RUN} ORDER BY job.id DESC LIMIT $1`,
+    limit,
+  );
+  return found.map((job) => ({ ...job, dead_letter: Boolean(job.dead_letter) }));
+}
