@@ -6,7 +6,10 @@ import { until } from "./real-allocations.js";
 /** Of a test on a real cluster; `.ci/run --all` asks for 200. */
 export const ATTEMPTS = Number(process.env.ATTEMPTS ?? 16);
 
-/** Of the jobs of a round, which wait for each other; their allocations must have more. A busy machine needs minutes. */
+/**
+ * Of the jobs of a round, which wait for each other. Most of the time of an allocation: of jobs that take no more than
+ * half of it some are planned to run after others. A busy machine needs minutes.
+ */
 const ROUND_TIME = "50m";
 export const ROUND_ALLOCATION_TIME = "55m";
 
