@@ -1,4 +1,4 @@
-export type { Action, ActionResult, Attempt } from "./action/action.js";
+export type { Action, Attempt } from "./action/action.js";
 export { defineAction, type StepContext, type StepFunction } from "./action/function-action.js";
 export { type ClusterEngine, createAllocationProvider } from "./cluster/create-provider.js";
 export type { AllocationProvider } from "./cluster/provider.js";
@@ -6,6 +6,7 @@ export { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "./core/errors/erro
 export type { Definition, StepDefinition } from "./core/model/definition.js";
 export type { Event, EventType, LoggedEvent } from "./core/model/events.js";
 export type { ErrorRecord, Failure, FailureClass } from "./core/model/failure.js";
+export type { Outcome } from "./core/model/outcome.js";
 export type { JobStatus, RunStatus } from "./core/model/rows.js";
 export type { Json } from "./core/text/json.js";
 export { InvalidWorkflow } from "./definition/invalid-workflow.js";

@@ -1,6 +1,5 @@
 import type { ActionDefinition } from "../core/model/definition.js";
-import type { ProcessUsage, TokenUsage } from "../core/model/events.js";
-import type { FailureFacts } from "../core/model/failure.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import type { HideSecrets } from "./printed-text.js";
 
@@ -51,31 +50,10 @@ export interface AttemptPrompt {
 /** Why an attempt is ended from outside: its timer ran out, or the engine no longer wants it. */
 export type StopCause = "timeout" | "idle_timeout" | "stopped";
 
-export type ActionResult =
-  | ({ readonly ok: true; readonly output: Json } & Known)
-  | ({
-      readonly ok: false;
-      readonly failure: FailureFacts;
-      /** What it gave as JSON all the same. */
-      readonly output?: Json;
-      /** Nothing failed: it ended because its signal was aborted with `stopped`. */
-      readonly stopped?: true;
-    } & Known);
-
-/** Where the action knows it. */
-interface Known {
-  /** Of a model call. */
-  readonly usage?: TokenUsage;
-  /** Of processes. */
-  readonly used?: ProcessUsage;
-  /** When the exit of its process was collected, by `performance.now()`. */
-  readonly exitedAt?: number;
-}
-
 /** One kind of step. Settles exactly once; never throws for a failure of the step itself. */
 export interface Action {
   readonly type: string;
   /** It starts no process, so no files of one are looked for. */
   readonly silent?: boolean;
-  run(attempt: Attempt): Promise<ActionResult>;
+  run(attempt: Attempt): Promise<Outcome<Json>>;
 }

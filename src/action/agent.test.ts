@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ActionDefinition } from "../core/model/definition.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import { AGENT_PROFILES } from "../definition/fields/agent-fields.js";
-import type { ActionResult, Attempt } from "./action.js";
+import type { Attempt } from "./action.js";
 import { createAgentAction } from "./agent.js";
 import { agentCommand } from "./agent-command.js";
 import { PROFILES } from "./agent-profiles.js";
@@ -29,8 +30,8 @@ afterAll(async () => {
 });
 
 interface Ran {
-  readonly used: ActionResult["used"];
-  readonly result: ActionResult;
+  readonly used: Outcome["used"];
+  readonly result: Outcome<Json>;
   readonly stdout: string;
 }
 
@@ -95,7 +96,7 @@ describe("an agent gets its prompt", () => {
     ["as a word in quotes", { exec: "printf %s '{prompt}'; true", prompt_via: "argument" }],
   ])("%s", async (_, keys) => {
     const { result, stdout } = await run(keys as Record<string, Json>);
-    expect(result).toMatchObject({ ok: true });
+    expect(result).toMatchObject({ kind: "succeeded" });
     expect(stdout).toBe(PROMPT);
   });
 
@@ -115,12 +116,12 @@ describe("an agent gets its prompt", () => {
 describe("an agent is a command", () => {
   it("whose output is what it wrote to $DARUMA_OUTPUT", async () => {
     const { result } = await run({ exec: `echo '{"done":3}' > "$DARUMA_OUTPUT"; echo talk` });
-    expect(result).toEqual({ ok: true, output: { done: 3 }, exitedAt: expect.any(Number) });
+    expect(result).toEqual({ kind: "succeeded", output: { done: 3 }, exitedAt: expect.any(Number) });
   });
 
   it("that may declare its failure", async () => {
     const { result } = await run({ exec: `echo '{"code":"STUCK"}' > "$DARUMA_FAILURE"; exit 2` });
-    expect(result).toMatchObject({ ok: false, failure: { exitCode: 2, declared: { code: "STUCK" } } });
+    expect(result).toMatchObject({ kind: "failed", facts: { exitCode: 2, declared: { code: "STUCK" } } });
   });
 });
 
@@ -144,7 +145,7 @@ describe("a profile", () => {
       { profile: "claude" },
       { PATH: `${folder}:${process.env.PATH}` },
     );
-    expect(result).toEqual({ ok: true, output: "mended", exitedAt: expect.any(Number) });
+    expect(result).toEqual({ kind: "succeeded", output: "mended", exitedAt: expect.any(Number) });
     if (process.platform === "linux") expect(used).toBeDefined();
     expect(stdout).toContain('{"type":"system"}');
     expect(readFileSync(join(folder, "got.txt"), "utf8")).toBe(PROMPT);
@@ -153,7 +154,7 @@ describe("a profile", () => {
   it("keeps what the program wrote to $DARUMA_OUTPUT instead", async () => {
     program("claude", `#!/bin/sh\necho 5 > "$DARUMA_OUTPUT"\necho '{"type":"result","result":"mended"}'\n`);
     const { result } = await run({ profile: "claude" }, { PATH: `${folder}:${process.env.PATH}` });
-    expect(result).toEqual({ ok: true, output: 5, exitedAt: expect.any(Number) });
+    expect(result).toEqual({ kind: "succeeded", output: 5, exitedAt: expect.any(Number) });
   });
 
   it("sets variables that the step has not set, and lets exec replace its command line", async () => {
@@ -167,16 +168,16 @@ describe("a profile", () => {
   it("says what may be missing when the program fails or is not there", async () => {
     const absent = await run({ profile: "opencode" }, { PATH: join(folder, "nothing") });
     expect(absent.result).toMatchObject({
-      failure: {
+      facts: {
         code: "SPAWN_ERROR",
         message: expect.stringContaining("is opencode installed and in PATH?"),
       },
     });
     const keyless = await run({ profile: "codex", exec: "exit 1" });
     expect(keyless.result).toMatchObject({
-      failure: { message: "exit code 1 (not set: CODEX_API_KEY, OPENAI_API_KEY)" },
+      facts: { message: "exit code 1 (not set: CODEX_API_KEY, OPENAI_API_KEY)" },
     });
     const keyed = await run({ profile: "codex", exec: "exit 1" }, { OPENAI_API_KEY: "k" });
-    expect(keyed.result).toMatchObject({ failure: { message: "exit code 1" } });
+    expect(keyed.result).toMatchObject({ facts: { message: "exit code 1" } });
   });
 });

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import type { Failed, Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import { stripAnsi } from "../core/text/plain-text.js";
-import type { Action, ActionResult, Attempt } from "./action.js";
+import type { Action, Attempt } from "./action.js";
 import { agentCommand, profileOf } from "./agent-command.js";
 import type { AgentProfile } from "./agent-profiles.js";
 import { createCommandAction } from "./command.js";
@@ -17,10 +18,10 @@ export function createAgentAction(host: ProcessHost): Action {
   return { type: "agent", run: (attempt) => runAgent(command, attempt) };
 }
 
-async function runAgent(command: Action, attempt: Attempt): Promise<ActionResult> {
+async function runAgent(command: Action, attempt: Attempt): Promise<Outcome<Json>> {
   const { prompt } = attempt;
   if (prompt === undefined)
-    return { ok: false, failure: { code: "REQUEST_INVALID", message: "the agent was given no prompt" } };
+    return { kind: "failed", facts: { code: "REQUEST_INVALID", message: "the agent was given no prompt" } };
   const profile = profileOf(attempt.action);
   const { exec, shell, stdin } = agentCommand(attempt.action, prompt);
   const transcriptEnd = new TailCapture(ANSWER_TAIL_BYTES);
@@ -38,8 +39,9 @@ async function runAgent(command: Action, attempt: Attempt): Promise<ActionResult
       attempt.writeStdout(chunk);
     },
   });
-  if (!result.ok) return profile === null ? result : explain(result, profile, attempt);
-  if (profile?.answerIn === undefined || existsSync(attempt.outputFile)) return result;
+  if (result.kind === "failed") return profile === null ? result : explain(result, profile, attempt);
+  if (result.kind === "stopped" || profile?.answerIn === undefined || existsSync(attempt.outputFile))
+    return result;
   const answer = answerOf(transcriptEnd.text(attempt.hideSecrets), profile.answerIn);
   return answer === undefined ? result : { ...result, output: answer };
 }
@@ -55,18 +57,18 @@ function answerOf(transcriptEnd: string, answerIn: NonNullable<AgentProfile["ans
 
 /** What is most often missing when a ready-made agent does not even begin. */
 function explain(
-  result: Extract<ActionResult, { ok: false }>,
+  result: Failed<Json>,
   { argv, keys }: AgentProfile,
   { action, env }: Attempt,
-): ActionResult {
-  const { failure } = result;
-  if (failure.code === "SPAWN_ERROR" && failure.errno === "ENOENT" && action.exec === undefined) {
-    return withMessage(result, `${failure.message} (is ${argv[0]} installed and in PATH?)`);
+): Outcome<Json> {
+  const { facts } = result;
+  if (facts.code === "SPAWN_ERROR" && facts.errno === "ENOENT" && action.exec === undefined) {
+    return withMessage(result, `${facts.message} (is ${argv[0]} installed and in PATH?)`);
   }
-  if (failure.exitCode === undefined || keys.some((name) => env[name])) return result;
-  return withMessage(result, `${failure.message} (not set: ${keys.join(", ")})`);
+  if (facts.exitCode === undefined || keys.some((name) => env[name])) return result;
+  return withMessage(result, `${facts.message} (not set: ${keys.join(", ")})`);
 }
 
-function withMessage(result: Extract<ActionResult, { ok: false }>, message: string): ActionResult {
-  return { ...result, failure: { ...result.failure, message } };
+function withMessage(result: Failed<Json>, message: string): Outcome<Json> {
+  return { ...result, facts: { ...result.facts, message } };
 }

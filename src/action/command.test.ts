@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
-import type { ActionResult, Attempt, StopCause } from "./action.js";
+import type { Attempt, StopCause } from "./action.js";
 import { createCommandAction, MAX_OUTPUT_CAPTURE_BYTES } from "./command.js";
 import { endProcessesWithToken } from "./process/attempt-processes.js";
 import { createProcessHost } from "./process/create-process-host.js";
@@ -28,7 +29,7 @@ class Trial {
   readonly abort = new AbortController();
   stdout = "";
   stderr = "";
-  used: ActionResult["used"];
+  used: Outcome["used"];
   private onOutput = (): void => {};
 
   constructor(
@@ -37,7 +38,7 @@ class Trial {
   ) {}
 
   /** What its processes used differs from time to time: it is put aside. */
-  async run(): Promise<ActionResult> {
+  async run(): Promise<Outcome<Json>> {
     const { used, ...result } = await action.run(this.attempt());
     this.used = used;
     return result;
@@ -94,14 +95,14 @@ class Trial {
 
 async function outputOf(exec: Json, stdin?: string): Promise<Json> {
   const result = await new Trial(exec, stdin === undefined ? {} : { stdin }).run();
-  if (!result.ok) throw new Error(result.failure.message);
+  if (result.kind !== "succeeded") throw new Error(JSON.stringify(result));
   return result.output;
 }
 
 async function failureOf(exec: Json): Promise<FailureFacts> {
   const result = await new Trial(exec).run();
-  if (result.ok) throw new Error("it succeeded");
-  return result.failure;
+  if (result.kind !== "failed") throw new Error("it succeeded");
+  return result.facts;
 }
 
 describe("the output of a command", () => {
@@ -141,7 +142,7 @@ describe("the output of a command", () => {
   it("is the first part of a long stdout, whole characters, while the log gets everything", async () => {
     const trial = new Trial(["sh", "-c", "printf x; yes ☂ | tr -d '\\n' | head -c 3000000; echo"]);
     const result = await trial.run();
-    if (!result.ok) throw new Error(result.failure.message);
+    if (result.kind !== "succeeded") throw new Error(JSON.stringify(result));
     const output = result.output as string;
     expect(Buffer.byteLength(output)).toBeLessThanOrEqual(MAX_OUTPUT_CAPTURE_BYTES);
     expect(Buffer.byteLength(output)).toBeGreaterThan(MAX_OUTPUT_CAPTURE_BYTES - 3);
@@ -247,8 +248,7 @@ describe.runIf(process.platform === "linux")("what the processes of a command us
 
 describe("a command that is stopped", () => {
   const exitedAt = expect.any(Number);
-  const failure = { message: "stopped before it had finished" };
-  const STOPPED = { ok: false, stopped: true, failure, exitedAt };
+  const STOPPED = { kind: "stopped", exitedAt };
 
   /** A command that does this on SIGTERM, stopped while it runs. */
   async function stopWhileRunning(onTerm: string, cause: StopCause, more?: { killGraceMs: number }) {
@@ -263,8 +263,16 @@ describe("a command that is stopped", () => {
     ["timeout", { message: "timed out after 600 ms", timeout: "wall" }],
     ["idle_timeout", { message: "printed nothing for 60 ms", timeout: "idle" }],
   ])("because of %s says so, whatever it exits with", async (cause, failure) => {
-    expect(await stopWhileRunning("trap 'exit 0' TERM", cause)).toEqual({ ok: false, failure, exitedAt });
-    expect(await stopWhileRunning("trap 'exit 7' TERM", cause)).toEqual({ ok: false, failure, exitedAt });
+    expect(await stopWhileRunning("trap 'exit 0' TERM", cause)).toEqual({
+      kind: "failed",
+      facts: failure,
+      exitedAt,
+    });
+    expect(await stopWhileRunning("trap 'exit 7' TERM", cause)).toEqual({
+      kind: "failed",
+      facts: failure,
+      exitedAt,
+    });
   });
 
   it.each<[string, string, { killGraceMs: number }?]>([
@@ -279,8 +287,8 @@ describe("a command that is stopped", () => {
   it("because nobody wants it any more has failed where its clean-up fails, with its own words", async () => {
     const onTerm = `trap 'echo "cannot roll back" >&2; exit 7' TERM`;
     expect(await stopWhileRunning(onTerm, "stopped")).toEqual({
-      ok: false,
-      failure: { message: "exit code 7: cannot roll back", exitCode: 7 },
+      kind: "failed",
+      facts: { message: "exit code 7: cannot roll back", exitCode: 7 },
       exitedAt,
     });
   });
@@ -293,8 +301,8 @@ describe("a command that is stopped", () => {
     await trial.printed("ready");
     trial.stop("stopped");
     expect(await result).toEqual({
-      ok: false,
-      failure: { message: "exit code 5: disk is full", exitCode: 5 },
+      kind: "failed",
+      facts: { message: "exit code 5: disk is full", exitCode: 5 },
       exitedAt,
     });
   });
@@ -302,7 +310,7 @@ describe("a command that is stopped", () => {
   it("is not even started when it was stopped before", async () => {
     const trial = new Trial("echo started");
     trial.stop("stopped");
-    expect((await trial.run()).ok).toBe(false);
+    expect((await trial.run()).kind).toBe("stopped");
     expect(trial.stdout).toBe("");
   });
 
@@ -314,7 +322,7 @@ describe("a command that is stopped", () => {
     const result = trial.run();
     await trial.printed("ready\nready");
     trial.stop("timeout");
-    expect(await result).toMatchObject({ ok: false, failure: { timeout: "wall" } });
+    expect(await result).toMatchObject({ kind: "failed", facts: { timeout: "wall" } });
     expect(execFileSync("sh", ["-c", `grep -ls ${trial.token} /proc/[0-9]*/environ || :`]).toString()).toBe(
       "",
     );

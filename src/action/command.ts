@@ -1,8 +1,9 @@
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Failed, Outcome } from "../core/model/outcome.js";
 import type { Shell } from "../core/model/shell.js";
 import type { Json } from "../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
-import type { Action, ActionResult, Attempt, StopCause } from "./action.js";
+import type { Action, Attempt, StopCause } from "./action.js";
 import { whenFilesAllow } from "./machine-shortage.js";
 import { readDeclaredFailure, readOutputFile } from "./process/attempt-files.js";
 import { endProcessesWithToken } from "./process/attempt-processes.js";
@@ -25,7 +26,7 @@ export function createCommandAction(host: ProcessHost): Action {
   return { type: "command", run: (attempt) => runCommand(host, attempt) };
 }
 
-async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionResult> {
+async function runCommand(host: ProcessHost, attempt: Attempt): Promise<Outcome<Json>> {
   if (attempt.signal.aborted) return stoppedResult(attempt);
   const stdout = new HeadCapture(MAX_OUTPUT_CAPTURE_BYTES);
   const stderr = new TailCapture(STDERR_TAIL_BYTES);
@@ -46,7 +47,7 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<ActionRe
     },
   });
   const { exit, wasEnded } = await endOnAbort(running, attempt);
-  const judged = (): ActionResult => judge(attempt, exit, wasEnded, { stdout, stderr });
+  const judged = (): Outcome<Json> => judge(attempt, exit, wasEnded, { stdout, stderr });
   const result =
     (await whenFilesAllow(judged, () => attempt.signal.reason === "stopped")) ?? stoppedResult(attempt);
   const { usage: used, collectedAt: exitedAt } = exit;
@@ -62,7 +63,7 @@ function judge(
   exit: ProcessExit,
   wasEnded: boolean,
   { stdout, stderr }: { readonly stdout: HeadCapture; readonly stderr: TailCapture },
-): ActionResult {
+): Outcome<Json> {
   if (wasEnded && !failedByItself(exit, attempt)) return stoppedResult(attempt);
   if (exit.exitCode === 0) return succeed(attempt, stdout);
   const facts = exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS, attempt.hideSecrets), attempt);
@@ -104,8 +105,8 @@ async function endEverything(running: RunningProcess, attempt: Attempt): Promise
   await endProcessesWithToken(attempt.token);
 }
 
-function failed(failure: FailureFacts): ActionResult {
-  return { ok: false, failure };
+function failed(facts: FailureFacts): Failed<Json> {
+  return { kind: "failed", facts };
 }
 
 function exitFacts(exit: ProcessExit, lastLine: string, attempt: Attempt): FailureFacts {
@@ -127,12 +128,12 @@ function exitFacts(exit: ProcessExit, lastLine: string, attempt: Attempt): Failu
   };
 }
 
-function succeed(attempt: Attempt, stdout: HeadCapture): ActionResult {
+function succeed(attempt: Attempt, stdout: HeadCapture): Outcome<Json> {
   const file = readOutputFile(attempt.outputFile);
   if (file.kind === "invalid") {
     return failed({ code: "OUTPUT_INVALID", message: `$DARUMA_OUTPUT: ${file.defect}`, exitCode: 0 });
   }
-  return { ok: true, output: file.kind === "json" ? file.value : outputOfText(stdout, attempt) };
+  return { kind: "succeeded", output: file.kind === "json" ? file.value : outputOfText(stdout, attempt) };
 }
 
 /** Of a process that failed: what it wrote to $DARUMA_OUTPUT, else an object or a list that it printed. */

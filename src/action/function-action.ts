@@ -86,12 +86,12 @@ export function functionAction(type: string, run: StepFunction): Action {
       };
       try {
         const output = await Promise.race([run(context), aborted(attempt.signal)]);
-        return { ok: true, output: toJson(output ?? null, "output") };
+        return { kind: "succeeded", output: toJson(output ?? null, "output") };
       } catch (error) {
         if (error instanceof NotJson)
-          return { ok: false, failure: { code: "OUTPUT_INVALID", message: error.message } };
+          return { kind: "failed", facts: { code: "OUTPUT_INVALID", message: error.message } };
         if (attempt.signal.aborted) return stoppedResult(attempt);
-        return { ok: false, failure: thrownFacts(error) };
+        return { kind: "failed", facts: thrownFacts(error) };
       }
     },
   };

@@ -9,8 +9,9 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { classify } from "../core/failure/classify.js";
 import type { ActionDefinition } from "../core/model/definition.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
-import type { ActionResult, Attempt, StopCause } from "./action.js";
+import type { Attempt, StopCause } from "./action.js";
 import { createHttpAction, MAX_CAPTURED_BODY_BYTES } from "./http.js";
 
 const servers: Server[] = [];
@@ -41,7 +42,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
 }
 
 interface Ran {
-  readonly result: ActionResult;
+  readonly result: Outcome<Json>;
   readonly printed: number;
   readonly log: string;
 }
@@ -85,8 +86,8 @@ async function request(
 
 async function failureOf(keys: Record<string, Json>) {
   const { result } = await request(keys);
-  if (result.ok) throw new Error("expected a failure");
-  return { ...result.failure, judged: classify(result.failure) };
+  if (result.kind !== "failed") throw new Error("expected a failure");
+  return { ...result.facts, judged: classify(result.facts) };
 }
 
 describe("an http step that gets what it expects", () => {
@@ -94,7 +95,7 @@ describe("an http step that gets what it expects", () => {
     const url = await serve(answer(200, '{"a":[1]}', { "content-type": "application/json", "x-one": "1" }));
     const { result, log } = await request({ url });
     expect(result).toMatchObject({
-      ok: true,
+      kind: "succeeded",
       output: { status: 200, body: { a: [1] }, headers: { "x-one": "1" } },
     });
     expect(log).toBe('{"a":[1]}');
@@ -122,14 +123,14 @@ describe("an http step that gets what it expects", () => {
 
   it("keeps a body that is no JSON as text", async () => {
     const url = await serve(answer(200, '{"a":', { "content-type": "application/json" }));
-    expect((await request({ url })).result).toMatchObject({ ok: true, output: { body: '{"a":' } });
+    expect((await request({ url })).result).toMatchObject({ kind: "succeeded", output: { body: '{"a":' } });
   });
 
   it("keeps a body that is nested too deeply as text", async () => {
     const bodyOf = async (levels: number): Promise<unknown> => {
       const url = await serve(answer(200, "[".repeat(levels) + "]".repeat(levels)));
       const { result } = await request({ url, method: "GET" });
-      return result.ok ? (result.output as { body: Json }).body : null;
+      return result.kind === "succeeded" ? (result.output as { body: Json }).body : null;
     };
     expect(await bodyOf(999)).toBeInstanceOf(Array);
     expect(await bodyOf(1_000)).toBeTypeOf("string");
@@ -137,11 +138,11 @@ describe("an http step that gets what it expects", () => {
 
   it("takes a status, a pattern or a list of them as expected", async () => {
     const url = await serve(answer(404));
-    expect((await request({ url, expect_status: 404 })).result.ok).toBe(true);
-    expect((await request({ url, expect_status: "4xx" })).result.ok).toBe(true);
-    expect((await request({ url, expect_status: [200, "404"] })).result.ok).toBe(true);
-    expect((await request({ url, expect_status: [200, 405] })).result.ok).toBe(false);
-    expect((await request({ url })).result.ok).toBe(false);
+    expect((await request({ url, expect_status: 404 })).result.kind).toBe("succeeded");
+    expect((await request({ url, expect_status: "4xx" })).result.kind).toBe("succeeded");
+    expect((await request({ url, expect_status: [200, "404"] })).result.kind).toBe("succeeded");
+    expect((await request({ url, expect_status: [200, 405] })).result.kind).toBe("failed");
+    expect((await request({ url })).result.kind).toBe("failed");
   });
 
   it("captures the first MB of a huge body and prints all of it", async () => {
@@ -263,7 +264,7 @@ describe("redirects", () => {
   it("are not followed where they are expected", async () => {
     const url = await serve(answer(302, "", { location: "/nowhere" }));
     expect((await request({ url, expect_status: 302 })).result).toMatchObject({
-      ok: true,
+      kind: "succeeded",
       output: { status: 302 },
     });
   });
@@ -313,9 +314,9 @@ describe("an http step whose connection fails", () => {
       start(response).write("half", () => incoming.socket.destroy());
     });
     const { result, log } = await request({ url });
-    expect(result.ok).toBe(false);
+    expect(result.kind).toBe("failed");
     expect(log).toBe("half");
-    if (!result.ok) expect(classify(result.failure)).toMatchObject(network);
+    if (result.kind === "failed") expect(classify(result.facts)).toMatchObject(network);
   });
 });
 
@@ -324,8 +325,7 @@ describe("an http step that is stopped", () => {
     const stop = new AbortController();
     const url = await serve((_, response) => void response.writeHead(200).write("begun"));
     const { result } = await request({ url }, stop, () => stop.abort(cause));
-    if (result.ok) throw new Error("expected a failure");
-    return result.failure;
+    return result.kind === "failed" ? result.facts : result.kind;
   };
 
   it("ends while a slow body is coming, and says which time ran out", async () => {
@@ -334,7 +334,7 @@ describe("an http step that is stopped", () => {
       message: "printed nothing for 567 ms",
       timeout: "idle",
     });
-    expect(await stoppedBy("stopped")).toEqual({ message: "stopped before it had finished" });
+    expect(await stoppedBy("stopped")).toBe("stopped");
   });
 
   it("does not even start if it was stopped before", async () => {
@@ -345,7 +345,10 @@ describe("an http step that is stopped", () => {
     });
     const stop = new AbortController();
     stop.abort("timeout" satisfies StopCause);
-    expect((await request({ url }, stop)).result).toMatchObject({ ok: false, failure: { timeout: "wall" } });
+    expect((await request({ url }, stop)).result).toMatchObject({
+      kind: "failed",
+      facts: { timeout: "wall" },
+    });
     expect(asked).toBe(0);
   });
 });

@@ -1,9 +1,10 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
-import type { Action, ActionResult, Attempt } from "./action.js";
+import type { Action, Attempt } from "./action.js";
 import { fetchFollowing } from "./http-redirect.js";
 import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
 import { errnoOf } from "./network-errno.js";
@@ -19,18 +20,18 @@ export function createHttpAction(): Action {
   return { type: "http", run: runHttp };
 }
 
-async function runHttp(attempt: Attempt): Promise<ActionResult> {
+async function runHttp(attempt: Attempt): Promise<Outcome<Json>> {
   let request: HttpRequest | null = null;
   try {
     request = readHttpRequest(attempt.action);
     const response = await fetchFollowing(request, attempt.signal);
     const body = await readBody(response, attempt);
     if (!request.expects(response.status))
-      return { ok: false, failure: unexpectedStatus(response, request, attempt) };
-    return { ok: true, output: outputOf(response, body, attempt) };
+      return { kind: "failed", facts: unexpectedStatus(response, request, attempt) };
+    return { kind: "succeeded", output: outputOf(response, body, attempt) };
   } catch (error) {
     if (attempt.signal.aborted) return stoppedResult(attempt);
-    return { ok: false, failure: requestFailed(error, request) };
+    return { kind: "failed", facts: requestFailed(error, request) };
   }
 }
 

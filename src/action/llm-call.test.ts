@@ -12,8 +12,9 @@ import {
 } from "../../test/support/model-server.js";
 import { classify } from "../core/failure/classify.js";
 import type { ActionDefinition } from "../core/model/definition.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
-import type { ActionResult, Attempt, StopCause } from "./action.js";
+import type { Attempt, StopCause } from "./action.js";
 import { createLlmCallAction } from "./llm-call.js";
 
 const servers = new ModelServers();
@@ -21,7 +22,7 @@ const STARTED_AT = Date.parse("2026-01-01T00:00:00Z");
 const ENV = { MODEL_KEY: "key-for-tests-1" };
 
 interface Ran {
-  readonly result: ActionResult;
+  readonly result: Outcome<Json>;
   readonly stdout: string;
   readonly stderr: string;
   readonly signsOfLife: number;
@@ -78,10 +79,9 @@ async function ask(url: string | null, trial: Trial = {}): Promise<Ran> {
 }
 
 async function failureOf(reply: ModelReply, trial: Trial = {}) {
-  const { url } = await servers.serve(reply);
-  const { result } = await ask(url, trial);
-  if (result.ok) throw new Error(`expected a failure, got ${JSON.stringify(result.output)}`);
-  return { ...result.failure, judged: classify(result.failure), usage: result.usage };
+  const { result } = await ask((await servers.serve(reply)).url, trial);
+  if (result.kind !== "failed") throw new Error(`expected a failure, got ${JSON.stringify(result)}`);
+  return { ...result.facts, judged: classify(result.facts), usage: result.usage };
 }
 
 describe("a model call that is answered", () => {
@@ -91,7 +91,7 @@ describe("a model call that is answered", () => {
       keys: { api_key_env: "MODEL_KEY", temperature: 0.5, max_output_tokens: 99 },
       system: "Be brief.",
     });
-    expect(result).toMatchObject({ ok: true, output: "Hello" });
+    expect(result).toMatchObject({ kind: "succeeded", output: "Hello" });
     expect(stdout).toBe("Hello");
     expect(signsOfLife).toBe(2);
     expect(seen).toHaveLength(1);
@@ -147,7 +147,7 @@ describe("a model call that is answered", () => {
       );
     });
     const { result, stdout, signsOfLife } = await ask(url);
-    expect(result).toMatchObject({ ok: true, output: "answer" });
+    expect(result).toMatchObject({ kind: "succeeded", output: "answer" });
     expect(stdout).toBe("answer");
     expect(signsOfLife).toBe(2);
   });
@@ -156,7 +156,7 @@ describe("a model call that is answered", () => {
     const { url, seen } = await servers.serve(sayInMessages(["Good ", "day"]));
     const { result } = await ask(url, { keys: { provider: "anthropic", api_key_env: "MODEL_KEY" } });
     expect(result).toMatchObject({
-      ok: true,
+      kind: "succeeded",
       output: "Good day",
       usage: { input_tokens: 5, output_tokens: 9 },
     });
@@ -174,7 +174,7 @@ describe("an answer by a schema", () => {
   it("becomes the output as JSON, and the endpoint is asked for it", async () => {
     const { url, seen } = await servers.serve(say(['{"city":"Ko', 'be","people":3}']));
     const { result } = await ask(url, { keys: { schema } });
-    expect(result).toMatchObject({ ok: true, output: { city: "Kobe", people: 3 } });
+    expect(result).toMatchObject({ kind: "succeeded", output: { city: "Kobe", people: 3 } });
     expect(seen[0]!.body.response_format).toMatchObject({
       type: "json_schema",
       json_schema: { strict: false, schema: { required: ["city"] } },
@@ -207,8 +207,8 @@ describe("a model call that fails", () => {
   it("is transient with the wait that 429 asks for, and is tried once only", async () => {
     const { url, seen } = await servers.serve(refuse(429, "slow down", { "retry-after": "7" }));
     const { result } = await ask(url);
-    if (result.ok) throw new Error("expected a failure");
-    expect(classify(result.failure)).toMatchObject({
+    if (result.kind !== "failed") throw new Error("expected a failure");
+    expect(classify(result.facts)).toMatchObject({
       code: "429",
       class: "transient_runtime",
       retry_after_ms: 7_000,
@@ -286,8 +286,8 @@ describe("a model call that fails", () => {
     const { port } = server.address() as AddressInfo;
     await new Promise((closed) => server.close(closed));
     const { result } = await ask(`http://127.0.0.1:${port}/v1`);
-    if (result.ok) throw new Error("expected a failure");
-    expect(result.failure).toMatchObject({ errno: "ECONNREFUSED" });
+    if (result.kind !== "failed") throw new Error("expected a failure");
+    expect(result.facts).toMatchObject({ errno: "ECONNREFUSED" });
   });
 
   it.each([
@@ -310,8 +310,8 @@ describe("a model call that fails", () => {
   it("is a matter of policy where the key is not set, and nothing is sent", async () => {
     const { url, seen } = await servers.serve(say(["x"]));
     const { result } = await ask(url, { keys: { api_key_env: "MODEL_KEY" }, env: {} });
-    if (result.ok) throw new Error("expected a failure");
-    expect(classify(result.failure)).toMatchObject({
+    if (result.kind !== "failed") throw new Error("expected a failure");
+    expect(classify(result.facts)).toMatchObject({
       code: "MISSING_SECRET",
       class: "deterministic_policy",
       message: "not set: MODEL_KEY",
@@ -323,8 +323,8 @@ describe("a model call that fails", () => {
     "cannot be sent as it stands: %j",
     async (keys) => {
       const { result } = await ask("http://127.0.0.1:1/v1", { keys });
-      if (result.ok) throw new Error("expected a failure");
-      expect(classify(result.failure)).toMatchObject({
+      if (result.kind !== "failed") throw new Error("expected a failure");
+      expect(classify(result.facts)).toMatchObject({
         code: "REQUEST_INVALID",
         class: "deterministic_contract",
       });
@@ -347,8 +347,8 @@ describe("a model call that is stopped", () => {
       return begin("Hel")(response, request);
     });
     const { result } = await ask(url, { stop, onPrint: () => stop.abort(cause) });
-    if (result.ok) throw new Error("expected a failure");
-    expect(classify(result.failure).code).toBe(code);
+    if (result.kind !== "failed") throw new Error("expected a failure");
+    expect(classify(result.facts).code).toBe(code);
     await requestClosed;
   });
 });
@@ -367,7 +367,7 @@ describe("a model call that is redirected", () => {
     const { result } = await ask(first.url, { keys: { provider, api_key_env: "MODEL_KEY" } });
     expect(other.seen).toEqual([]);
     expect(first.seen).toHaveLength(1);
-    expect(result).toMatchObject({ ok: false, failure: { code: "REQUEST_INVALID" } });
+    expect(result).toMatchObject({ kind: "failed", facts: { code: "REQUEST_INVALID" } });
     expect(JSON.stringify(result)).toContain("redirect_origins");
   });
 
@@ -376,7 +376,7 @@ describe("a model call that is redirected", () => {
     const first = await servers.serve(redirectTo(new URL(other.url).origin, status));
     const { result } = await ask(first.url, { keys: { api_key_env: "MODEL_KEY" } });
     expect(other.seen).toEqual([]);
-    expect(result).toMatchObject({ ok: false, failure: { code: "REQUEST_INVALID" } });
+    expect(result).toMatchObject({ kind: "failed", facts: { code: "REQUEST_INVALID" } });
     expect(JSON.stringify(result)).toContain("redirect_origins");
   });
 
@@ -385,7 +385,7 @@ describe("a model call that is redirected", () => {
     const { origin } = new URL(other.url);
     const first = await servers.serve(redirectTo(origin));
     const keys = { api_key_env: "MODEL_KEY", redirect_origins: [origin] };
-    expect((await ask(first.url, { keys })).result).toMatchObject({ ok: true, output: "hello" });
+    expect((await ask(first.url, { keys })).result).toMatchObject({ kind: "succeeded", output: "hello" });
     expect(other.seen[0]!.headers.authorization).toBe("Bearer key-for-tests-1");
     const own = await servers.serve(
       (response) => {
@@ -394,7 +394,7 @@ describe("a model call that is redirected", () => {
       say(["moved"]),
     );
     const { result } = await ask(own.url, { keys: { api_key_env: "MODEL_KEY" } });
-    expect(result).toMatchObject({ ok: true, output: "moved" });
+    expect(result).toMatchObject({ kind: "succeeded", output: "moved" });
     expect(own.seen[1]!.headers.authorization).toBe("Bearer key-for-tests-1");
   });
 });

@@ -1,9 +1,10 @@
 import type { ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { TokenUsage } from "../core/model/events.js";
+import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import { checkJson } from "../core/text/json-schema-check.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
-import type { Action, ActionResult, Attempt } from "./action.js";
+import type { Action, Attempt } from "./action.js";
 import { brokenOff, llmFailure } from "./llm-failure.js";
 import { loadModel, type ModelCall, readModelCall } from "./llm-model.js";
 import { stoppedResult } from "./stopped-result.js";
@@ -20,7 +21,7 @@ export function createLlmCallAction(): Action {
   return { type: "llm_call", run: runLlmCall };
 }
 
-async function runLlmCall(attempt: Attempt): Promise<ActionResult> {
+async function runLlmCall(attempt: Attempt): Promise<Outcome<Json>> {
   let call: ModelCall | null = null;
   try {
     call = readModelCall(attempt.action, attempt.env);
@@ -31,7 +32,7 @@ async function runLlmCall(attempt: Attempt): Promise<ActionResult> {
     return answer.usage === null ? result : { ...result, usage: answer.usage };
   } catch (error) {
     if (attempt.signal.aborted) return stoppedResult(attempt);
-    return { ok: false, failure: llmFailure(error, call, attempt.startedAt) };
+    return { kind: "failed", facts: llmFailure(error, call, attempt.startedAt) };
   }
 }
 
@@ -113,13 +114,13 @@ function reportUsage(attempt: Attempt, usage: TokenUsage | null): void {
   if (usage !== null) attempt.writeStderr(Buffer.from(`${JSON.stringify({ usage })}\n`));
 }
 
-function judge({ text, finish }: Answer, call: ModelCall): ActionResult {
-  if (finish === null) return { ok: false, failure: brokenOff(call) };
+function judge({ text, finish }: Answer, call: ModelCall): Outcome<Json> {
+  if (finish === null) return { kind: "failed", facts: brokenOff(call) };
   if (finish === "content-filter") {
     const message = `${call.modelId} refused to answer: the provider's content filter`;
-    return { ok: false, failure: { code: "CONTENT_FILTERED", message } };
+    return { kind: "failed", facts: { code: "CONTENT_FILTERED", message } };
   }
-  if (call.schema === null) return { ok: true, output: text };
+  if (call.schema === null) return { kind: "succeeded", output: text };
   const value = parseAnswer(text);
   if (value === undefined) {
     const why = finish === "length" ? "it was cut at max_output_tokens" : "it is not JSON";
@@ -128,13 +129,13 @@ function judge({ text, finish }: Answer, call: ModelCall): ActionResult {
   if (isDeeperThan(value, MAX_JSON_LEVELS))
     return invalid(`the answer is nested more than ${MAX_JSON_LEVELS} levels deep`);
   const mismatches = checkJson(call.schema, value);
-  if (mismatches.length === 0) return { ok: true, output: value };
+  if (mismatches.length === 0) return { kind: "succeeded", output: value };
   const named = mismatches.slice(0, MAX_NAMED_MISMATCHES).map(({ path, message }) => `${path}: ${message}`);
   return invalid(`the answer does not fit its schema: ${named.join("; ")}`);
 }
 
-function invalid(message: string): ActionResult {
-  return { ok: false, failure: { code: "OUTPUT_INVALID", message } };
+function invalid(message: string): Outcome<Json> {
+  return { kind: "failed", facts: { code: "OUTPUT_INVALID", message } };
 }
 
 function parseAnswer(text: string): Json | undefined {

@@ -4,5 +4,5 @@ import type { Action } from "./action.js";
 export const noopAction: Action = {
   type: "noop",
   silent: true,
-  run: async ({ action }) => ({ ok: true, output: action.output ?? null }),
+  run: async ({ action }) => ({ kind: "succeeded", output: action.output ?? null }),
 };

@@ -57,7 +57,7 @@ function answering(result: EvaluationResult): Sandbox & { readonly asked: Evalua
 describe("a script step", () => {
   it("gives what the script returns from the variables it sees", async () => {
     expect(await run("return { double: inputs.n * 2, at: Date.now() }")).toEqual({
-      ok: true,
+      kind: "succeeded",
       output: { double: 40, at: 1_000 },
     });
   });
@@ -65,29 +65,29 @@ describe("a script step", () => {
   it("fails as SCRIPT_ERROR with the message of what it threw", async () => {
     const result = await run("throw new Error('no such thing')");
     expect(result).toMatchObject({
-      ok: false,
-      failure: { code: "SCRIPT_ERROR", message: expect.stringContaining("no such thing") },
+      kind: "failed",
+      facts: { code: "SCRIPT_ERROR", message: expect.stringContaining("no such thing") },
     });
   });
 
   it("tells where it was thrown, by the lines of the script; what is no error has no such place", async () => {
     const content = "function deep() {\n  throw new TypeError('no such thing');\n}\nreturn deep();";
     expect(await run(content)).toMatchObject({
-      failure: {
+      facts: {
         message: "TypeError: no such thing",
         stack: expect.stringMatching(/^TypeError: no such thing\n +at deep \(script:2.*\n +at .*script:4/),
       },
     });
     const plain = await run("throw 'just words'");
-    expect(plain).toEqual({ ok: false, failure: { message: "just words", code: "SCRIPT_ERROR" } });
+    expect(plain).toEqual({ kind: "failed", facts: { message: "just words", code: "SCRIPT_ERROR" } });
     const hostile = await run("throw Object.defineProperty(new Error('x'), 'stack', { get() { throw 1; } })");
-    expect(hostile).toEqual({ ok: false, failure: { message: "Error: x", code: "SCRIPT_ERROR" } });
+    expect(hostile).toEqual({ kind: "failed", facts: { message: "Error: x", code: "SCRIPT_ERROR" } });
   });
 
   it("fails as a timeout when it runs on for ever", async () => {
     const result = await run("while (true) {}", { timeoutMs: 50 });
-    if (result.ok) throw new Error("expected a failure");
-    expect(classify(result.failure)).toMatchObject({ code: "TIMEOUT", exit_code: 124 });
+    if (result.kind !== "failed") throw new Error("expected a failure");
+    expect(classify(result.facts)).toMatchObject({ code: "TIMEOUT", exit_code: 124 });
   });
 
   it("may take its timeout_ms, however much it computes; without one it may compute for a second, however long that takes", async () => {
@@ -104,14 +104,14 @@ describe("a script step", () => {
     const list = Array.from({ length: 150_000 }, (_, index) => ({ index, text: "some words to read" }));
     const content = "return inputs.list.reduce((sum, { index }) => sum + index, 0)";
     const result = await run(content, { variables: { inputs: { list } } });
-    expect(result).toEqual({ ok: true, output: (150_000 * 149_999) / 2 });
+    expect(result).toEqual({ kind: "succeeded", output: (150_000 * 149_999) / 2 });
   });
 
   it("without a timeout_ms is stopped when it has computed enough, and told how to have more", async () => {
     const result = await run("while (true) {}");
     expect(result).toEqual({
-      ok: false,
-      failure: {
+      kind: "failed",
+      facts: {
         message: "the script ran for longer than 1 s; give the step a timeout_ms to let it run longer",
         timeout: "wall",
       },
@@ -125,16 +125,16 @@ describe("a script step", () => {
     const result = await createScriptAction(refusing).run(
       attemptOf({ content: "1" }, { signal: stop.signal }),
     );
-    expect(result).toMatchObject({ ok: false, failure: { timeout: "idle" } });
+    expect(result).toMatchObject({ kind: "failed", facts: { timeout: "idle" } });
   });
 
   it("takes 256 KB of code and no more, counted in bytes", async () => {
     const noting = answering({ ok: true, value: null, duration_ms: 0 });
     const script = createScriptAction(noting);
-    expect((await script.run(attemptOf({ content: "a".repeat(MAX_SCRIPT_BYTES) }))).ok).toBe(true);
+    expect((await script.run(attemptOf({ content: "a".repeat(MAX_SCRIPT_BYTES) }))).kind).toBe("succeeded");
     expect(await script.run(attemptOf({ content: "é".repeat(MAX_SCRIPT_BYTES / 2 + 1) }))).toMatchObject({
-      ok: false,
-      failure: { code: "SCRIPT_ERROR" },
+      kind: "failed",
+      facts: { code: "SCRIPT_ERROR" },
     });
     expect(noting.asked).toHaveLength(1);
   });
@@ -142,7 +142,10 @@ describe("a script step", () => {
 
 describe("a noop step", () => {
   it("gives its output, or null", async () => {
-    expect(await noopAction.run(attemptOf({ output: { a: 1 } }))).toEqual({ ok: true, output: { a: 1 } });
-    expect(await noopAction.run(attemptOf({}))).toEqual({ ok: true, output: null });
+    expect(await noopAction.run(attemptOf({ output: { a: 1 } }))).toEqual({
+      kind: "succeeded",
+      output: { a: 1 },
+    });
+    expect(await noopAction.run(attemptOf({}))).toEqual({ kind: "succeeded", output: null });
   });
 });

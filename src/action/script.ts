@@ -1,7 +1,9 @@
 import { MAX_SCRIPT_BYTES } from "../core/model/action-traits.js";
+import type { Outcome } from "../core/model/outcome.js";
 import { durationAmount } from "../core/text/amount-text.js";
+import type { Json } from "../core/text/json.js";
 import type { Sandbox, SandboxResult } from "../sandbox/sandbox.js";
-import type { Action, ActionResult, Attempt } from "./action.js";
+import type { Action, Attempt } from "./action.js";
 import { stoppedResult } from "./stopped-result.js";
 
 /** What a script may compute without a `timeout_ms`. Counted, not measured: a busy machine takes nothing away from it. */
@@ -14,7 +16,7 @@ export function createScriptAction(sandbox: Sandbox): Action {
   return { type: "script", silent: true, run: (attempt) => runScript(sandbox, attempt) };
 }
 
-async function runScript(sandbox: Sandbox, attempt: Attempt): Promise<ActionResult> {
+async function runScript(sandbox: Sandbox, attempt: Attempt): Promise<Outcome<Json>> {
   const content = attempt.action.content;
   if (typeof content !== "string") return scriptError("`content` is not a text");
   const bytes = Buffer.byteLength(content);
@@ -30,10 +32,10 @@ async function runScript(sandbox: Sandbox, attempt: Attempt): Promise<ActionResu
     deadlineMs: timeoutMs ?? DEFAULT_SCRIPT_DEADLINE_MS,
     signal: attempt.signal,
   });
-  return result.ok ? { ok: true, output: result.value } : failed(result, attempt);
+  return result.ok ? { kind: "succeeded", output: result.value } : failed(result, attempt);
 }
 
-function failed(result: SandboxResult & { ok: false }, attempt: Attempt): ActionResult {
+function failed(result: SandboxResult & { ok: false }, attempt: Attempt): Outcome<Json> {
   if (attempt.signal.aborted) return stoppedResult(attempt);
   if (result.code === "EXPRESSION_TIMEOUT") {
     const { timeoutMs } = attempt;
@@ -41,11 +43,14 @@ function failed(result: SandboxResult & { ok: false }, attempt: Attempt): Action
       timeoutMs === null
         ? `the script ran for longer than ${durationAmount(DEFAULT_SCRIPT_BUDGET_MS)}; give the step a timeout_ms to let it run longer`
         : `the script ran longer than ${durationAmount(timeoutMs)}`;
-    return { ok: false, failure: { message, timeout: "wall" } };
+    return { kind: "failed", facts: { message, timeout: "wall" } };
   }
   return scriptError(result.reason, result.stack);
 }
 
-function scriptError(message: string, stack?: string): ActionResult {
-  return { ok: false, failure: { message, code: "SCRIPT_ERROR", ...(stack === undefined ? {} : { stack }) } };
+function scriptError(message: string, stack?: string): Outcome<Json> {
+  return {
+    kind: "failed",
+    facts: { message, code: "SCRIPT_ERROR", ...(stack === undefined ? {} : { stack }) },
+  };
 }

@@ -1,24 +1,26 @@
+import type { Outcome } from "../core/model/outcome.js";
 import { durationAmount } from "../core/text/amount-text.js";
-import type { ActionResult, Attempt, StopCause } from "./action.js";
+import type { Json } from "../core/text/json.js";
+import type { Attempt, StopCause } from "./action.js";
 
 /** Of an attempt that was ended from outside: what its signal was aborted with decides, not how it took the end. */
 export function stoppedResult({
   signal,
   timeoutMs,
   idleTimeoutMs,
-}: Pick<Attempt, "signal" | "timeoutMs" | "idleTimeoutMs">): ActionResult & { readonly ok: false } {
+}: Pick<Attempt, "signal" | "timeoutMs" | "idleTimeoutMs">): Exclude<Outcome<Json>, { kind: "succeeded" }> {
   switch (signal.reason as StopCause) {
     case "timeout":
       return {
-        ok: false,
-        failure: { message: `timed out after ${durationAmount(timeoutMs ?? 0)}`, timeout: "wall" },
+        kind: "failed",
+        facts: { message: `timed out after ${durationAmount(timeoutMs ?? 0)}`, timeout: "wall" },
       };
     case "idle_timeout":
       return {
-        ok: false,
-        failure: { message: `printed nothing for ${durationAmount(idleTimeoutMs ?? 0)}`, timeout: "idle" },
+        kind: "failed",
+        facts: { message: `printed nothing for ${durationAmount(idleTimeoutMs ?? 0)}`, timeout: "idle" },
       };
     default:
-      return { ok: false, stopped: true, failure: { message: "stopped before it had finished" } };
+      return { kind: "stopped" };
   }
 }

@@ -56,10 +56,10 @@ export function createWorkflowAction(children: ChildRuns): Action {
       const child = await children
         .run(request, attempt.signal)
         .catch((error: unknown) => invalidChild(error));
-      if ("failure" in child) return { ok: false, failure: child.failure };
+      if ("failure" in child) return { kind: "failed", facts: child.failure };
       attempt.writeStdout(new TextEncoder().encode(`run ${child.runId} ${child.status}\n`));
       return child.status === "completed"
-        ? { ok: true, output: { run_id: child.runId, outputs: child.outputs } }
+        ? { kind: "succeeded", output: { run_id: child.runId, outputs: child.outputs } }
         : failureOf(attempt, child);
     },
   };
@@ -77,8 +77,8 @@ function failureOf(attempt: Attempt, child: ChildResult): Awaited<ReturnType<Act
   if (attempt.signal.aborted && !failedBefore) return stoppedResult(attempt);
   const why = child.error === null ? child.status : `${child.error.code}: ${child.error.message}`;
   return {
-    ok: false,
-    failure: { code: "CHILD_FAILED", message: `child run ${child.runId} is ${child.status} (${why})` },
+    kind: "failed",
+    facts: { code: "CHILD_FAILED", message: `child run ${child.runId} is ${child.status} (${why})` },
   };
 }
 

@@ -60,6 +60,6 @@ describe("the run time that a step asked for", () => {
     expect(stops).toBe(0);
     clock.advance(1);
     expect(stops).toBe(1);
-    expect(limits.judge({ ok: true, output: null })).toMatchObject({ code: "WALLTIME" });
+    expect(limits.judge({ kind: "succeeded", output: null })).toMatchObject({ code: "WALLTIME" });
   });
 });

@@ -1,4 +1,3 @@
-import type { ActionResult } from "../action/action.js";
 import { MAX_TAIL_BYTES } from "../action/log-file.js";
 import { LogTail } from "../action/log-tail.js";
 import { DarumaError } from "../core/errors/errors.js";
@@ -6,6 +5,7 @@ import type { FailureFacts } from "../core/model/failure.js";
 import type { Outcome } from "../core/model/outcome.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import { truncateHeadTail } from "../core/text/head-tail.js";
+import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { AbortCause } from "./worker.js";
 
@@ -73,9 +73,9 @@ function shorten(text: string): string {
 }
 
 /**
- * A failure of its own is told even of an attempt that nobody wants any more: it may say what was wrong. Not where this
- * engine lets go of the run, since the step begins anew with the next one.
+ * Nobody wants it any more, or this engine lets go of its run: the step begins anew with the next one. A failure of its
+ * own is told all the same where the engine stays: it may say what was wrong.
  */
-export function hasFailedItself(result: ActionResult, signal: AbortSignal): boolean {
-  return !result.ok && result.stopped !== true && (signal.reason as AbortCause) !== "released";
+export function wasGivenUp({ kind }: Outcome<Json>, signal: AbortSignal): boolean {
+  return signal.aborted && (kind !== "failed" || (signal.reason as AbortCause) === "released");
 }

@@ -77,5 +77,5 @@ async function runSummarizer({
   };
   const result = await command.run(attempt);
   const text = printedText(Buffer.concat(printed), (all) => redactor.redactBytes(all)).trim();
-  return result.ok && text !== "" ? text : null;
+  return result.kind === "succeeded" && text !== "" ? text : null;
 }

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../test/support/error-record.js";
-import type { Action, ActionResult, Attempt } from "../action/action.js";
+import type { Action, Attempt } from "../action/action.js";
 import { classify } from "../core/failure/classify.js";
+import type { Outcome } from "../core/model/outcome.js";
+import type { Json } from "../core/text/json.js";
 import { contextArtifact, outputArtifact, summaryArtifact } from "./attempt-paths.js";
 import { LocalWorker } from "./local-worker.js";
 import type { LocalWorkerOptions } from "./local-worker-options.js";
@@ -54,7 +56,7 @@ const ASSIGNMENT: Assignment = {
   failedAlready: null,
 };
 
-function trial(run: (attempt: Attempt) => ActionResult | Promise<ActionResult>, type = "trial"): Action {
+function trial(run: (attempt: Attempt) => Outcome<Json> | Promise<Outcome<Json>>, type = "trial"): Action {
   return { type, run: async (attempt) => run(attempt) };
 }
 
@@ -77,11 +79,11 @@ function block(file: string): void {
 }
 
 describe("an attempt that is told to end", () => {
-  const OWN: ActionResult = { ok: false, failure: { message: "cannot roll back", exitCode: 7 } };
-  const ENDED: ActionResult = { ok: false, stopped: true, failure: { message: "stopped" } };
+  const OWN: Outcome<Json> = { kind: "failed", facts: { message: "cannot roll back", exitCode: 7 } };
+  const ENDED: Outcome<Json> = { kind: "stopped" };
 
   /** The attempt is told while its action runs, and settles like this. */
-  function endedWith(result: ActionResult, cause: AbortCause) {
+  function endedWith(result: Outcome<Json>, cause: AbortCause) {
     const controller = new AbortController();
     const action = trial(() => {
       controller.abort(cause);
@@ -92,7 +94,7 @@ describe("an attempt that is told to end", () => {
 
   it("is stopped where it has not failed", async () => {
     expect(await endedWith(ENDED, "stopped")).toEqual({ kind: "stopped" });
-    expect(await endedWith({ ok: true, output: 1 }, "stopped")).toEqual({ kind: "stopped" });
+    expect(await endedWith({ kind: "succeeded", output: 1 }, "stopped")).toEqual({ kind: "stopped" });
   });
 
   it("has failed where it failed on its own, with a summary as any failure", async () => {
@@ -111,7 +113,7 @@ describe("an attempt that is told to end", () => {
 describe("an attempt whose files cannot be written", () => {
   it("fails with LOG_FAILED if its output does not fit into the log and cannot be kept", async () => {
     block(outputArtifact(folder, ASSIGNMENT));
-    const result = await execute([trial(() => ({ ok: true, output: "x".repeat(100_000) }))]);
+    const result = await execute([trial(() => ({ kind: "succeeded", output: "x".repeat(100_000) }))]);
     if (result.kind !== "failed") throw new Error(`it is ${result.kind}`);
     expect(result.facts.message).toMatch(/^the output could not be written: (EEXIST|ENOTDIR)/);
     expect(classify(result.facts)).toMatchObject({ code: "LOG_FAILED", class: "infrastructure" });
@@ -122,7 +124,7 @@ describe("an attempt whose files cannot be written", () => {
     let begun = false;
     const action = trial(() => {
       begun = true;
-      return { ok: true, output: null };
+      return { kind: "succeeded", output: null };
     });
     const failure = failureOf();
     const source = {
@@ -144,7 +146,7 @@ describe("an attempt whose files cannot be written", () => {
 
   it("fails as it did if only the summary cannot be kept", async () => {
     block(summaryArtifact(folder, ASSIGNMENT));
-    const action = trial(() => ({ ok: false, failure: { message: "no", exitCode: 7 } }));
+    const action = trial(() => ({ kind: "failed", facts: { message: "no", exitCode: 7 } }));
     expect(await execute([action])).toMatchObject({ kind: "failed", facts: { message: "no", exitCode: 7 } });
   });
 
@@ -172,7 +174,7 @@ describe("the texts of a failure", () => {
   it("are cut to 4 KB each, with both ends kept", async () => {
     const long = `first${"x".repeat(MAX_TEXT_CHARS)}last`;
     const failure = { message: long, stack: long, declared: { code: "MINE", message: long } };
-    const result = await execute([trial(() => ({ ok: false, failure }))]);
+    const result = await execute([trial(() => ({ kind: "failed", facts: failure }))]);
     if (result.kind !== "failed") throw new Error(`it is ${result.kind}`);
     const { message, stack = "", declared } = result.facts;
     expect(declared?.code).toBe("MINE");
@@ -188,7 +190,7 @@ describe("the texts of a failure", () => {
       (_, shift) => `${"-".repeat(shift)}${SECRET.repeat(400)}`,
     );
     for (const message of messages) {
-      const action = trial(() => ({ ok: false, failure: { message } }));
+      const action = trial(() => ({ kind: "failed", facts: { message } }));
       const result = await execute([action], { secrets: ["KEY"] }, { env: { KEY: SECRET } });
       expect(JSON.stringify(result)).not.toMatch(/horse|battery/);
     }
@@ -200,7 +202,7 @@ describe("the environment of a step", () => {
     const seen: (string | undefined)[] = [];
     const action = trial(({ env }) => {
       seen.push(env.DARUMA_API_URL);
-      return { ok: true, output: null };
+      return { kind: "succeeded", output: null };
     });
     const env = { DARUMA_API_URL: "http://127.0.0.1:1" };
     await execute([action], {}, { env, apiUrl: "http://127.0.0.1:2" });
@@ -210,12 +212,12 @@ describe("the environment of a step", () => {
 });
 
 describe("a step's own summarising command", () => {
-  const failing = trial(() => ({ ok: false, failure: { message: "no", exitCode: 1 } }));
+  const failing = trial(() => ({ kind: "failed", facts: { message: "no", exitCode: 1 } }));
 
   it("carries the attempt's token", async () => {
     const command = trial(({ env, writeStdout }) => {
       writeStdout(new TextEncoder().encode(`token ${env.DARUMA_ATTEMPT_TOKEN}`));
-      return { ok: true, output: null };
+      return { kind: "succeeded", output: null };
     }, "command");
     await execute([failing, command], { summarize: "sum up" });
     expect(readFileSync(summaryArtifact(folder, ASSIGNMENT), "utf8")).toBe("token token-of-the-attempt");
@@ -227,7 +229,7 @@ describe("a step's own summarising command", () => {
     const command = trial(({ signal }) => {
       controller.abort();
       isEnded = signal.aborted;
-      return { ok: false, failure: { message: "ended" } };
+      return { kind: "failed", facts: { message: "ended" } };
     }, "command");
     await execute([failing, command], { summarize: "sum up" }, { signal: controller.signal });
     expect(isEnded).toBe(true);

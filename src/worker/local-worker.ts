@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { Action, ActionResult, Attempt, StopCause } from "../action/action.js";
+import type { Action, Attempt, StopCause } from "../action/action.js";
 import { emptyLogsMade, type LogFile } from "../action/log-file.js";
 import { shortageBehind } from "../action/machine-shortage.js";
 import { endProcessesWithToken } from "../action/process/attempt-processes.js";
@@ -16,10 +16,10 @@ import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import {
-  hasFailedItself,
   notKept,
   notWritten,
   thrownFacts,
+  wasGivenUp,
   withShortTexts,
   workspaceFacts,
 } from "./attempt-facts.js";
@@ -48,8 +48,8 @@ import { workFolder } from "./work-folder.js";
 import type { Assignment, Ended, Needs, Place, Worker } from "./worker.js";
 
 /** An action that has come to its end, one way or the other. */
-interface Ran {
-  readonly result: ActionResult;
+interface ActionEnd {
+  readonly result: Outcome<Json>;
   readonly workspace: AttemptWorkspace | null;
   readonly declared: DeclaredData;
   readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
@@ -186,16 +186,16 @@ export class LocalWorker implements Worker {
     return { ...outcome, ...(used && { used }), ...(exitedAt === undefined ? {} : { exitedAt }) };
   }
 
-  private async judge(assignment: Assignment, ran: Ran, signal: AbortSignal): Promise<Outcome> {
+  private async judge(assignment: Assignment, ran: ActionEnd, signal: AbortSignal): Promise<Outcome> {
     const { result, workspace, declared, tails, exceeded, logError } = ran;
-    if (signal.aborted && !hasFailedItself(result, signal)) return { kind: "stopped" };
+    if (result.kind === "stopped" || wasGivenUp(result, signal)) return { kind: "stopped" };
     const failed = (facts: FailureFacts): Promise<Outcome> =>
       this.failed(assignment, { workspace, given: result.output }, facts, signal);
     if (logError !== null) return failed(notWritten("the log", logError));
     if (result.usage !== undefined)
       writeUsage(usageArtifact(this.options.outputDir, assignment), result.usage);
     if (exceeded !== null) return failed({ ...tails, ...exceeded });
-    if (!result.ok) return failed({ ...tails, ...result.failure });
+    if (result.kind === "failed") return failed({ ...tails, ...result.facts });
     const deep = tooDeep(result.output);
     if (deep !== null) return failed({ ...tails, ...deep });
     let checked: Outcome;
@@ -237,7 +237,7 @@ export class LocalWorker implements Worker {
   }
 
   /** Once the machine has what a start takes. Its logs are closed while it waits. Null: nobody wants it any more. */
-  private async runStarted(assignment: Assignment, signal: AbortSignal): Promise<Ran | null> {
+  private async runStarted(assignment: Assignment, signal: AbortSignal): Promise<ActionEnd | null> {
     for (let tries = 0; ; tries += 1) {
       if (this.shortages.isDiskFull) await this.shortages.untilRoom(signal);
       let lacked: string | null;
@@ -257,7 +257,7 @@ export class LocalWorker implements Worker {
   }
 
   /** The action between two log files and under its timers. */
-  private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<Ran> {
+  private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<ActionEnd> {
     const { clock, workspaces = null, outputDir } = this.options;
     const redactor = this.redactorFor(assignment);
     const controller = new AbortController();
@@ -266,13 +266,13 @@ export class LocalWorker implements Worker {
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     let workspace: AttemptWorkspace | null = null;
-    let result: ActionResult | null = null;
+    let result: Outcome<Json> | null = null;
     try {
       if (assignment.workspace !== undefined)
         workspace = await AttemptWorkspace.find(workspaces, assignment, assignment.workspace);
     } catch (error) {
       if (shortageBehind(error) !== null) throw error;
-      result = { ok: false, failure: workspaceFacts(error) };
+      result = { kind: "failed", facts: workspaceFacts(error) };
     }
     const own = { base: outputDir, workspace, redactor, scratch: () => this.scratchOf(assignment) };
     const declared = new DeclaredData(assignment, own);
@@ -281,7 +281,7 @@ export class LocalWorker implements Worker {
       onShortage: (error) => this.shortages.noteUnwritten(`the log of ${assignment.stepId}`, error),
     });
     const missing = result === null ? await declared.before(controller.signal) : null;
-    if (missing !== null) result = { ok: false, failure: missing };
+    if (missing !== null) result = { kind: "failed", facts: missing };
     const timers = new AttemptTimers(clock, assignment, stop, workspace?.progress ?? null);
     const kills = this.actions.get(assignment.action.type)?.silent === true ? null : this.kills;
     const limits = new ResourceLimits(clock, assignment, () => stop("timeout"), kills);
@@ -294,7 +294,7 @@ export class LocalWorker implements Worker {
       const writes = { stdout: write(logs.stdout), stderr: write(logs.stderr) };
       result ??= await this.act(declared.equipped, workspace, controller.signal, writes);
     } catch (error) {
-      result = { ok: false, failure: thrownFacts(error) };
+      result = { kind: "failed", facts: thrownFacts(error) };
     }
     timers.clear();
     limits.clear();
@@ -346,15 +346,15 @@ export class LocalWorker implements Worker {
     workspace: AttemptWorkspace | null,
     signal: AbortSignal,
     write: { stdout: (chunk: Uint8Array) => void; stderr: (chunk: Uint8Array) => void },
-  ): Promise<ActionResult> {
-    if (assignment.failedAlready !== null) return { ok: false, failure: assignment.failedAlready };
+  ): Promise<Outcome<Json>> {
+    if (assignment.failedAlready !== null) return { kind: "failed", facts: assignment.failedAlready };
     const lack = lackOf(assignment, {
       env: this.env,
       tags: this.tags,
       nodes: this.options.machine?.nodes ?? 1,
       extent: () => this.extent,
     });
-    if (lack !== null) return { ok: false, failure: lack };
+    if (lack !== null) return { kind: "failed", facts: lack };
     const action = this.actions.get(assignment.action.type)!;
     let scratch: string;
     let cwd: string;
@@ -364,7 +364,7 @@ export class LocalWorker implements Worker {
       cwd = this.folderOf(assignment, workspace);
       told = tellAttempt(this.options.outputDir, assignment, this.redactorFor(assignment));
     } catch (error) {
-      return { ok: false, failure: notWritten("what the attempt needs", error) };
+      return { kind: "failed", facts: notWritten("what the attempt needs", error) };
     }
     const files = { ...told.files, output: `${scratch}.output`, failure: `${scratch}.failure` };
     const { apiUrl = "", outputDir: base } = this.options;

@@ -18,7 +18,7 @@ function judge(
   });
   limits.clear();
   const used = peak === undefined ? {} : { used: { peak_memory_bytes: peak, cpu_ms: 1 } };
-  return limits.judge({ ok: false, failure: { message: "ended", ...facts }, ...used });
+  return limits.judge({ kind: "failed", facts: { message: "ended", ...facts }, ...used });
 }
 
 const OOM = { code: "OOM", exitCode: 137 };

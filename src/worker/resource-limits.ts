@@ -1,9 +1,10 @@
-import type { ActionResult } from "../action/action.js";
 import { memoryOfToken } from "../action/process/attempt-processes.js";
 import type { ProcessUsage } from "../core/model/events.js";
 import type { FailureFacts } from "../core/model/failure.js";
+import type { Outcome } from "../core/model/outcome.js";
 import { failureOf } from "../core/model/resources.js";
 import { aboutSize, durationAmount, sizeText } from "../core/text/amount-text.js";
+import type { Json } from "../core/text/json.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { Assignment } from "./worker.js";
 
@@ -54,15 +55,15 @@ export class ResourceLimits {
   }
 
   /** What the attempt used: of its processes together, where that was more than one of them had. */
-  used({ used }: ActionResult): ProcessUsage | undefined {
+  used({ used }: Outcome<Json>): ProcessUsage | undefined {
     if (used === undefined || used.peak_memory_bytes >= this.peakBytes) return used;
     return { ...used, peak_memory_bytes: this.peakBytes };
   }
 
   /** Why the attempt has ended, where that is not for the action to say; null: it is. */
-  judge(result: ActionResult): FailureFacts | null {
+  judge(result: Outcome<Json>): FailureFacts | null {
     if (this.exceeded !== null) return this.exceeded;
-    if (result.ok || !wasKilled(result.failure) || !this.wasOutOfMemory()) return null;
+    if (result.kind !== "failed" || !wasKilled(result.facts) || !this.wasOutOfMemory()) return null;
     const asked = this.assignment.resources?.memoryBytes ?? null;
     const peak = Math.max(this.peakBytes, result.used?.peak_memory_bytes ?? 0);
     const noMemory = "the system ended it because there was no memory left";
@@ -71,7 +72,7 @@ export class ResourceLimits {
     if (peak > asked) return { ...failureOf("memory"), message: `${noMemory}; it had used ${share}` };
     // Others have taken what was meant for it.
     const message = `${noMemory}, though it had used only ${share}`;
-    return { ...result.failure, evicted: true, message };
+    return { ...result.facts, evicted: true, message };
   }
 
   /** With several attempts at once the kill may have been another's; but this one was killed, too. */

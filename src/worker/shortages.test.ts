@@ -6,8 +6,10 @@ import { HANG_MS } from "../../test/support/hang.js";
 import { flush } from "../../test/support/harness.js";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { assignment } from "../../test/support/pool-bench.js";
-import type { Action, ActionResult } from "../action/action.js";
+import type { Action } from "../action/action.js";
 import { sharesOfServer, withinOpenFiles } from "../action/process/open-file-limit.js";
+import type { Outcome } from "../core/model/outcome.js";
+import type { Json } from "../core/text/json.js";
 import { LocalWorker } from "./local-worker.js";
 import { Shortages } from "./shortages.js";
 
@@ -39,7 +41,7 @@ beforeEach(() => {
 });
 
 /** A worker whose one action gives these results, one a try. */
-function workerOf(results: readonly ActionResult[]) {
+function workerOf(results: readonly Outcome<Json>[]) {
   const clock = new ManualClock();
   const told: string[] = [];
   let tries = 0;
@@ -57,15 +59,15 @@ function workerOf(results: readonly ActionResult[]) {
   return { clock, told, outcome, controller, tries: () => tries };
 }
 
-const lacks = (errno: string): ActionResult => ({
-  ok: false,
-  failure: { code: "SPAWN_ERROR", errno, message: `sh: resource temporarily unavailable (${errno})` },
+const lacks = (errno: string): Outcome<Json> => ({
+  kind: "failed",
+  facts: { code: "SPAWN_ERROR", errno, message: `sh: resource temporarily unavailable (${errno})` },
 });
-const unprepared: ActionResult = {
-  ok: false,
-  failure: { code: "LOG_FAILED", errno: "ENOSPC", message: "what the attempt needs could not be written" },
+const unprepared: Outcome<Json> = {
+  kind: "failed",
+  facts: { code: "LOG_FAILED", errno: "ENOSPC", message: "what the attempt needs could not be written" },
 };
-const DONE: ActionResult = { ok: true, output: "done" };
+const DONE: Outcome<Json> = { kind: "succeeded", output: "done" };
 
 async function pass(clock: ManualClock, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {

@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ActionResult } from "../action/action.js";
 import { shortageBehind, shortageOf } from "../action/machine-shortage.js";
+import type { Outcome } from "../core/model/outcome.js";
+import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { TimerPort } from "./attempt-timers.js";
 
@@ -100,9 +101,9 @@ export class Shortages {
 }
 
 /** Why an attempt has not begun; null: it has, or it never can. */
-export function lackedAtStart(result: ActionResult): string | null {
-  if (result.ok) return null;
-  const { code, errno, message } = result.failure;
+export function lackedAtStart(result: Outcome<Json>): string | null {
+  if (result.kind !== "failed") return null;
+  const { code, errno, message } = result.facts;
   if (code !== "SPAWN_ERROR" && code !== "LOG_FAILED") return null;
   return shortageOf(errno) === null ? null : message;
 }

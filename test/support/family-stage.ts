@@ -44,12 +44,11 @@ class FamilyWorker extends ScriptedWorker {
     const attempt = { ...assignment, signal, writeStdout() {} } as unknown as Attempt;
     const result = await createWorkflowAction(children).run(attempt);
     if (this.children !== children) return never();
-    if (result.ok) {
+    if (result.kind === "succeeded") {
       const output = { kind: "value", value: result.output } as const;
       return { kind: "succeeded", output };
     }
-    if (result.stopped) return { kind: "stopped" };
-    return { kind: "failed", facts: result.failure };
+    return result.kind === "stopped" ? result : { kind: "failed", facts: result.facts };
   }
 }
 

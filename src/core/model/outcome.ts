@@ -19,6 +19,7 @@ import {
   PROCESS_USAGE,
   SCOPE_ITEM,
   TOKEN_USAGE,
+  type TokenUsage,
 } from "./events.js";
 import { FAILURE_FACTS, type FailureFacts } from "./failure.js";
 
@@ -61,6 +62,8 @@ export const OUTCOME = one("kind", object(SUCCEEDED), object(FAILED), object(STO
 interface Here {
   /** When the exit of its process was collected, by that process's monotonic clock; missing: it had none. */
   readonly exitedAt?: number;
+  /** Of a model call, however it ended. */
+  readonly usage?: TokenUsage;
 }
 
 export interface Succeeded<Out = Output> extends Omit<OfFields<typeof SUCCEEDED>, "output">, Here {
@@ -76,7 +79,7 @@ export interface Failed<Out = Output> extends Omit<OfFields<typeof FAILED>, "fac
   readonly output?: Out;
 }
 
-type Stopped = OfFields<typeof STOPPED> & Here;
+export type Stopped = OfFields<typeof STOPPED> & Here;
 
 /** What is said of an attempt that has ended: one shape from its action to the core. */
 export type Outcome<Out = Output> = Succeeded<Out> | Failed<Out> | Stopped;
