@@ -141,6 +141,11 @@ steps:
     expect(problem!.length).toBeLessThan(200);
   });
 
+  it("are refused in time that grows with the number of their unknown keys", () => {
+    const keys = Array.from({ length: 80_000 }, (_, place) => `k${place}: 1`);
+    expect(summaryOf(keys.join("\n"))).toHaveLength(keys.length + 1);
+  });
+
   it("may not be larger than the limit", () => {
     expect(summaryOf(`#${"x".repeat(MAX_FILE_CHARS)}\n${STEP}`)).toMatchObject([
       expect.stringContaining("more than the"),

@@ -177,8 +177,8 @@ function takeOther(
   const report = (message: string, hint: string, mending?: Mending) =>
     context.findings.error({ code: "UNKNOWN_KEY", message, hint, at: entry.keyAt, path, mending });
   const name = quote(entry.key);
-  const unread = options.unread?.within?.(map) === false ? undefined : options.unread?.why.get(entry.key);
-  if (unread !== undefined) {
+  const unread = options.unread?.why.get(entry.key);
+  if (unread !== undefined && options.unread?.within?.(map) !== false) {
     const message = `${name} has no effect: ${unread}`;
     context.findings.warn({ code: "NO_EFFECT", message, hint: "Remove it.", at: entry.keyAt, path });
     return;
