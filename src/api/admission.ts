@@ -15,7 +15,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Open to everybody, without a token. */
     public?: true;
-    /** Of a program of the installation itself: the number of requests is not limited. */
+    /** True: a program of this installation asks, so the number of its requests is not limited. */
     unlimited?: true;
     /** Not for a browser that is signed in: its cookie counts for nothing here. */
     tokensOnly?: true;
@@ -26,7 +26,7 @@ const ALLOWED_HEADERS = "authorization, content-type, last-event-id";
 const ALLOWED_METHODS = "GET, POST, PUT, DELETE";
 const PREFLIGHT_SECONDS = 600;
 
-/** Who may come in at all. What a role may do is asked by each route. */
+/** Decides who may come in at all. Each route asks what the role may do. */
 export function admitRequests(
   app: FastifyInstance,
   authenticator: Authenticator,
@@ -70,7 +70,7 @@ export function principalOf(request: FastifyRequest): Principal {
 
 const AS_FORM = /^[\w.-]{1,40}$/;
 
-/** Whoever asked may have lost his token since, or is in need of one by now. */
+/** The token may have been revoked since, or one may be needed by now. */
 export function recheckCaller(
   authenticator: Authenticator,
   request: FastifyRequest,

@@ -8,7 +8,7 @@ import { MAX_WRONG_TOKENS_PER_MINUTE, SESSION_MS } from "./limits.js";
 import { RateWindow } from "./rate-window.js";
 import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";
 
-/** Who asks, and under what name the number of its requests is kept. */
+/** The caller, and the name under which its requests are counted. */
 export interface Caller {
   readonly principal: Principal;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface Caller {
   readonly bySession: boolean;
 }
 
-/** What a request says about who asks. */
+/** The credentials of a request. */
 export interface Credentials {
   readonly authorization: string | undefined;
   /** The session id in the cookie; null: there is none, or it does not count here. */
@@ -36,7 +36,7 @@ export interface AuthenticatorOptions {
 
 type SessionStore = TokenStore & Pick<Store, "putSession" | "endSession">;
 
-/** In place of an id: which of several is the right one cannot be told. */
+/** Stands for an id where a request has several and none can be trusted. */
 export const COOKIE_TWICE = "twice";
 
 const LOCAL: Principal = { name: "local", role: "admin" };

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { DarumaError } from "../core/errors/errors.js";
 
-/** What a browser tells about where a request comes from. */
+/** The headers by which a browser says where a request comes from. */
 export interface RequestOrigin {
   readonly method: string;
   readonly host: string | undefined;

@@ -4,7 +4,7 @@ import { DOCS_PAGE, DOCS_SCRIPT, DOCS_STYLE } from "./docs-page.js";
 import { API_PREFIX } from "./limits.js";
 import { type DocumentedGroup, openApiDocument } from "./openapi.js";
 
-/** What the API offers says nothing about anybody's runs: it is open, so that a browser can show it. */
+/** The description of the API says nothing about runs, so it needs no token and a browser can show it. */
 export function documentRoutes(
   app: FastifyInstance,
   operations: readonly Operation[],

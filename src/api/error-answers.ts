@@ -28,7 +28,7 @@ export function answerErrors(
   });
 }
 
-/** What never reaches a route: an address that cannot be decoded, or bytes that are no HTTP. */
+/** Answers what never reaches a route: an address that cannot be decoded, or bytes that are not HTTP. */
 export function answerBrokenRequests(onFault: FaultListener | undefined): {
   frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
   clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => void;
@@ -50,7 +50,7 @@ export function answerBrokenRequests(onFault: FaultListener | undefined): {
         "connection: close",
       ];
       socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
-      // Whoever sends what is no request may never close, nor read: neither must keep the connection.
+      // A client that sends something else than a request may never close or read, so the connection is not kept.
       socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
       socket.destroySoon();
     },

@@ -12,7 +12,7 @@ export interface HealthParts {
 /** The content type of the text form of Prometheus. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** For whoever keeps the server running: it lives, it can work, how it fares. */
+/** Health of the server for its supervisor: alive, ready, metrics. */
 export function healthRoutes(app: FastifyInstance, { store, isReady, metrics }: HealthParts): void {
   const open = { config: { public: true as const } };
   app.get("/healthz", open, async () => ({ status: "ok" }));

@@ -22,7 +22,7 @@ export function parseBody(body: string): unknown {
   return value;
 }
 
-/** What workers tell: results of steps, whose keys are the steps' own affair. */
+/** The routes of workers: results of steps may have any keys. */
 export function parseReport(body: string): unknown {
   const value = parseJson(body);
   checkDepth(value, MAX_RESULT_DEPTH);

@@ -4,7 +4,7 @@ import { MAX_WRAPPED_JSON_LEVELS } from "../core/text/to-json.js";
 export const DEFAULT_PORT = 7420;
 export const DEFAULT_HOST = "127.0.0.1";
 /** Says `command-line` where the one who asks is Daruma's own: hints speak of commands then. */
-/** What a client calls itself, kept in the log beside the name of its token. */
+/** The name that a client gives itself; the log keeps it beside the name of its token. */
 export const AS_HEADER = "x-daruma-as";
 export const READER_HEADER = "x-daruma-reader";
 export const API_PREFIX = "/api/v1";
@@ -57,7 +57,7 @@ export const HEARTBEAT_MS = 15_000;
 export const STALLED_READER_MS = 120_000;
 export const MAX_STREAMS = 2_000;
 export const DEFAULT_STREAMS_PER_TOKEN = 200;
-/** What is made ready for one reader ahead of what it has taken. */
+/** Bytes that are prepared for one reader before it has taken the earlier ones. */
 export const STREAM_BUFFER_BYTES = 64 * 1024;
 /** How long a browser waits before it asks for a stream again. */
 export const STREAM_RETRY_MS = 2_000;

@@ -105,7 +105,7 @@ function readRequest(
   return read({ params, query, body: request.body, key: keyOf(operation, request) });
 }
 
-/** A client that repeats a request believes that its key is heeded: where it would not be, it is told so. */
+/** A client that repeats a request relies on its key, so an operation that ignores keys refuses one. */
 function keyOf({ name, effect, input }: Operation, { headers }: FastifyRequest): string | undefined {
   const given = headers["idempotency-key"];
   if (given === undefined || effect === "reads") return undefined;

@@ -16,13 +16,13 @@ export interface Problem {
   readonly errors?: readonly FieldError[];
   /** What is wrong with a workflow file, with line and column. */
   readonly problems?: readonly unknown[];
-  /** Stands in the server's log too, beside what is not told here. */
+  /** Finds the entry in the server's log, which has the details that this answer lacks. */
   readonly reference?: string;
   /** What the code brings besides: `results` of many decisions. */
   readonly [detail: string]: unknown;
 }
 
-/** Who reads an answer: a program, or somebody at a command line who asked a server through it. */
+/** The reader of an answer: a program, or a person whose command line asked the server. */
 export type Reader = "program" | "command-line";
 
 export function readerOf(headers: { readonly [name: string]: unknown }): Reader {
@@ -53,7 +53,7 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   RATE_LIMITED: 429,
   TOO_MANY_RUNS: 429,
   TOO_MANY_STREAMS: 429,
-  // Of the request, not the address.
+  // The request is at fault, not the address.
   WORKSPACE_REPO_NOT_FOUND: 422,
   WORKSPACE_REF_NOT_FOUND: 422,
   INTERNAL: 500,
@@ -73,7 +73,7 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   WORKFLOW_READER_BUSY: 503,
 };
 
-/** Above 500, but no fault: what they say may be told, and nobody need look into it. */
+/** Codes above 500 that are not faults: their message may be shown, and nobody needs to look into them. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CLUSTER_UNREACHABLE",
   "NO_RUNNER",

@@ -9,7 +9,7 @@ export interface RequestParts {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: unknown;
-  /** Of the header Idempotency-Key: another place for the field `key`. */
+  /** The value of the header Idempotency-Key, another place for the field `key`. */
   readonly key?: string | undefined;
 }
 
@@ -90,7 +90,7 @@ function misplaced(path: string, place: string): FieldError {
 
 type TextType = "boolean" | "number";
 
-/** Which fields are more than text: in an address everything is. */
+/** Tells which fields are more than text; in an address everything is text. */
 function textTypes(input: z.ZodObject): ReadonlyMap<string, TextType> {
   const schema = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const types = new Map<string, TextType>();

@@ -48,7 +48,7 @@ export class RememberedTokens {
 
   /**
    * Tokens are never deleted: once there is one, there always is. That there is none may be known for `freshMs`; by
-   * default it is asked every time, as the first one closes the door to everybody else.
+   * default it is asked every time, because from the first token on every request needs one.
    */
   async areThere(freshMs = 0): Promise<boolean> {
     const { any } = this;

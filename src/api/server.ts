@@ -34,7 +34,7 @@ export interface ServerParts {
   readonly context: (principal: Principal) => Context | Promise<Context>;
   /** False while it starts and once it is going down. */
   readonly isReady: () => boolean;
-  /** What /metrics answers, in the text form of Prometheus. */
+  /** The answer of /metrics, in the text form of Prometheus. */
   readonly metrics?: () => string;
   readonly groups?: readonly RouteGroup[];
   /** The folder with the files of the page. */
@@ -49,13 +49,13 @@ export interface ServerOptions {
   readonly requireTokens?: boolean;
   /** Web pages of these origins may use the API. */
   readonly allowedOrigins?: readonly string[];
-  /** Of one token, or of one address where there are no tokens. 0: as many as it likes. */
+  /** Requests of one token, or of one address where there are no tokens. 0: any number. */
   readonly requestsPerMinute?: number;
   /** Runs that one token, or everybody where there are no tokens, may start. 0: any number. */
   readonly runsPerMinute?: number;
   /** Event streams that one token, or one address where there are no tokens, may have open. 0: any number. */
   readonly streamsPerToken?: number;
-  /** Connections open at a time, whoever has them. 0: any number. */
+  /** Connections open at a time, of all clients together. 0: any number. */
   readonly maxConnections?: number;
   /** The address of a client stands in `x-forwarded-for`. */
   readonly trustProxy?: boolean;
@@ -152,7 +152,7 @@ const SECURITY_HEADERS = {
       frameAncestors: ["'none'"],
     },
   },
-  // Whoever speaks TLS before the server promises it.
+  // A client may speak TLS before the server offers it.
   strictTransportSecurity: false,
   referrerPolicy: { policy: "no-referrer" as const },
   xFrameOptions: { action: "deny" as const },

@@ -76,7 +76,7 @@ async function endSessions(request: FastifyRequest, authenticator: Authenticator
   if (session !== null && session !== COOKIE_TWICE) await authenticator.endSession(session);
 }
 
-/** Where a cookie would stand before that of `/`. One that is set deeper is taken away when it comes. */
+/** Paths whose cookie would come before that of `/`. One for a deeper path is removed when it comes. */
 function servedPaths(operations: readonly Operation[]): ReadonlySet<string> {
   const fixed = operations.flatMap(({ rest }) => {
     const path = rest.path.split("/{", 1)[0]!;

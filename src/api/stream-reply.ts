@@ -18,7 +18,7 @@ export type StreamForm = "events" | "text";
 
 type OpenStream = (signal: AbortSignal) => AsyncIterable<StreamItem>;
 
-/** Throws once whoever reads the stream may not any more. */
+/** Throws once the reader of the stream is no longer allowed to read it. */
 export type ReaderCheck = () => Promise<void>;
 
 /** The streams that a server has open. Each is read only as fast as its reader takes it: nothing piles up here. */
@@ -62,7 +62,7 @@ export class StreamReplies {
     });
     reply.raw.socket?.setTimeout(STALLED_READER_MS, () => reply.raw.destroy());
     const source = new Source(openStream(controller.signal), controller.signal);
-    // What is refused, such as a run that is not there, shows at once and can still be answered with its status.
+    // A refusal, such as an unknown run, shows at once and can still be answered with its status.
     await source.peek(FIRST_ITEM_MS);
     const bySession = reply.request.caller?.bySession === true;
     const everyMs = bySession ? Math.min(SESSION_FRESH_MS, this.heartbeatMs) : this.heartbeatMs;
@@ -96,7 +96,7 @@ export class StreamReplies {
 type Waited = IteratorResult<StreamItem> | "quiet" | "aborted";
 type Settled = { readonly result: IteratorResult<StreamItem> } | { readonly error: unknown };
 
-/** Items one after the other, without waiting for them longer than told. */
+/** Yields items one after the other and waits for each no longer than `heartbeatMs`. */
 class Source {
   private readonly iterator: AsyncIterator<StreamItem>;
   private asked = false;
@@ -168,7 +168,7 @@ function pieceOf(data: unknown): string | Buffer {
   return encoding === "base64" ? Buffer.from(text, "base64") : text;
 }
 
-/** Null at every heartbeat without an item. A reader is looked at again as often as is told, however much there is to tell. */
+/** Yields null at every heartbeat without an item. The reader is checked again at each interval, however many items there are. */
 async function* checked(
   source: Source,
   heartbeatMs: number,
@@ -200,7 +200,7 @@ async function* plainText(items: Checked): AsyncGenerator<string | Buffer> {
   for await (const item of items) if (item !== null) yield pieceOf(item.data);
 }
 
-/** `end` is told once there will be no more, so that a client need not ask again; `error` if it cannot go on. */
+/** `end` is sent once there will be no more, so that a client need not ask again; `error` if the stream cannot go on. */
 async function* eventText(items: Checked, reader: Reader): AsyncGenerator<string> {
   yield `retry: ${STREAM_RETRY_MS}\n\n`;
   try {

@@ -17,7 +17,7 @@ import { checkTextDepth, parseReport } from "./json-bodies.js";
 
 type WorkerRequest = FastifyRequest<{ Params: { id: string } }>;
 
-/** The door for workers on other machines. It has no rules of its own: the desk has them. */
+/** Routes for workers on other machines. They have no rules of their own: the desk has them. */
 export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPluginAsync {
   return async (app) => {
     readBodies(app);

@@ -3,7 +3,7 @@ import { truncateHeadTail } from "../core/text/head-tail.js";
 
 /** What one answer may cost an agent: about 5,000 tokens. */
 export const MAX_ANSWER_CHARS = 20_000;
-/** Of one text inside a list, such as the stderr of one of many jobs, where the answer is too long. */
+/** The budget of one text in a list, such as the stderr of one of many jobs, where the answer is too long. */
 const MAX_TEXT_CHARS = 1_000;
 /** Room for the note about one cut. */
 const NOTE_CHARS = 200;

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors/errors.js";
 import { createMcpServer, type McpOptions } from "./mcp-server.js";
 
-/** Who asks and what he may do, as the server around the route has found out. */
+/** The caller and its role, as the server around the route has found out. */
 export type OptionsOf = (request: FastifyRequest) => McpOptions;
 
 /**

@@ -9,7 +9,7 @@ import { answerFor, type CallOperation } from "./tools.js";
 
 /** How many of the newest runs are listed; the templates reach every other one. */
 const LISTED_RUNS = 20;
-/** Of a log, its end: what a reader with a small window can use. */
+/** Characters from the end of a log: what a reader with a small window can use. */
 const LOG_TAIL_BYTES = 64 * 1024;
 
 export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [

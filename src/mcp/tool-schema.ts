@@ -38,7 +38,7 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
   "at",
 ]);
 
-/** Fields that only programs and people at a terminal need: agents may give them, but are not told of them. */
+/** Fields that only programs and people at a terminal need: agents may give them, but the schema hides them. */
 const UNTOLD_FIELDS: ReadonlySet<string> = new Set([
   "file_name",
   "encoding",
@@ -98,7 +98,7 @@ function shortFields(fields: Schema): Schema {
   );
 }
 
-/** What is usual in a field that means the same everywhere does well enough for nearly everybody. */
+/** A field that means the same everywhere is described once, by its usual words. */
 function bare({ default: _usual, ...field }: Schema): Schema {
   return withoutDescription(field);
 }

@@ -65,7 +65,7 @@ export async function callTool(
   }
 }
 
-/** What an agent that says nothing else gets of an operation, within its budget. */
+/** Calls an operation with what keeps its answer within the budget of an agent that asks for nothing else. */
 export async function answerFor(
   call: CallOperation,
   name: string,

@@ -25,7 +25,7 @@ export async function sendEmail(
     await within(
       transport.sendMail({
         ...{ from, to: [...to], subject: `[daruma] ${subject}`, text: `${text}\n`, date: new Date(at) },
-        // Sent twice, it is the same message to whoever reads it.
+        // A reader sees a message that was sent twice as one.
         ...{ messageId: `<${id}@${domain}>`, headers },
       }),
       signal,

@@ -3,7 +3,7 @@ import { type SecretPlace, secretPlaceName } from "../core/text/secret-place.js"
 
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** What stands there, or why it is of no use, in words that hold none of it. */
+/** The secret, or why it cannot be used; the reason never contains any of it. */
 export type FoundSecret = { readonly value: string } | { readonly problem: string };
 
 const MAX_SECRET_BYTES = 10_000;

@@ -10,7 +10,7 @@ export interface Post {
   readonly url: URL;
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
-  /** Ends it; whoever gives it has set a time limit. */
+  /** Ends the request; the caller has set a time limit on it. */
   readonly signal: AbortSignal;
   readonly redact: (text: string) => string;
 }

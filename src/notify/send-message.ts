@@ -17,7 +17,7 @@ export interface Sending {
   readonly signal?: AbortSignal;
 }
 
-/** Null: it has arrived; else why not, in words that hold no secret. Never rejects, and takes no longer than the channel allows. */
+/** Null: it has arrived; else why not, without any secret. Never rejects, and takes no longer than the channel allows. */
 export async function sendMessage(
   channel: ChannelSettings,
   message: Message,
@@ -66,7 +66,7 @@ function secretsOf(channel: ChannelSettings, env: Environment): Secret[] {
   try {
     return [{ name: secretPlaceName(source), value: readSecret(source, env) }];
   } catch {
-    // It is told when it is needed.
+    // Its absence is reported when it is needed.
     return [];
   }
 }

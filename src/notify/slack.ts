@@ -5,7 +5,7 @@ import type { Environment } from "./find-secret.js";
 import { type Post, post } from "./post.js";
 import { slackAddress } from "./secrets.js";
 
-/** Of one section, as Slack has it; some is left for the fence. */
+/** Characters of one section: the limit of Slack less some room for the fence. */
 const MAX_SECTION_CHARS = 2_900;
 
 /** To an incoming webhook: a title, the message as it is, and a button to the page. */

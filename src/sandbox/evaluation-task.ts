@@ -6,7 +6,7 @@ import type { ThreadRequest } from "./quickjs-thread.js";
 export class EvaluationTask {
   readonly request: ThreadRequest;
   readonly deadlineMs: number;
-  /** What the deadline counts: CPU time of the thread, so that a busy machine takes nothing away, or wall time. */
+  /** The clock of the deadline: CPU time of the thread, so that a busy machine takes nothing away, or wall time. */
   readonly counts: "cpu" | "wall";
   /** Set when a batch with this task in it got stuck: from then on the task has a thread to itself. */
   runsAlone = false;

@@ -120,7 +120,7 @@ export function* stringsIn(json: Json): Generator<string> {
     for (const item of Object.values(json)) yield* stringsIn(item);
 }
 
-/** What a thread said of templates that it was given; `it was stopped after 10000 ms` names nobody. */
+/** Names the templates in the failure of a thread; `it was stopped after 10000 ms` alone names none. */
 export function notRendered(reason: string): string {
   return reason.startsWith("it ") ? `the templates of this step take too much: ${reason}` : reason;
 }

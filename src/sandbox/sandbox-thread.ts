@@ -5,7 +5,7 @@ import type { ThreadMessage } from "./quickjs-thread.js";
 import { afterCpuTime } from "./thread-cpu.js";
 import { startThread } from "./thread-file.js";
 
-/** What the owner of a thread is told. After `onStuck` and `onDead` the thread is gone, with the tasks it had. */
+/** Callbacks for the owner of a thread. After `onStuck` and `onDead` the thread is gone, with the tasks it had. */
 export interface ThreadOwner {
   onIdle(thread: SandboxThread): void;
   onStuck(thread: SandboxThread, tasks: readonly EvaluationTask[]): void;

@@ -20,7 +20,7 @@ export interface Evaluation {
   readonly signal?: AbortSignal;
 }
 
-/** Of a script that threw an error also where. */
+/** For a script that threw an error, the place as well. */
 export type SandboxResult = EvaluationResult & { readonly stack?: string };
 
 /** Runs untrusted JavaScript and templates where it can do no harm. Never rejects: a failure is a refusal with its reason. */

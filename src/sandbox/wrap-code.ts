@@ -17,7 +17,7 @@ export function wrapCode(code: string): WrappedCode {
   return last.wrapped;
 }
 
-/** Whoever loads a file asks twice in a row: is it right, and what does it read? */
+/** Loading a file asks twice in a row: is the code right, and what does it read? */
 let last: { readonly code: string; readonly wrapped: WrappedCode } | undefined;
 
 function wrap(code: string): WrappedCode {

@@ -183,7 +183,7 @@ function checkKeys(type: ChannelType, node: SourceMap, path: Path | null, contex
     );
 }
 
-/** Null where something is missing that was told already. */
+/** Null where something is missing; a problem was reported already. */
 function toChannel(keys: Keys): NamelessChannel | null {
   const { type, secret: given, url: target, host: server, from, to, command } = keys;
   const timeoutMs = keys.timeout?.value ?? DEFAULT_TIMEOUT_MS;

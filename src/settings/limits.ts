@@ -1,4 +1,4 @@
-/** What a server takes. Missing: its flag, or the usual limit. 0: no limit. */
+/** Limits of a server. Missing: its flag, or the usual limit. 0: no limit. */
 export interface LimitSettings {
   readonly requestsPerMinute?: number;
   readonly runsPerMinute?: number;
@@ -25,7 +25,7 @@ const LIMIT_WORDS: { readonly [key in keyof ShownLimits]: string } = {
   max_parallel: "attempts at a time",
 };
 
-/** What is limited otherwise than usual, for people. */
+/** Describes the limits that differ from the usual ones, for people. */
 export function limitTexts(limits: ShownLimits): string[] {
   return (Object.keys(LIMIT_WORDS) as (keyof ShownLimits)[]).flatMap((key) =>
     limits[key] === null ? [] : [limitText(key, limits[key])],

@@ -32,7 +32,7 @@ const settings = object({
   notify: { schema: placedNotify, doc: "Who is told of what, in all workflows." },
 } as const satisfies Fields);
 
-/** What looks at the expressions of `notify`. */
+/** Checks the expressions of `notify`. */
 export type ExpressionChecks = Pick<ReadContext, "checkExpression" | "findNames">;
 
 /** The text of a settings file, or every problem in it at once. */
@@ -52,7 +52,7 @@ export function loadSettings(
     }));
     const known = toChannels(keys.channels);
     const rules = keys.notify ?? [];
-    // A channel that is wrong itself is told already.
+    // The problem of a channel that is wrong itself was reported already.
     if (findings.errors.length === 0) checkChannels(rules, known, context);
     return {
       clusters,

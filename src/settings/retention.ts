@@ -11,10 +11,10 @@ export interface RetentionSettings {
 export const FINAL_STATUSES = ["completed", "failed", "canceled"] as const;
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-/** What exceeds any of the bounds goes, the oldest first. */
+/** Bounds; runs beyond any of them are removed, the oldest first. */
 export interface RetentionRule {
   readonly olderThanMs: number | null;
-  /** Of each workflow. */
+  /** Runs to keep of each workflow. */
   readonly keepLast: number | null;
   readonly maxBytes: number | null;
   readonly status: readonly FinalStatus[];

@@ -12,11 +12,11 @@ export interface Settings {
   readonly retention: RetentionSettings;
   /** Ways to reach people. */
   readonly channels: readonly ChannelSettings[];
-  /** Who is told of what in all workflows. */
+  /** Rules for messages that hold for all workflows. */
   readonly notify: readonly NotifyRule[];
 }
 
-/** Where there is no settings file. */
+/** The settings of a place without a settings file. */
 export const NO_SETTINGS: Settings = {
   ...{ clusters: [], breakers: [], limits: {}, retention: NO_RETENTION },
   ...{ channels: [], notify: [] },
@@ -45,9 +45,9 @@ export interface ClusterSettings {
   readonly setup: readonly string[];
   /** How the worker is started on a node. */
   readonly program: readonly string[];
-  /** Where scripts, token files and the logs of allocations lie; nodes must see it. Null: in the output folder. */
+  /** The folder for scripts, token files and logs of allocations; nodes must see it. Null: the output folder. */
   readonly folder: string | null;
-  /** Where the nodes reach the server; null: where the server says that it is. */
+  /** The address at which nodes reach the server; null: the one that the server gives. */
   readonly server: string | null;
   readonly allocation: AllocationSettings;
   readonly limits: ClusterLimits;
@@ -57,7 +57,7 @@ export interface ClusterSettings {
   readonly schedulers: SchedulerRules | null;
 }
 
-/** Who may be named, beside what the cluster itself has. */
+/** Names that are allowed beside those that the cluster itself has. */
 export type Allowed = readonly string[] | "any";
 
 export interface SchedulerRules {
@@ -92,7 +92,7 @@ export interface AllocationSettings {
 
 export interface ClusterLimits {
   readonly maxAllocations: number;
-  /** Of all allocations together; null: no limit. */
+  /** Limit for all allocations together; null: none. */
   readonly maxCpus: number | null;
   /** Jobs that must wait before another allocation is made beside one that lives. */
   readonly threshold: number;

@@ -7,7 +7,7 @@ export interface Healing {
   readonly class: string;
 }
 
-/** What of a job's past its later events are counted by. */
+/** The part of a job's past that decides how its later events are counted. */
 export interface JobMemory {
   /** The class of its last failure, until it completes; whatever has become of it since. */
   failedAs: string | null;
@@ -21,7 +21,7 @@ export interface JobMemory {
   wasTriedAgain: boolean;
 }
 
-/** Jobs that are remembered at once; beyond it the jobs of the run that was told of first are forgotten. */
+/** Jobs that are remembered at once; beyond that the jobs of the run that came first are forgotten. */
 const MAX_REMEMBERED_JOBS = 100_000;
 
 /** Jobs of runs that are not over, by run. */

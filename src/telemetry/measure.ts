@@ -11,7 +11,7 @@ type LadderClimbed = Extract<Event, { type: "ladder.climbed" }>;
 export class Meter {
   private readonly jobs = new JobMemories();
 
-  /** What another process, or this one before, has counted: a run's log so far. It is remembered, and counts no more. */
+  /** Remembers a run's log so far without counting it: another process, or this one before, has counted it. */
   recall(runId: number, log: readonly { readonly event: Event }[]): void {
     this.jobs.forgetRun(runId);
     for (const { event } of log) this.measure(runId, event);
@@ -40,7 +40,7 @@ export class Meter {
         this.heal(event.job, "soft_reset");
         return [];
       case "reset.reserved":
-        // What leaves the queue gets a fresh workspace as a matter of course.
+        // A job that leaves the queue always gets a fresh workspace.
         if (event.trigger !== "requeue") this.heal(event.job, "hard_reset");
         return [];
       case "requeue.scheduled":
@@ -158,7 +158,7 @@ export class Meter {
   }
 
   private runEnded(runId: number, status: string): Measurement[] {
-    // Whoever opens it again loads its log, and tells.
+    // The process that opens the run again loads its log and calls `recall`.
     this.jobs.forgetRun(runId);
     return [count("daruma.runs_total", { status })];
   }

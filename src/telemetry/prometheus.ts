@@ -1,4 +1,4 @@
-// By hand: the text format is a page long, and counters that are made anew from the log fit no registry of a package.
+// Written by hand: the text format is a page long, and counters that are recreated from the log fit no package's registry.
 import { type Measurement, SERIES, type SeriesName } from "./measurement.js";
 
 /** Upper ends of the duration buckets, in seconds: from a noop to a simulation that runs over night. */

@@ -24,7 +24,7 @@ const MAX_REMEMBERED_JOBS = 100_000;
 export class SpanMaker {
   private readonly begun = new Map<number, number>();
 
-  /** Which jobs have begun, and when, of a run that somebody else has run before. */
+  /** The jobs that have begun, and when, of a run that another process has run before. */
   recall(log: readonly LoggedEvent[]): void {
     for (const { at, event } of log) {
       if (event.type === "attempt.started") this.begin(event.job, at);

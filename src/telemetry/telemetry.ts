@@ -7,7 +7,7 @@ import { SpanMaker } from "./spans.js";
 import { parseStatsdAddress, StatsdClient } from "./statsd.js";
 import { type Environment, tracesUrl } from "./wanted.js";
 
-/** What tells the world outside how runs go: counters for Prometheus and StatsD, traces for OpenTelemetry. */
+/** Exports how runs go: counters for Prometheus and StatsD, traces for OpenTelemetry. */
 export class Telemetry {
   readonly registry = new PrometheusRegistry();
   private readonly meter = new Meter();

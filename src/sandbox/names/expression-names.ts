@@ -28,7 +28,7 @@ function parse(source: string): AnyNode {
 }
 
 /**
- * Collects what code declares and what it reads. Scopes are not told apart: a name that is declared anywhere is taken for
+ * Collects what code declares and what it reads. All scopes count as one: a name that is declared anywhere is taken for
  * declared everywhere. That overlooks a slip now and then, and never finds one that is none.
  */
 class NameWalk {
@@ -211,7 +211,7 @@ function constantKey(node: AnyNode): string | null {
   return null;
 }
 
-/** What looks like a name and is none: members, keys and labels. */
+/** Identifiers that are not names of variables: members, keys and labels. */
 function isOnlyAWord(node: AnyNode, key: string): boolean {
   switch (node.type) {
     case "MemberExpression":

@@ -6,7 +6,7 @@ import { namesInTemplate } from "./template-names.js";
 export const nameFinder: NameFinder = {
   globals: new Map<string, readonly string[] | null>([
     ...ALLOWED_GLOBALS.map((name) => [name, null] as const),
-    // Of the function that the code is the body of.
+    // The parameters of the function whose body the code is.
     ["arguments", null],
     ["Date", ["now"]],
   ]),

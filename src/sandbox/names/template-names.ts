@@ -5,7 +5,7 @@ import { parseTemplate } from "../template.js";
 
 /** These ask whether a variable exists: what is missing is nil to them. */
 const LENIENT_TAGS = new Set(["assign", "case", "if", "unless"]);
-/** What stands in these is not always rendered; they know when. */
+/** Tags whose content is not always rendered. */
 const CONDITIONAL_TAGS = new Set(["case", "if", "unless"]);
 const PRINTING_TAGS = new Set(["cycle", "echo"]);
 /** What these declare is made by the template itself, or was looked at piece by piece. */
@@ -36,7 +36,7 @@ interface Filtered {
   }[];
 }
 
-/** Collects what a template declares, reads and prints; blocks are not told apart, as in expressions. */
+/** Collects what a template declares, reads and prints; all blocks count as one scope, as in expressions. */
 class TemplateWalk {
   readonly #liquidjs: Liquidjs;
   readonly #reads: NameRead[] = [];
