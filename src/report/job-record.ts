@@ -11,6 +11,10 @@ export const JOB_RECORD = {
   workflow_id: number,
   step: text,
   name: noted(text, "The step."),
+  family: noted(
+    nullable(text),
+    "The name of its job in the batch form, as the file writes it, where that makes several steps.",
+  ),
   scope: text,
   status: word<JobStatus>(JOB_STATUSES),
   attempts: noted(number, "The number of attempts so far."),
@@ -37,6 +41,7 @@ export function jobRecord(run: RunRow, job: JobRow): JobRecord {
     workflow_id: run.workflow_id,
     step: job.step,
     name: job.step,
+    family: job.family,
     scope: job.scope,
     status: job.status,
     attempts: job.attempt_id,

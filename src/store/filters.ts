@@ -28,6 +28,7 @@ export interface JobFilter extends RunSearch {
   /** The signature of a failed attempt begins so. */
   readonly signature?: string;
   readonly workflowId?: number;
+  /** A step, or the name of a family for all of its steps. */
   readonly step?: string;
   /** Only those that the queue has given up. */
   readonly deadLetter?: true;

@@ -7,6 +7,7 @@ export interface UnansweredJob {
   readonly workflow: string;
   readonly definition_hash: string;
   readonly step: string;
+  readonly family: string | null;
   readonly scope: string;
   readonly status: JobStatus;
   readonly dead_letter: boolean;
@@ -24,8 +25,8 @@ export interface UnansweredJob {
 export const UNANSWERED_IN_RUN = `(CASE WHEN job.status <> 'failed' THEN run.status IN ('running', 'paused', 'held')
   ELSE run.status = 'failed' AND (run.parent_job_id IS NULL OR job.dead_letter) END)`;
 
-export const UNANSWERED_COLUMNS = `job.id, job.run_id, run.workflow, run.definition_hash, job.step, job.scope, job.status,
-  job.dead_letter, job.visit, job.attempt_id, attempt.signature,
+export const UNANSWERED_COLUMNS = `job.id, job.run_id, run.workflow, run.definition_hash, job.step, job.family, job.scope,
+  job.status, job.dead_letter, job.visit, job.attempt_id, attempt.signature,
   coalesce(attempt.finished_at, attempt.started_at, run.created_at) AS at, job.due_at`;
 
 export const ATTEMPT_OF_JOB = `LEFT JOIN attempt ON attempt.run_id = job.run_id AND attempt.job_id = job.id

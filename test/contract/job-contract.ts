@@ -25,7 +25,7 @@ export function jobContract(under: StoreUnderTest): void {
     }));
 
   oneJob(under);
-  jobsAcrossRuns(list, idOf, putJobs);
+  jobsAcrossRuns(under, list, idOf, putJobs);
   jobsByStatus(list, idOf, putJobs);
   deadLetters(under, list, idOf);
 }
@@ -74,7 +74,7 @@ function oneJob(under: StoreUnderTest): void {
   });
 }
 
-function jobsAcrossRuns(list: List, idOf: IdOf, putJobs: PutJobs): void {
+function jobsAcrossRuns(under: StoreUnderTest, list: List, idOf: IdOf, putJobs: PutJobs): void {
   describe("jobs across runs", () => {
     test("are listed by id", async () => {
       const [one, two] = [await putJobs(["ready", "completed"]), await putJobs(["running"])];
@@ -93,6 +93,15 @@ function jobsAcrossRuns(list: List, idOf: IdOf, putJobs: PutJobs): void {
       expect(await list({ workflowId: 2, step: "build" })).toEqual([idOf(two, 1), idOf(two, 3)]);
       expect(await list({ workflowId: 2, step: "build", status: ["failed"] })).toEqual([idOf(two, 3)]);
       expect(await list({ workflowId: 2, runId: one })).toEqual([]);
+    });
+
+    test("are those of a family where a filter has its name in the place of a step", async () => {
+      const train = (id: number, n: number) => jobRow(id, n, { step: `train_${n}`, family: "train_{i}" });
+      const run = await putRun(under.store, {}, (id) => ({
+        jobs: [train(id, 1), train(id, 2), jobRow(id, 3, { step: "train" })],
+      }));
+      expect(await list({ step: "train_{i}" })).toEqual([idOf(run, 1), idOf(run, 2)]);
+      expect(await list({ step: "train_2" })).toEqual([idOf(run, 2)]);
     });
 
     test("are read page by page", async () => {

@@ -27,7 +27,10 @@ export function searchContract(under: StoreUnderTest): void {
   describe("what waits for somebody", () => {
     const put = (status: RunRow["status"], job: Partial<JobRow>, run: Partial<RunRow> = {}) =>
       putRun(under.store, { status, waiting: null, recoveries: null, ...run }, (id) => ({
-        jobs: [jobRow(id, 1, { attempt_id: 2, visit: 3, unanswered: true, ...job }), jobRow(id, 2)],
+        jobs: [
+          jobRow(id, 1, { family: "step-{i}", attempt_id: 2, visit: 3, unanswered: true, ...job }),
+          jobRow(id, 2),
+        ],
         attempts: [
           attemptRow(id, 1, 1, { status: "failed", signature: "v1:old" }),
           attemptRow(id, 1, 2, { status: "failed", signature: "v1:new", finished_at: AT + 7 }),
@@ -50,7 +53,7 @@ export function searchContract(under: StoreUnderTest): void {
       expect(found.map(({ run_id }) => run_id)).toEqual([dead, failed, asks, held]);
       expect(found.at(-1)).toEqual({
         ...{ id: job(held, 1), run_id: held, workflow: "release", definition_hash: "hash-1", step: "step-1" },
-        ...{ scope: "root", status: "held", dead_letter: false, visit: 3, attempt_id: 2 },
+        ...{ family: "step-{i}", scope: "root", status: "held", dead_letter: false, visit: 3, attempt_id: 2 },
         ...{ signature: "v1:new", at: AT + 7 },
         due_at: null,
       });

@@ -60,6 +60,7 @@ export function jobRow(runId: number, n: number, changes: Partial<JobRow> = {}):
     id: runId * 10_000_000 + n,
     run_id: runId,
     step: `step-${n}`,
+    family: null,
     scope: "root",
     status: "blocked",
     attempt_id: 0,

@@ -13,6 +13,7 @@ import type {
 } from "../model/rows.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import { placeOf } from "../model/worker-names.js";
+import { stepPlace } from "../model/written-step.js";
 import { labelsText } from "../text/labels.js";
 import { searchText } from "../text/search-text.js";
 import { tallyOf, waitingJobs } from "./run-tally.js";
@@ -70,8 +71,7 @@ export function jobRow(run: Run, job: Job): JobRow {
   return {
     id: job.id,
     run_id: run.id,
-    step: job.step.definition.id,
-    scope: job.scope.id,
+    ...stepPlace(job),
     status: job.status,
     attempt_id: job.attempt,
     visit: job.visit,

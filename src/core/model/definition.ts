@@ -15,9 +15,6 @@ import type { HoldExpiry, TimeLimits } from "./time-used.js";
  * A workflow as the engine runs it: validated, normalised and frozen. `src/definition` makes it from a file or from
  * the builder; it is plain JSON, so it can be stored by its hash and read back.
  */
-/** As the file gives it: the group may have templates, which are filled in when a run is made. */
-export type ConcurrencyDefinition = RunConcurrency;
-
 export interface Definition {
   readonly name: string;
   readonly version: string | null;
@@ -51,8 +48,8 @@ export interface Definition {
   readonly schedules?: readonly ScheduleDefinition[];
   /** Who is told of what; the settings may have more. Missing: nobody. */
   readonly notify?: readonly NotifyRule[];
-  /** Missing: any number of runs at a time. */
-  readonly concurrency?: ConcurrencyDefinition;
+  /** Its group may have templates, which are filled in when a run is made. Missing: any number of runs at a time. */
+  readonly concurrency?: RunConcurrency;
   /** Of every run of it, unless whoever starts one gives another; missing: 0. */
   readonly priority?: number;
   /** Steps that run when a run ends, in this order; missing: none. */
@@ -164,6 +161,8 @@ export interface InputDefinition {
 
 export interface StepDefinition {
   readonly id: string;
+  /** The name of its job in the batch form, with its parameters not filled in; missing: that makes no other step. */
+  readonly family?: string;
   readonly description?: string;
   /** The action's kind and its own keys, templates not yet rendered: `{type: "command", exec: "npm ci"}`. */
   readonly action: ActionDefinition;

@@ -111,6 +111,7 @@ export const JOB_ROW = {
   id,
   run_id: id,
   step: text,
+  family: nullable(text),
   scope: text,
   status: word(JOB_STATUSES),
   attempt_id: id,

@@ -20,6 +20,21 @@ jobs: [{ name: "j_{i}", parameters: { i: "1:2" }, command: x, runs_on: [gpu, fas
     expect(second?.tags).toEqual(["night"]);
   });
 
+  it("gives jobs made from one text its name, also where it makes one; a name without a parameter makes no family", () => {
+    const steps = definitionOf(`
+parameters: { k: [a] }
+jobs:
+  - { name: "j_{i:02d}", parameters: { i: "1:2" }, command: x }
+  - { name: "one_{k}", use_parameters: [k], command: x }
+  - { name: sum, parameters: { i: "1:2" }, depends_on: ["j_{i:02d}"], command: x }`).steps;
+    expect(steps.map(({ id, family }) => [id, family])).toEqual([
+      ["j_01", "j_{i:02d}"],
+      ["j_02", "j_{i:02d}"],
+      ["one_a", "one_{k}"],
+      ["sum", undefined],
+    ]);
+  });
+
   it("keeps apart what only some of the jobs made from one text have", () => {
     const steps = definitionOf(`
 jobs:

@@ -138,9 +138,14 @@ function toEntry(
     id: filling.member.id,
     at: name.at,
     path: draft.path,
-    raw: { keys, action, node: draft.node, path: draft.path },
+    raw: { keys, family: familyName(name, filling.member), action, node: draft.node, path: draft.path },
     unsure: draft.unsure,
   };
+}
+
+/** A name that has a parameter is that of a family, also where it has one member today. */
+function familyName({ value }: Unfilled, { id }: Member): string | undefined {
+  return value === id ? undefined : value;
 }
 
 type OwnKeys = Pick<StepKeys, "depends_on" | "files">;

@@ -33,6 +33,7 @@ export interface RawUserData {
 
 export interface RawStep {
   readonly keys: StepKeys;
+  readonly family?: string | undefined;
   readonly userData?: RawUserData | undefined;
   readonly action: ActionDefinition;
   readonly node: SourceMap;

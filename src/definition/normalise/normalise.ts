@@ -205,6 +205,7 @@ function normaliseStep(id: string, raw: RawStep, surroundings: Surroundings): St
   if (raw.action.type === "human") refuseKeysOfAttempts(raw, context);
   return {
     id,
+    ...given("family", raw.family),
     ...given("description", keys.description),
     action: withShell(raw.action, surroundings.shell),
     dependsOn,

@@ -106,7 +106,7 @@ function isAskedFor(job: JobRow, run: RunRow, filter: ItemFilter): boolean {
     (runId === undefined || run.id === runId) &&
     (signature === undefined || failures.some((each) => each.signature.startsWith(signature))) &&
     (workflow === undefined || run.workflow === workflow) &&
-    (step === undefined || job.step === step) &&
+    (step === undefined || job.step === step || job.family === step) &&
     (failureClass === undefined || failures.some((each) => each.class === failureClass)) &&
     (since === undefined || Date.parse(error.timestamp) >= since)
   );

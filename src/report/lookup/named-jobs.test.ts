@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isGlob, isLike } from "./named-jobs.js";
+import { isGlob, isLike, isMeant } from "./named-jobs.js";
 
 describe("the names of several jobs", () => {
   it.each([
@@ -14,6 +14,14 @@ describe("the names of several jobs", () => {
     ["", "*", true],
   ])("%s fits %s: %s", (name, glob, expected) => {
     expect(isLike(name, glob)).toBe(expected);
+  });
+
+  it("the name of a family means all of its jobs, and is no glob of others", () => {
+    const job = (step: string, family: string | null) => ({ step, family, scope: "root" });
+    expect(isGlob("train_{i}")).toBe(true);
+    expect(isMeant(job("train_1", "train_{i}"), "train_{i}")).toBe(true);
+    expect(isMeant(job("train_1_a", "train_{i}_{k}"), "train_{i}")).toBe(false);
+    expect(isMeant(job("train_1", null), "train_{i}")).toBe(false);
   });
 
   it("brackets are no wildcards", () => {

@@ -1,14 +1,15 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { JobRow, JobStatus } from "../../core/model/rows.js";
+import type { StepPlace } from "../../core/model/written-step.js";
 import type { Store } from "../../store/store.js";
 import { findJob } from "./choose-job.js";
 import { nameOf } from "./job-name.js";
 
 const RUNS_AGAIN: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "held"]);
 
-/** True where the name stands for several: brackets do not, since `resize@list[16]` is an item. */
+/** True where the name stands for several, as a family's does with its braces. Brackets do not: `resize@list[16]` is an item. */
 export function isGlob(name: string): boolean {
-  return name.includes("*") || name.includes("?");
+  return ["*", "?", "{"].some((mark) => name.includes(mark));
 }
 
 /** Each job that one of the names means, once, in the order of the run. A glob means those that could run again. */
@@ -28,9 +29,7 @@ export async function findNamedJobs(
 }
 
 function matching(jobs: readonly JobRow[], runId: number, glob: string): JobRow[] {
-  const fits = jobs.filter(({ step, scope }) =>
-    [step, nameOf(step, scope)].some((name) => isLike(name, glob)),
-  );
+  const fits = jobs.filter((job) => isMeant(job, glob));
   if (fits.length === 0)
     throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step like ${glob}`, {
       hint: `See \`daruma show ${runId}\`.`,
@@ -38,6 +37,11 @@ function matching(jobs: readonly JobRow[], runId: number, glob: string): JobRow[
   const again = fits.filter(({ status, handled }) => RUNS_AGAIN.has(status) && !handled);
   if (again.length > 0) return again;
   throw new DarumaError("NOT_RETRYABLE", `no step like ${glob} of run ${runId} is failed, canceled or held`);
+}
+
+/** Of a family every job is meant; a glob fits a step, or an item of it. */
+export function isMeant({ step, family, scope }: StepPlace, glob: string): boolean {
+  return family === glob || [step, nameOf(step, scope)].some((name) => isLike(name, glob));
 }
 
 /** `*` any characters, `?` one; it never goes back further than to the last `*`. */

@@ -78,7 +78,7 @@ const LOG = `
   CREATE INDEX event_by_job ON event (run_id, about_job, seq);
   CREATE INDEX event_decision ON event (run_id, seq) WHERE type IN ('hold.resolved', 'human.answered', 'jobs.retried');
   CREATE TABLE job (
-    id bigint PRIMARY KEY, run_id bigint NOT NULL, step text NOT NULL, scope text NOT NULL,
+    id bigint PRIMARY KEY, run_id bigint NOT NULL, step text NOT NULL, family text, scope text NOT NULL,
     status text COLLATE "C" NOT NULL, attempt_id integer NOT NULL, visit integer NOT NULL, handled boolean NOT NULL,
     handling text, stood_in_by text, skipped_by bigint,
     due_at bigint, error text, output text,

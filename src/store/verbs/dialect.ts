@@ -35,6 +35,10 @@ export interface Dialect {
   readonly clock: string | null;
 }
 
+/** The rule of `writtenStep` as SQL. */
+export const WRITTEN_STEP = "coalesce(job.family, job.step)";
+/** A step, or every step of a family. No step is called as a family is, whose name has braces. */
+export const IS_OF_STEP = "? IN (job.step, job.family)";
 export const NOT_IMPORTED = `run.options NOT LIKE '%"imported":true%'`;
 
 /** Conditions that are demanded only where there is a value for them; `?` stands for the value. */

@@ -7,7 +7,7 @@ import { afterSignatures, firstJobId, runOfJobId, searchesRuns } from "../search
 import type { EventRange } from "../store.js";
 import { TABLES } from "../tables.js";
 import { ATTEMPT_OF_JOB, UNANSWERED_COLUMNS, UNANSWERED_IN_RUN, type UnansweredJob } from "../unanswered.js";
-import { Conditions, type Dialect, demandRuns, NOT_IMPORTED } from "./dialect.js";
+import { Conditions, type Dialect, demandRuns, IS_OF_STEP, NOT_IMPORTED } from "./dialect.js";
 import { rowOf, rows, rowsOf, type Value, type Verb } from "./query.js";
 
 export function* readRun(_: Dialect, runId: number): Verb<RunRow | null> {
@@ -110,7 +110,7 @@ export function findJobs(dialect: Dialect, filter: JobFilter): FoundJobs {
     .demand("job.run_id = ?", runId)
     .demandOneOf("job.run_id", runIds, "bigint")
     .demandOneOf("job.status", status, "text")
-    .demand("job.step = ?", filter.step)
+    .demand(IS_OF_STEP, filter.step)
     .demandIf(filter.deadLetter === true, "job.dead_letter");
   if (byRun)
     demandRuns(conditions, filter).demand(

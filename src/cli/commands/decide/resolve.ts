@@ -3,8 +3,7 @@ import type { HoldAction } from "../../../core/model/events.js";
 import type { Client } from "../../../operations/client.js";
 import { throwFirstError } from "../../../operations/jobs/throw-first-error.js";
 import { DEFAULT_REASON } from "../../../operations/operator-words.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
-import { isGlob, isLike } from "../../../report/lookup/named-jobs.js";
+import { isGlob, isMeant } from "../../../report/lookup/named-jobs.js";
 import type { RunReference } from "../../../report/lookup/run-reference.js";
 import { withScope } from "../../declare/job-words.js";
 import type { Given, Present } from "../../declare/presenter.js";
@@ -115,9 +114,7 @@ async function namedJobs(
   const holds = await listHeld(client, reference);
   const found = new Set<number | string>(named);
   for (const glob of names.filter(isGlob)) {
-    const fits = holds.filter(({ step, scope: of }) =>
-      [step, nameOf(step, of)].some((name) => isLike(name, glob)),
-    );
+    const fits = holds.filter((held) => isMeant(held, glob));
     if (fits.length === 0)
       throw new DarumaError("NOT_HELD", `no step like ${glob} is held`, {
         hint: `\`daruma holds ${reference}\` lists what can be resolved.`,

@@ -1,0 +1,23 @@
+import type { Job } from "./run.js";
+
+/** Where a job stands: its step and scope, and of which steps it is one that the file writes as one. */
+export interface StepPlace {
+  readonly step: string;
+  readonly scope: string;
+  /** The name of its job in the batch form, as the file writes it, where that makes several steps; null: it makes none but this. */
+  readonly family: string | null;
+}
+
+/** The step as the file writes it, by which problems, messages, the failure book and statistics count. */
+export function writtenStep({ step, family }: Pick<StepPlace, "step" | "family">): string {
+  return family ?? step;
+}
+
+/** Items of a fan-out and steps of a family: those of one run are looked at as one. */
+export function isOneOfSeveral({ scope, family }: Pick<StepPlace, "scope" | "family">): boolean {
+  return scope !== "root" || family !== null;
+}
+
+export function stepPlace({ step: { definition }, scope }: Job): StepPlace {
+  return { step: definition.id, scope: scope.id, family: definition.family ?? null };
+}
