@@ -12,6 +12,7 @@ export interface Flake {
   readonly cost_ms: number;
   readonly trend: "rising" | "falling" | "steady" | "new";
   readonly last_run: number;
+  readonly last_job: number;
 }
 
 /** Smaller changes of a rate are chance. */
@@ -66,6 +67,7 @@ function flakeOf(rows: readonly BookRow[], middle: number, jobsBefore: number, j
   const before = rows.filter(({ at }) => at < middle).length;
   const after = rows.length - before;
   const jobs = Math.max(rows.length, jobsBefore + jobsAfter);
+  const newest = rows.reduce((last, row) => (row.run_id > last.run_id ? row : last));
   return {
     workflow,
     step,
@@ -74,7 +76,8 @@ function flakeOf(rows: readonly BookRow[], middle: number, jobsBefore: number, j
     rate: rows.length / jobs,
     cost_ms: rows.reduce((sum, { flake_ms }) => sum + (flake_ms ?? 0), 0),
     trend: trendOf(rateOf(before, jobsBefore), rateOf(after, jobsAfter)),
-    last_run: rows.reduce((newest, { run_id }) => Math.max(newest, run_id), 0),
+    last_run: newest.run_id,
+    last_job: newest.job_id,
   };
 }
 

@@ -44,7 +44,7 @@ export interface NoticeFilter {
   readonly after?: Pick<Notice, "at" | "id">;
 }
 
-/** A step of a workflow, in all its runs. */
+/** A step of a workflow as its file writes it, in all its runs. */
 export interface CompletedStep {
   readonly workflow: string;
   readonly step: string;

@@ -98,6 +98,27 @@ describe("what a run tells the failure book", () => {
     ]);
   });
 
+  it("is one failure of the job as the file writes it for all that it makes, met in one run", async () => {
+    const text = `name: sweep
+jobs:
+  - { name: "train_{i}", parameters: { i: "1:3" }, command: x, on_fail: { retry: { max: 1 } } }
+  - { name: alone, command: x }`;
+    const stage = await Stage.begin(
+      text,
+      { train_1: [refused], train_2: [refused, "ok"], train_3: [missing], alone: [refused] },
+      { capacity: 1 },
+    );
+    await stage.rest();
+    const entries = await entriesOf(stage);
+    expect(
+      entries.map(({ step, code, occurrences, runs, rescues }) => [step, code, occurrences, runs, rescues]),
+    ).toEqual([
+      ["train_{i}", "EXIT_7", 3, 1, { retry: { rescued: 1, tried: 0 } }],
+      ["train_{i}", "EXIT_2", 2, 1, {}],
+      ["alone", "EXIT_7", 1, 1, {}],
+    ]);
+  });
+
   it("is nothing where a cancel ended the attempt, whatever exit code it took that with", {
     tags: ["B1"],
   }, async () => {

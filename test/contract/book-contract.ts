@@ -123,6 +123,13 @@ function rowsOfRuns(under: StoreUnderTest): void {
       { workflow: "release", step: "b", jobs: 1 },
     ]);
     expect(await store.countEndedJobs({ workflow: "x", since: 0, until: FAR_FUTURE })).toEqual([]);
+    const ended = { status: "completed", attempt_id: 1, family: "f_{i}" } as const;
+    await putRun(store, { workflow: "x" }, (id) => ({
+      jobs: [jobRow(id, 1, { ...ended, step: "f_1" }), jobRow(id, 2, { ...ended, step: "f_2" })],
+    }));
+    expect(await store.countEndedJobs({ workflow: "x", since: 0, until: FAR_FUTURE })).toEqual([
+      { workflow: "x", step: "f_{i}", jobs: 2 },
+    ]);
   });
 }
 

@@ -191,6 +191,12 @@ export function outboxContract(under: StoreUnderTest): void {
       }));
       expect([await find(AT), await find(AT + 4), await find(AT + 5)]).toEqual([AT + 5, AT + 5, null]);
       expect(await find(AT, "test")).toBeNull();
+      await putRun(store, {}, (runId) => ({
+        ...completed(runId, AT + 95, null),
+        jobs: [jobRow(runId, 1, { step: "test_1", family: "test_{i}", status: "completed", attempt_id: 2 })],
+      }));
+      // Of a family it is any of its jobs.
+      expect([await find(AT, "test_{i}"), await find(AT, "test_1")]).toEqual([AT + 95, null]);
     });
   });
 }

@@ -160,3 +160,32 @@ test("a step that passed by retry alone is flaky, with its share and cost; one t
   expect(items[0]!.cost_ms).toBeGreaterThanOrEqual(0);
   expect((await bench.call("list_flakes", { workflow: "elsewhere" })).items).toEqual([]);
 });
+
+test("jobs that one job of the batch form makes are one row for each of their failures, and one flaky step", async () => {
+  const command = 'test "$DARUMA_ATTEMPT_ID" -gt 1 || { echo "connection {i} reset" >&2; exit 7; }';
+  const { run_id } = await bench.run(`name: family
+jobs:
+  - name: "train_{i}"
+    parameters: { i: "1:3" }
+    command: '${command}'
+    on_fail: { retry: { max: 1, backoff: { delay_ms: 1 } } }`);
+  const [failure, ...others] = await listed("family");
+  expect(others).toEqual([]);
+  expect(failure).toMatchObject({ step: "train_{i}", occurrences: 3, runs: 1, last_run: run_id });
+  expect(failure!.rescues).toEqual([{ by: "retry", rescued: 3, not_rescued: 0 }]);
+  expect(failure!.last_step).toMatch(/^train_[123]$/);
+  const { signature } = failure!;
+  const { occurrences } = await bench.call("get_failure", { signature, step: "train_{i}" });
+  expect(occurrences.map(({ step }) => step).sort()).toEqual(["train_1", "train_2", "train_3"]);
+  const { items } = await bench.call("list_flakes", { workflow: "family" });
+  expect(items).toMatchObject([
+    {
+      step: "train_{i}",
+      flaky: 3,
+      jobs: 3,
+      rate: 1,
+      last_run: run_id,
+      last_step: expect.stringMatching(/^train_/),
+    },
+  ]);
+});

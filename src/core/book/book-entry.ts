@@ -35,6 +35,7 @@ export interface Rescue {
 /** The sum of all rows of one failure of one step. */
 export const BOOK_ENTRY = {
   workflow: text,
+  /** As the file writes it. */
   step: text,
   signature: text,
   code: freeText,

@@ -37,6 +37,7 @@ export const BOOK_ROW = {
   at: time,
   kind: word(["met", "ended"]),
   workflow: text,
+  /** As the file writes it. */
   step: text,
   signature: text,
   job_id: id,

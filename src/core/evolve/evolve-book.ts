@@ -3,6 +3,7 @@ import type { Event, RetriedBy } from "../model/events.js";
 import type { Failure } from "../model/failure.js";
 import { isHandled } from "../model/handled.js";
 import { type Job, jobById, type Run, routedAttempt } from "../model/run.js";
+import { stepPlace, writtenStep } from "../model/written-step.js";
 import { firstChars } from "../text/head-tail.js";
 import { oneLine, plainLines, plainText } from "../text/plain-text.js";
 
@@ -87,7 +88,7 @@ function countFailure(run: Run, job: Job, rung: string, at: number): void {
     return;
   }
   if (isCounted) return replaceAction(open, error, rung);
-  const mark = `${job.step.definition.id} ${error.signature}`;
+  const mark = `${writtenStep(stepPlace(job))} ${error.signature}`;
   const isFirst = !run.book.met.has(mark);
   run.book.met.add(mark);
   addAction(open, job, error, rung);
@@ -181,7 +182,7 @@ function addRow(run: Run, job: Job, signature: string, at: number, rest: RowRest
     n: book.rows,
     at,
     workflow: run.workflow,
-    step: job.step.definition.id,
+    step: writtenStep(stepPlace(job)),
     signature,
     job_id: job.id,
     begun_at: book.begunAt,

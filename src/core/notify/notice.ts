@@ -1,4 +1,5 @@
 import type { NoticeKind } from "../model/definition.js";
+import type { StepPlace } from "../model/written-step.js";
 import type { Labels } from "../text/labels.js";
 import {
   type Fields,
@@ -66,6 +67,8 @@ export interface NoticeFacts {
   /** Null: nobody wants to hear that it works again; else the `when` of that rule. */
   readonly recovery: { readonly when: string | null } | null;
   readonly scope?: string;
+  /** Of the step, where it has one. */
+  readonly family?: string;
   readonly job_id?: number;
   readonly attempt?: number;
   /** The file and labels of the run. */
@@ -104,6 +107,11 @@ export interface NoticeFacts {
   readonly begun_at?: number;
   /** Of a recovery: what it is over with. */
   readonly was?: NoticeKind;
+}
+
+/** Where the step of a notice stands; null: it is about none. */
+export function placeOfNotice({ step, facts }: Pick<Notice, "step" | "facts">): StepPlace | null {
+  return step === null ? null : { step, scope: facts.scope ?? "root", family: facts.family ?? null };
 }
 
 export type NoticeCause = Pick<Notice, "kind" | "thing" | "run_id" | "workflow" | "step" | "signature"> & {

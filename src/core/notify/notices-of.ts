@@ -3,6 +3,7 @@ import { isUndone } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
 import type { Failure } from "../model/failure.js";
 import { type Job, jobById, type Run } from "../model/run.js";
+import { isOneOfSeveral, stepPlace, writtenStep } from "../model/written-step.js";
 import { looksLikeError } from "../text/error-lines.js";
 import { firstChars } from "../text/head-tail.js";
 import { plainLines, plainText } from "../text/plain-text.js";
@@ -149,7 +150,7 @@ function ofJob(run: Run, kind: NoticeKind, job: Job): NoticeCause {
     kind,
     signature === null
       ? ["job", job.id]
-      : stepThing(run.workflow, step, signatureOfFanOut(run, job) ?? signature),
+      : stepThing(run.workflow, writtenStep(stepPlace(job)), signatureOfFirst(run, job) ?? signature),
     {
       ...placeOf(job),
       ...(failure === null ? {} : factsOf(failure)),
@@ -160,12 +161,15 @@ function ofJob(run: Run, kind: NoticeKind, job: Job): NoticeCause {
 }
 
 /**
- * Items of one fan-out step of a run are one thing, whatever they failed of: that of the first which waits. Null: the job is
- * of no item, or none of them waits.
+ * Jobs of a run that its file writes as one step are one thing, whatever they failed of: that of the first which waits.
+ * Null: the job is the only one of its step, or none of them waits.
  */
-function signatureOfFanOut({ held }: Run, { step, scope }: Job): string | null {
-  if (scope.parent === null) return null;
-  for (const other of held) if (other.step === step) return (other.failure ?? other.error)?.signature ?? null;
+function signatureOfFirst({ held }: Run, job: Job): string | null {
+  const place = stepPlace(job);
+  if (!isOneOfSeveral(place)) return null;
+  for (const other of held)
+    if (writtenStep(stepPlace(other)) === writtenStep(place))
+      return (other.failure ?? other.error)?.signature ?? null;
   return null;
 }
 
@@ -174,8 +178,9 @@ export function stepThing(workflow: string, step: string, signature: string): re
   return ["step", workflow, step, signature];
 }
 
-function placeOf({ id, scope, attempt }: Job): NoticeCause["facts"] {
-  return { job_id: id, scope: scope.id, attempt };
+function placeOf({ id, step, scope, attempt }: Job): NoticeCause["facts"] {
+  const { family } = step.definition;
+  return { job_id: id, scope: scope.id, ...(family === undefined ? {} : { family }), attempt };
 }
 
 function factsOf(failure: Failure): NoticeCause["facts"] {

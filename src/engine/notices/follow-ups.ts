@@ -1,6 +1,7 @@
 import type { Breaker } from "../../core/breakers/breaker.js";
+import { isOneOfSeveral, type StepPlace, writtenStep } from "../../core/model/written-step.js";
 import { type Episode, isForgotten, isReminderDue, NOTICES_KEPT_MS } from "../../core/notify/episode.js";
-import type { Notice } from "../../core/notify/notice.js";
+import { type Notice, placeOfNotice } from "../../core/notify/notice.js";
 import { sha256Hex } from "../../core/text/sha256.js";
 import type { WorkerHealth } from "../../core/workers/quarantine.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
@@ -63,7 +64,7 @@ async function forget({ store }: NoticePorts, found: readonly OpenEpisode[], at:
 }
 
 interface Waiting {
-  /** By step and signature; items of a fan-out, which are told once whatever they failed of, by step. */
+  /** By step and signature; those that are several of one step, which are told once whatever they failed of, by step. */
   readonly failures: ReadonlySet<string>;
   readonly jobs: ReadonlySet<number>;
 }
@@ -72,24 +73,20 @@ interface Waiting {
 async function findWaiting({ store }: NoticePorts): Promise<Waiting> {
   const jobs = (await store.listUnanswered(MAX_UNANSWERED)).filter(({ status }) => status !== "failed");
   return {
-    failures: new Set(
-      jobs.filter(({ status }) => status === "held").map((job) => failureMark(job, job.scope)),
-    ),
+    failures: new Set(jobs.filter(({ status }) => status === "held").map((job) => failureMark(job))),
     jobs: new Set(jobs.map(({ id }) => id)),
   };
 }
 
-function failureMark(
-  { workflow, step, signature }: Pick<UnansweredJob, "workflow" | "step" | "signature">,
-  scope = "root",
-): string {
-  return JSON.stringify([workflow, step, scope === "root" ? signature : null]);
+function failureMark(job: StepPlace & Pick<UnansweredJob, "workflow" | "signature">): string {
+  return JSON.stringify([job.workflow, writtenStep(job), isOneOfSeveral(job) ? null : job.signature]);
 }
 
 function waitsFor({ last }: Episode, { failures, jobs }: Waiting): boolean {
-  const { workflow, step, signature, facts } = last;
-  if (workflow !== null && step !== null && signature !== null)
-    return failures.has(failureMark({ workflow, step, signature }, facts.scope));
+  const { workflow, signature, facts } = last;
+  const place = placeOfNotice(last);
+  if (workflow !== null && place !== null && signature !== null)
+    return failures.has(failureMark({ ...place, workflow, signature }));
   return facts.job_id !== undefined && jobs.has(facts.job_id);
 }
 
@@ -98,9 +95,10 @@ async function findRecovery(
   { store, clock }: NoticePorts,
   { last, last_at }: Episode,
 ): Promise<number | null> {
-  const { workflow, step, signature, kind, facts } = last;
-  if (workflow !== null && step !== null && signature !== null)
-    return store.findCompletion({ workflow, step, since: last_at });
+  const { workflow, signature, kind, facts } = last;
+  const place = placeOfNotice(last);
+  if (workflow !== null && place !== null && signature !== null)
+    return store.findCompletion({ workflow, step: writtenStep(place), since: last_at });
   const of = kind === "breaker" ? BREAKERS : kind === "quarantined" ? WORKERS : null;
   if (of === null || facts.name === undefined) return null;
   const { rows } = await store.readShared(of, [facts.name], clock.now());

@@ -1,6 +1,7 @@
 import { bookKey, triageState } from "../../core/book/book-entry.js";
+import { writtenStep } from "../../core/model/written-step.js";
 import { DELIVERY_MS, takeNotice } from "../../core/notify/episode.js";
-import { type Notice, noticeVariable } from "../../core/notify/notice.js";
+import { type Notice, noticeVariable, placeOfNotice } from "../../core/notify/notice.js";
 import type { NoticeChange } from "../../store/outbox-rows.js";
 import { episodeName, openEpisodes } from "./episode-rows.js";
 import type { NoticePorts } from "./notice-ports.js";
@@ -87,9 +88,13 @@ async function drop(
 
 /** Those whose failures people have muted in the failure book. */
 async function findMuted({ store, clock }: NoticePorts, notices: readonly Notice[]): Promise<Set<string>> {
-  const keys = notices.flatMap(({ id, workflow, step, signature }) =>
-    workflow === null || step === null || signature === null ? [] : [{ id, workflow, step, signature }],
-  );
+  const keys = notices.flatMap((notice) => {
+    const { id, workflow, signature } = notice;
+    const place = placeOfNotice(notice);
+    return workflow === null || place === null || signature === null
+      ? []
+      : [{ id, workflow, step: writtenStep(place), signature }];
+  });
   if (keys.length === 0) return new Set();
   const distinct = [...new Map(keys.map(({ id: _, ...key }) => [bookKey(key), key])).values()];
   const entries = await store.readEntries(distinct);

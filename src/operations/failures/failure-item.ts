@@ -3,6 +3,7 @@ import { type BookEntry, TRIAGE_STATES, triageState } from "../../core/book/book
 import { DarumaError } from "../../core/errors/errors.js";
 import { SIGNATURE_VERSION } from "../../core/failure/signature.js";
 import { iso } from "../../core/text/iso-time.js";
+import { nameOf } from "../../report/lookup/job-name.js";
 import { rescueText } from "../../report/words/book-words.js";
 import type { Store } from "../../store/store.js";
 
@@ -13,7 +14,9 @@ const rescue = z.object({ by: z.string(), rescued: z.number(), not_rescued: z.nu
 export const failureItem = z.object({
   signature: z.string(),
   workflow: z.string(),
-  step: z.string(),
+  step: z
+    .string()
+    .describe("As its file writes it: of a job with parameters in the batch form, the name with them."),
   state: failureState,
   code: z.string(),
   class: z.string(),
@@ -24,6 +27,7 @@ export const failureItem = z.object({
   runs: z.number(),
   last_run: z.number(),
   last_job: z.number(),
+  last_step: z.string().nullable().describe("The name of `last_job` in its run; null: the run was pruned."),
   completed_since: z.number().nullable(),
   rescued_by: z.string(),
   rescues: z.array(rescue),
@@ -57,17 +61,30 @@ export function signaturePrefix(given: string): string {
 
 /** Entries as doors show them. */
 export async function toItems(
-  store: Pick<Store, "listRuns">,
+  store: Pick<Store, "listRuns" | "readJob">,
   entries: readonly BookEntry[],
   now: number,
 ): Promise<FailureItem[]> {
   const newest = new Map<string, { readonly id: number; readonly at: number } | null>();
   for (const { workflow } of entries)
     if (!newest.has(workflow)) newest.set(workflow, await newestCompleted(store, workflow));
-  return entries.map((entry) => {
-    const completed = newest.get(entry.workflow) ?? null;
-    return toItem(entry, completed !== null && completed.at > entry.last_seen ? completed.id : null, now);
-  });
+  return Promise.all(
+    entries.map(async (entry) => {
+      const completed = newest.get(entry.workflow) ?? null;
+      const since = completed !== null && completed.at > entry.last_seen ? completed.id : null;
+      return toItem(
+        entry,
+        { completedSince: since, lastStep: await storedJobName(store, entry.last_job) },
+        now,
+      );
+    }),
+  );
+}
+
+/** Null: its run is gone. */
+export async function storedJobName(store: Pick<Store, "readJob">, id: number): Promise<string | null> {
+  const job = await store.readJob(id);
+  return job === null ? null : nameOf(job.step, job.scope);
 }
 
 async function newestCompleted(store: Pick<Store, "listRuns">, workflow: string) {
@@ -75,7 +92,12 @@ async function newestCompleted(store: Pick<Store, "listRuns">, workflow: string)
   return run === undefined || run.finished_at === null ? null : { id: run.id, at: run.finished_at };
 }
 
-function toItem(entry: BookEntry, completedSince: number | null, now: number): FailureItem {
+interface Beside {
+  readonly completedSince: number | null;
+  readonly lastStep: string | null;
+}
+
+function toItem(entry: BookEntry, { completedSince, lastStep }: Beside, now: number): FailureItem {
   const rescues = Object.entries(entry.rescues)
     .map(([by, { rescued, tried }]) => ({ by, rescued, not_rescued: tried }))
     .sort((a, b) => b.rescued - a.rescued || b.not_rescued - a.not_rescued || (a.by < b.by ? -1 : 1));
@@ -85,7 +107,7 @@ function toItem(entry: BookEntry, completedSince: number | null, now: number): F
     ...{ signature, workflow, step, state: triageState(entry, now), code, class: failureClass, sample },
     first_seen: iso(entry.first_seen),
     last_seen: iso(entry.last_seen),
-    ...{ occurrences, runs, last_run, last_job, completed_since: completedSince },
+    ...{ occurrences, runs, last_run, last_job, last_step: lastStep, completed_since: completedSince },
     rescued_by: rescueText(rescues),
     ...{ rescues, note, link, owner },
     muted_until: isoOrNull(entry.muted_until),

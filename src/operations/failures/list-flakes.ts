@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Flake, findFlakes } from "../../report/flakes.js";
 import { operation } from "../operation.js";
 import { limit, name } from "../schemas.js";
+import { storedJobName } from "./failure-item.js";
 import { moment, momentBefore } from "./moment.js";
 
 export const listFlakes = operation({
@@ -30,6 +31,8 @@ export const listFlakes = operation({
         cost_ms: z.number(),
         trend: z.enum(["rising", "falling", "steady", "new"]),
         last_run: z.number(),
+        last_job: z.number(),
+        last_step: z.string().nullable(),
       }),
     ),
   }),
@@ -50,6 +53,9 @@ export const listFlakes = operation({
       until: at,
       ...(workflow === undefined ? {} : { workflow }),
     });
-    return { since: new Date(from).toISOString(), items: flakes.slice(0, most) };
+    const items = flakes
+      .slice(0, most)
+      .map(async (flake) => ({ ...flake, last_step: await storedJobName(store, flake.last_job) }));
+    return { since: new Date(from).toISOString(), items: await Promise.all(items) };
   },
 });

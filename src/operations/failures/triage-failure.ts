@@ -33,6 +33,7 @@ const occurrence = z.object({
   job_id: z.number(),
   workflow: z.string(),
   step: z.string(),
+  scope: z.string(),
   attempt: z.number(),
   at: z.string(),
   rung: z.string(),
@@ -70,11 +71,13 @@ export const getFailure = operation({
     });
     return {
       items: await toItems(store, entries, now()),
-      occurrences: rows.map((row) => ({
-        ...{ run_id: row.run_id, job_id: row.job_id, workflow: row.workflow, step: row.step },
-        ...{ attempt: row.attempt, at: iso(row.at), rung: row.action ?? "" },
-        sample: row.sample,
-      })),
+      occurrences: await Promise.all(
+        rows.map(async ({ run_id, job_id, workflow: of, attempt, at, action, sample, ...row }) => {
+          const job = await store.readJob(job_id);
+          const place = { step: job?.step ?? row.step, scope: job?.scope ?? "root" };
+          return { run_id, job_id, workflow: of, ...place, attempt, at: iso(at), rung: action ?? "", sample };
+        }),
+      ),
     };
   },
 });

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { bookKey } from "../../core/book/book-entry.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
 import type { JobRow } from "../../core/model/rows.js";
+import { writtenStep } from "../../core/model/written-step.js";
 import { loadRun } from "../../engine/load-run.js";
 import { findJob } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
@@ -232,7 +234,7 @@ async function setAside(
 ): Promise<Answer> {
   const done = new Set<string>();
   const results: Result[] = [];
-  for (const { id: job_id, run_id, step: name, scope, status, error } of jobs) {
+  for (const { id: job_id, run_id, step: name, family, scope, status, error } of jobs) {
     const place = { job_id, run_id, step: name, scope };
     const { workflow } = await requireRun(context.store, run_id);
     const signature = error?.signature;
@@ -241,10 +243,11 @@ async function setAside(
       results.push({ ...place, ok: false, error: { code: "NOT_RETRYABLE", message } });
       continue;
     }
-    const failure = JSON.stringify([workflow, name, signature]);
+    const step = writtenStep({ step: name, family });
+    const failure = bookKey({ workflow, step, signature });
     if (!isTrial && !done.has(failure)) {
       const note = why === DEFAULT_REASON ? {} : { note: why };
-      await triageFailure.handler(context, { action: "resolve", signature, workflow, step: name, ...note });
+      await triageFailure.handler(context, { action: "resolve", signature, workflow, step, ...note });
     }
     done.add(failure);
     results.push({ ...place, ok: true, error: null });

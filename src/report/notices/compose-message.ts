@@ -102,6 +102,7 @@ const NOTHING_TO_DO: ReadonlySet<Notice["kind"]> = new Set(["recovered", "deadli
 function dataOf(notice: Notice, link: string | null): { [field: string]: Json } {
   const { id, kind, channel, run_id, workflow, step, signature, told, facts } = notice;
   const {
+    family = null,
     scope = null,
     job_id = null,
     attempt = null,
@@ -112,7 +113,7 @@ function dataOf(notice: Notice, link: string | null): { [field: string]: Json } 
   } = facts;
   const failure = { code, class: facts.class ?? null, message, lines: [...lines] };
   return {
-    ...{ id, kind, channel, workflow, run_id, step, scope, job_id, attempt, signature },
+    ...{ id, kind, channel, workflow, run_id, step, family, scope, job_id, attempt, signature },
     ...{ failure: code === null ? null : failure, tried: tried.map((each) => ({ ...each })) },
     ...{
       told_as: told?.as ?? null,

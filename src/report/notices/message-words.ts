@@ -44,7 +44,7 @@ function plainSubject({ kind, workflow, step, run_id, facts }: Notice): string {
 }
 
 function recoveredSubject({ workflow, step, facts }: Pick<Notice, "workflow" | "step" | "facts">): string {
-  if (step !== null) return `${workflow}: ${step} works again`;
+  if (step !== null) return `${workflow}: ${facts.family ?? step} works again`;
   return facts.was === "quarantined"
     ? `Worker ${facts.name} works again`
     : `Breaker ${facts.name} is closed again`;
@@ -87,7 +87,7 @@ function recoveredText({ workflow, step, facts, told }: Notice): string {
   const times =
     told === null ? "" : told.count === 1 ? " It had failed once." : ` It had failed ${told.count} times.`;
   if (step !== null)
-    return `Step ${step} of ${workflow} has completed again, and nothing of this failure waits any more.${times}`;
+    return `Step ${facts.family ?? step} of ${workflow} has completed again, and nothing of this failure waits any more.${times}`;
   return facts.was === "quarantined"
     ? `Worker ${facts.name} gets attempts again.`
     : `Breaker ${facts.name} is closed: the steps that waited for it go on.`;

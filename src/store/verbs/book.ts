@@ -11,7 +11,7 @@ import {
 } from "../book-rows.js";
 import { DUTY_LEASE } from "../duties.js";
 import { TABLES } from "../tables.js";
-import { Conditions, type Dialect, NOT_IMPORTED } from "./dialect.js";
+import { Conditions, type Dialect, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.js";
 import { put, row, rows, rowsOf, type Verb } from "./query.js";
 
 const NEWEST_ENTRY_FIRST = "ORDER BY last_seen DESC, workflow DESC, step DESC, signature DESC";
@@ -99,8 +99,8 @@ export function* countEndedJobs(
     .demandIf(true, NOT_IMPORTED)
     .demandIf(true, "job.status IN ('completed', 'failed') AND job.attempt_id > 0");
   const found = yield* rows<EndedJobs>(
-    `SELECT run.workflow, job.step, count(*) AS jobs FROM run ${dialect.join} job ON job.run_id = run.id ${where}
-     GROUP BY run.workflow, job.step`,
+    `SELECT run.workflow, ${WRITTEN_STEP} AS step, count(*) AS jobs FROM run ${dialect.join} job ON job.run_id = run.id ${where}
+     GROUP BY run.workflow, ${WRITTEN_STEP}`,
     ...values,
   );
   return [...found];

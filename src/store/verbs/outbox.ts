@@ -2,7 +2,7 @@ import type { Notice } from "../../core/notify/notice.js";
 import type { BesideNotices, CompletedStep, NoticeChange, NoticeFilter } from "../outbox-rows.js";
 import { toStorableText } from "../storable-text.js";
 import { TABLES } from "../tables.js";
-import { Conditions, type Dialect, NOT_IMPORTED } from "./dialect.js";
+import { Conditions, type Dialect, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.js";
 import { instant, put, row, rows, rowsOf, type Verb } from "./query.js";
 
 export function* listNotices(
@@ -38,7 +38,7 @@ export function* findCompletion(
 ): Verb<number | null> {
   const found = yield* row<{ begun_at: number | null }>(
     `SELECT max(attempt.started_at) AS begun_at FROM run
-     ${join} job ON job.run_id = run.id AND job.step = $1 AND job.status = 'completed'
+     ${join} job ON job.run_id = run.id AND ${WRITTEN_STEP} = $1 AND job.status = 'completed'
      ${join} attempt ON attempt.run_id = run.id AND attempt.job_id = job.id AND attempt.attempt = job.attempt_id
        AND attempt.status = 'succeeded' AND attempt.started_at > $2
      WHERE run.workflow = $3 AND (run.finished_at IS NULL OR run.finished_at > $2) AND ${NOT_IMPORTED}`,

@@ -1,7 +1,9 @@
 import { shortSignature } from "../../../core/failure/short-signature.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
+import { nameOf } from "../../../report/lookup/job-name.js";
 import { actionText, isRemedy } from "../../../report/words/book-words.js";
+import { shellWord } from "../../../report/words/shell-word.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
@@ -97,7 +99,7 @@ function occurrenceLines(occurrences: readonly Occurrence[], width: number): str
   const rows = occurrences.map((each) => [
     clockTime(each.at),
     String(each.run_id),
-    oneLine(each.step),
+    oneLine(nameOf(each.step, each.scope)),
     String(each.attempt),
     each.rung,
     oneLine(each.sample),
@@ -109,7 +111,9 @@ function nextLines(item: Failure, last: Occurrence | undefined, type: CommandLin
   const signature = shortSignature(item.signature);
   return [
     "",
-    ...(last === undefined ? [] : [`why:      ${type(`explain ${last.run_id} ${last.step}`)}`]),
+    ...(last === undefined
+      ? []
+      : [`why:      ${type(`explain ${last.run_id} ${shellWord(nameOf(last.step, last.scope))}`)}`]),
     `known:    ${type(`failures note ${signature} --note "..."`)}`,
     `resolved: ${type(`failures resolve ${signature}`)}`,
   ];

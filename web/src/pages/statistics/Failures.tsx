@@ -43,8 +43,8 @@ export function Failures({ since, workflow }: Asked): ReactNode {
               name: "What",
               look: "wide cut",
               title: ({ sample }) => sample,
-              cell: ({ last_run, step, sample, code }) => (
-                <a href={addressOf(["runs", last_run, step])}>{brokeOf(sample, step, code)}</a>
+              cell: ({ last_run, last_step, step, sample, code }) => (
+                <a href={addressOf(["runs", last_run, last_step ?? step])}>{brokeOf(sample, step, code)}</a>
               ),
             },
             {
@@ -100,9 +100,9 @@ export function Flakes({ since, workflow }: Asked): ReactNode {
               name: "Step",
               look: "wide cut",
               title: ({ step, workflow: of }) => `${step} in ${of}`,
-              cell: ({ step, workflow: of, last_run }) => (
+              cell: ({ step, workflow: of, last_run, last_step }) => (
                 <>
-                  <a className="mono-s" href={addressOf(["runs", last_run, step])}>
+                  <a className="mono-s" href={addressOf(["runs", last_run, last_step ?? step])}>
                     {step}
                   </a>{" "}
                   <span className="dim small">{of}</span>
