@@ -1,6 +1,7 @@
 import type { JobStatus } from "../core/model/rows.js";
 import { isSettled, type Job, type Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
+import { isOneOfSeveral, stepPlace, writtenStep } from "../core/model/written-step.js";
 import { failingLines } from "../core/notify/notices-of.js";
 import { counted } from "../core/text/amount-text.js";
 import { iso } from "../core/text/iso-time.js";
@@ -62,8 +63,10 @@ export function explainTold(
   const wanted = step === undefined ? null : jobsNamed(run, step);
   const told =
     wanted === null
-      ? stories.filter(({ failures, steered }) => failures > 0 || steered)
-      : wanted.flatMap((job) => storyOf(job) ?? []).sort((first, second) => first.place - second.place);
+      ? stories.filter(isEventful)
+      : wanted
+          .flatMap((job) => storyOf(job) ?? [])
+          .sort((a, b) => Number(isEventful(b)) - Number(isEventful(a)) || a.place - b.place);
   const lines = [
     overview(run, stories, options) + (told.length === 0 ? errorText(run) : ""),
     ...(step === undefined ? runSentences(run, runEvents) : []),
@@ -74,12 +77,18 @@ export function explainTold(
   return { run, lines, asked: wanted ?? [], hasMore };
 }
 
+function isEventful({ failures, steered }: JobStory): boolean {
+  return failures > 0 || steered;
+}
+
 /** Empty: the step is one of a fan-out that was not opened. */
 function jobsNamed(run: Run, step: string): Job[] {
   const meant = run.graph.byId.get(step);
   const isNamed = (job: Job): boolean => job.scope.open && (meant === undefined || job.step === meant);
   const jobs = run.jobs.filter(isNamed).map(named);
   if (meant !== undefined && jobs.length === 0) return [];
+  const ofFamily = jobs.filter(({ job }) => job.step.definition.family === step);
+  if (ofFamily.length > 0) return ofFamily.map(({ job }) => job);
   const reference: JobReference = { runId: run.id, name: step };
   return matchJobs(jobs, reference).map(({ job }) => job);
 }
@@ -124,7 +133,7 @@ function standing(run: Run, interrupted: boolean): string {
 
 /** What happened, in a screenful: jobs to which the same happened are told once. */
 function outlines(run: Run, told: readonly JobStory[]): string[] {
-  const groups = [...groupBy(told, (story) => fanOutOf(story) ?? likeness(story)).values()];
+  const groups = [...groupBy(told, (story) => severalOf(story) ?? likeness(story)).values()];
   const more = groups.slice(MAX_GROUPS).flat();
   return [
     ...groups.slice(0, MAX_GROUPS).flatMap((group) => outline(run, group)),
@@ -134,10 +143,15 @@ function outlines(run: Run, told: readonly JobStory[]): string[] {
   ];
 }
 
-/** Equal for the items of one fan-out step that failed and ended the same way, whatever they failed of; null: it is of none. */
-function fanOutOf({ job, lastError }: JobStory): string | null {
-  const isItem = job.scope.parent !== null && lastError !== null;
-  return isItem ? JSON.stringify([job.step.definition.id, job.status]) : null;
+/**
+ * Equal for jobs that the file writes as one step and that failed and ended the same way, whatever they failed of; null: it
+ * is the only one of its step.
+ */
+function severalOf({ job, lastError }: JobStory): string | null {
+  const place = stepPlace(job);
+  return isOneOfSeveral(place) && lastError !== null
+    ? JSON.stringify([writtenStep(place), job.status])
+    : null;
 }
 
 /** Equal for jobs of which one is an example of all: by the signature of what they failed of, else by what is told of them. */
@@ -181,7 +195,7 @@ function factsOf(run: Run, group: readonly JobStory[]): string[] {
 function heading(group: readonly JobStory[]): string {
   const { job } = group[0]!;
   if (group.length === 1) return title(job);
-  if (fanOutOf(group[0]!) !== null) {
+  if (severalOf(group[0]!) !== null) {
     const names = listNames(group, (each) => itemName(each.job));
     return `${manyOf(group)} alike: ${names}. For example ${jobName(job)}:`;
   }
@@ -191,15 +205,16 @@ function heading(group: readonly JobStory[]): string {
 
 function manyOf(group: readonly JobStory[]): string {
   const { job } = group[0]!;
-  return `${group.length} items of ${job.step.definition.id} ${endOf(job)}`;
+  return `${group.length} items of ${writtenStep(stepPlace(job))} ${endOf(job)}`;
 }
 
 function endOf({ status }: Job): string {
   return ALIKE[status] ?? `are ${status}`;
 }
 
-/** `img-0197.jpg`: what the item is. */
-function itemName({ scope }: Job): string {
+/** `img-0197.jpg`: what the item is. A step of a family has its parameters in its name. */
+function itemName({ step: { definition }, scope }: Job): string {
+  if (scope.parent === null) return definition.id;
   const names: string[] = [];
   for (let each = scope; each.parent !== null; each = each.parent) names.unshift(each.item?.name ?? each.id);
   return names.join(" / ");

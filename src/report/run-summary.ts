@@ -31,9 +31,12 @@ export type DeadLetter = Pick<JobReport, "id" | "step" | "scope">;
 export interface FailedStep {
   readonly job_id: number;
   readonly step: string;
+  readonly family: string | null;
   readonly scope: string;
   readonly code: string;
   readonly message: string;
+  /** Equal for those that failed alike; null: nothing says of what it failed. */
+  readonly signature: string | null;
   readonly attempt: number;
   /** Null: it failed without an attempt, or the attempt printed nothing there. */
   readonly stdout_tail: string | null;
@@ -165,10 +168,12 @@ function failedStep(job: JobReport, file: (stream: "stdout" | "stderr") => strin
   return {
     job_id: job.id,
     step: job.step,
+    family: job.family,
     scope: job.scope,
     attempt: job.attempts,
     code: job.error?.code ?? "UNKNOWN",
     message: job.error?.message ?? "failed",
+    signature: job.error?.signature ?? null,
     stdout_tail: out.trim() === "" ? null : out,
     stderr_tail: err.trim() === "" ? null : err,
     stdout_file: hasRun ? file("stdout") : null,

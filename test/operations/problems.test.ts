@@ -257,6 +257,63 @@ describe("items of a fan-out step", () => {
   });
 });
 
+describe("jobs that one job of the batch form makes", () => {
+  /** 1 and 3 fail alike unless the flag is there, 2 fails otherwise. */
+  const SWEEP = (name: string, more = "", numbers = "1:4") => `name: ${name}
+${more}
+jobs:
+  - name: "train_{i}"
+    parameters: { i: "${numbers}" }
+    command: |
+      test -e ${flagOf(name)} && exit 0
+      case {i} in
+        2) echo "no space" >&2; exit 4;;
+        1|3) echo "loss is NaN in step {i}" >&2; exit 1;;
+      esac
+  - { name: score, command: "echo loss is NaN in step 7 >&2; test -e ${flagOf(name)}" }
+`;
+
+  test("are one problem with its kinds, called by their names, and are decided at once", async () => {
+    const held = await run(SWEEP("sweep"));
+    const [family, other, ...more] = (await problems("sweep")).sort((a, b) => b.jobs - a.jobs);
+    expect(more).toEqual([]);
+    expect(other).toMatchObject({ step: "score", jobs: 1, items: [{ step: "score", item: null }] });
+    expect(family).toMatchObject({ kind: "hold", step: "train_{i}", runs: 1, jobs: 3, signature: null });
+    expect(family!.title).toBe("3 items failed in 2 ways");
+    expect(family!.kinds.map(({ code, jobs }) => [code, jobs])).toEqual([
+      ["EXIT_1", 2],
+      ["EXIT_4", 1],
+    ]);
+    expect(family!.items.map(({ step, item }) => [step, item]).sort()).toEqual(
+      ["train_1", "train_2", "train_3"].map((name) => [name, name]),
+    );
+    writeFileSync(flagOf("sweep"), "");
+    const jobs = family!.items.map(({ job_id }) => job_id);
+    await bench.call("decide_problems", { jobs, action: "retry", reason: "more memory" });
+    await expect.poll(async () => (await problems("sweep")).map(({ step }) => step)).toEqual(["score"]);
+    await bench.call("decide_problems", { jobs: [other!.items[0]!.job_id], action: "retry" });
+    await until(held, "completed");
+  });
+
+  test("leave each by itself when a later run has passed its step, and all at once when they are set aside", async () => {
+    await run(SWEEP("passing", "unhandled: fail"));
+    writeFileSync(flagOf("passing"), "");
+    await run(SWEEP("passing", "unhandled: fail", "3:4"));
+    rmSync(flagOf("passing"));
+    const [problem, ...others] = await problems("passing");
+    expect(others).toEqual([]);
+    expect(problem!.items.map(({ item }) => item).sort()).toEqual(["train_1", "train_2"]);
+    await run(SWEEP("passing", "unhandled: fail"));
+    const [both] = (await problems("passing")).filter(({ step }) => step === "train_{i}");
+    expect(both).toMatchObject({ jobs: 5, runs: 2 });
+    const alike = both!.items.filter(({ signature }) => signature === both!.kinds[0]!.signature);
+    expect(alike).toHaveLength(3);
+    await bench.call("decide_problems", { jobs: [alike[0]!.job_id], action: "set_aside" });
+    const left = (await problems("passing")).filter(({ step }) => step === "train_{i}");
+    expect(left.flatMap(({ items }) => items.map(({ item }) => item))).toEqual(["train_2", "train_2"]);
+  });
+});
+
 describe("decide_problems", () => {
   test("tells first what it will do, then does it for all, once however often it is sent", async () => {
     const runs = await hold("decided", 3);

@@ -18,7 +18,7 @@ export interface FailureLook {
 
 /** Each failure once, with the last lines of its step; steps that failed alike together. */
 export function failedStepLines(failures: readonly FailedStep[], look: FailureLook): string[] {
-  const groups = alike(failures);
+  const groups = alike(failures, ({ signature, code, message }) => signature ?? `${code} ${message}`);
   const others = groups.slice(MAX_TOLD_IN_FULL).flat();
   const named = ({ step, scope, code }: FailedStep): string => `${nameOf(step, scope)} (${code})`;
   return [
@@ -27,11 +27,13 @@ export function failedStepLines(failures: readonly FailedStep[], look: FailureLo
   ];
 }
 
-function alike(failures: readonly FailedStep[]): FailedStep[][] {
-  const groups = new Map<string, FailedStep[]>();
-  for (const failed of failures) {
-    const key = `${failed.code} ${failed.message}`;
-    groups.set(key, [...(groups.get(key) ?? []), failed]);
+/** In the order of the first of each. */
+export function alike<T>(items: readonly T[], likeness: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(likeness(item));
+    if (group === undefined) groups.set(likeness(item), [item]);
+    else group.push(item);
   }
   return [...groups.values()];
 }

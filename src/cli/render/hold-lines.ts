@@ -1,11 +1,12 @@
+import { isOneOfSeveral, writtenStep } from "../../core/model/written-step.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { WaitingJob } from "../../report/holds.js";
-import { nameOf } from "../../report/lookup/job-name.js";
+import { listNames, nameOf } from "../../report/lookup/job-name.js";
 import { thenText } from "../../report/words/expiry-text.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import type { CommandLine } from "../declare/command-words.js";
 import { clockTime } from "./clock-time.js";
-import { besideLines, lastLines } from "./failed-steps.js";
+import { alike, besideLines, lastLines } from "./failed-steps.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -31,7 +32,7 @@ export function holdLines(waiting: readonly WaitingJob[], look: HoldLook): strin
     return [
       ...(index === 0 ? [] : [""]),
       ...ofRun.flatMap((each) => (each.kind === "question" ? oneQuestion(each, look) : [])),
-      ...holds.flatMap((each) => oneHold(each, look)),
+      ...alike(holds, likeness).flatMap((group) => heldAlike(group, look)),
       ...resolveLines(holds, look),
     ];
   });
@@ -78,8 +79,17 @@ function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): stri
   ];
 }
 
-function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {
-  const { run_id, id, step, scope, error, attempts, expiry } = hold;
+/** Equal for those that the file writes as one step and that failed alike. */
+function likeness(hold: WaitingJob): string {
+  return isOneOfSeveral(hold)
+    ? JSON.stringify([writtenStep(hold), hold.dead_letter, hold.error?.signature ?? null])
+    : String(hold.id);
+}
+
+function heldAlike(group: readonly WaitingJob[], { paint }: HoldLook): string[] {
+  const [hold, ...others] = group as readonly [WaitingJob, ...WaitingJob[]];
+  const { run_id, id, step, scope, error, attempts } = hold;
+  const [expiry = null] = group.flatMap((each) => each.expiry ?? []).sort((a, b) => (a.at < b.at ? -1 : 1));
   const printed = lastLines(error?.stderr_tail ?? "", MAX_STDERR_LINES);
   const why =
     error === null ? "failed" : `${besideLines(error.message, printed)} (${error.code}, ${error.class})`;
@@ -87,6 +97,11 @@ function oneHold(hold: WaitingJob, { paint }: HoldLook): string[] {
   const tries = `after ${attempts} attempt${attempts === 1 ? "" : "s"}${dead}`;
   return [
     `${paint("yellow", nameOf(step, scope))} (run ${run_id}, job ${id}) is held ${tries}: ${why}`,
+    ...(others.length === 0
+      ? []
+      : [
+          `${INDENT}so ${others.length === 1 ? "is" : "are"} ${listNames(others, (each) => nameOf(each.step, each.scope))}`,
+        ]),
     ...printed.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
     ...(expiry === null ? [] : [`${INDENT}decide by ${clockTime(expiry.at)} UTC, then ${thenText(expiry)}`]),
   ];

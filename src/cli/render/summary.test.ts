@@ -130,6 +130,8 @@ describe("the summary", () => {
     const failure = {
       job_id: 30_000_001,
       step: "build",
+      family: null,
+      signature: null,
       scope: "root",
       code: "EXIT_1",
       message: "exit code 1",
@@ -168,7 +170,8 @@ describe("the summary", () => {
 
   describe("tells each failure once", () => {
     const failed = (step: string, more: Partial<FailedStep> = {}): FailedStep => ({
-      ...{ job_id: 30_000_001, step, scope: "root", code: "EXIT_1", message: "exit code 1", attempt: 1 },
+      ...{ job_id: 30_000_001, step, family: null, scope: "root", attempt: 1 },
+      ...{ code: "EXIT_1", message: "exit code 1", signature: null },
       ...{ stdout_tail: null, stderr_tail: null, stdout_file: `/x/${step}.o`, stderr_file: `/x/${step}.e` },
       ...more,
     });
@@ -220,6 +223,8 @@ describe("the summary", () => {
     const failure = {
       job_id: 30_000_001,
       step: "v",
+      family: null,
+      signature: null,
       scope: "root/l[1]",
       code: "EXIT_1",
       message: "m",

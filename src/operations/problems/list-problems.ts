@@ -15,7 +15,12 @@ const item = z.object({
   run_id: z.number(),
   step: z.string(),
   scope: z.string(),
-  item: z.string().nullable().describe("What the item of its fan-out is called; null: it is of none."),
+  item: z
+    .string()
+    .nullable()
+    .describe(
+      "What the item of its fan-out, or the job of its family in the batch form, is called; null: it is of none.",
+    ),
   signature: z.string().nullable(),
   attempts: z.number(),
   since: z.string(),
@@ -33,7 +38,9 @@ const problem = z.object({
   id: z.string(),
   kind: z.enum(PROBLEM_KINDS),
   workflow: z.string(),
-  step: z.string(),
+  step: z
+    .string()
+    .describe("As its file writes it: of a job with parameters in the batch form, the name with them."),
   signature: z.string().nullable().describe("Null: there are several, in `kinds`, or none."),
   status: jobStatus.describe("Of the newest job."),
   title: z.string().describe("What broke, or what is asked."),
@@ -66,7 +73,9 @@ const problem = z.object({
         jobs: z.number(),
       }),
     )
-    .describe("Of what its jobs failed, the most frequent first: items of one fan-out step are one problem."),
+    .describe(
+      "Of what its jobs failed, the most frequent first: items of one fan-out step, or of one job with parameters, are one problem.",
+    ),
   ladder_differs: z
     .object({ runs: z.number(), of: z.number() })
     .nullable()
@@ -102,7 +111,7 @@ export const listProblems = operation({
   name: "list_problems",
   summary: "list what needs a person, once for all runs with the same cause",
   description:
-    "Lists problems of all runs: holds, dead letters, open questions, and failures that ended a run. Runs of a workflow that failed alike at a step are one problem, and so are the items of a fan-out step of a run; what blocks most comes first. Decide with decide_problems.",
+    "Lists problems of all runs: holds, dead letters, open questions, and failures that ended a run. Runs of a workflow that failed alike at a step are one problem, and so are, in one run, the items of a fan-out step and the jobs that one job with parameters makes; what blocks most comes first. Decide with decide_problems.",
   details:
     "`blocks` times `runs` is the order. A failed problem leaves the list when somebody sets it aside, or when a later run of the workflow passes the step. `counts` is of all problems, by kind, whatever is listed.",
   role: "viewer",

@@ -124,6 +124,8 @@ const runDetails = z.object({
     counts: z.array(z.string()),
     failures: z.array(
       failureShape.extend({
+        family: z.string().nullable(),
+        signature: z.string().nullable().describe("The same for steps that failed alike."),
         attempt: z.number(),
         stdout_tail: z.string().nullable(),
         stderr_tail: z.string().nullable(),

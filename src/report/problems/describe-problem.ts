@@ -43,7 +43,7 @@ export interface Problem {
   readonly attempts: number;
   readonly tried: string;
   readonly ladder: readonly RungMark[];
-  /** Of what the items of a fan-out step failed, the most frequent first; one where all failed alike. */
+  /** Of what its jobs failed, the most frequent first; one where all failed alike. */
   readonly kinds: readonly KindOfFailure[];
   /** Null: it was not looked at. */
   readonly ladder_differs: { readonly runs: number; readonly of: number } | null;
@@ -65,7 +65,7 @@ export interface ProblemItem {
   readonly run_id: number;
   readonly step: string;
   readonly scope: string;
-  /** What the item of its fan-out is called; null: it is of none. */
+  /** What the item of its fan-out, or the step of its family, is called; null: it is of none. */
   readonly item: string | null;
   readonly signature: string | null;
   readonly attempts: number;
@@ -95,7 +95,7 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
   const climbs = kind === "question" ? NO_CLIMBS : await climbsOf(store, newest);
   const ladder = marksOf(RUNGS, climbs.considered);
   const times = jobs.map(({ at }) => at);
-  const failed = error === null ? "Held" : titleOf(error, step);
+  const failed = error === null ? "Held" : titleOf(error, newest.step);
   const kinds = await kindsOf(store, group);
   const [most] = kinds;
   const isMixed = kinds.length > 1;
@@ -127,17 +127,18 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
     items: await Promise.all(
       told.map(async (each) => ({
         ...(await describeItem(store, each, extent.whole)),
-        item: await names.nameOf(each.run_id, each.scope),
+        item: each.family === null ? await names.nameOf(each.run_id, each.scope) : each.step,
       })),
     ),
   };
 }
 
-async function kindsOf(store: Store, { kind, step, causes }: ProblemGroup): Promise<KindOfFailure[]> {
+async function kindsOf(store: Store, { kind, causes }: ProblemGroup): Promise<KindOfFailure[]> {
   if (kind === "question") return [];
   return Promise.all(
     causes.slice(0, MAX_KINDS).map(async ({ signature, jobs }) => {
-      const error = (await store.readJob(jobs[0]!.id))?.error ?? null;
+      const { id, step } = jobs[0]!;
+      const error = (await store.readJob(id))?.error ?? null;
       const { code = null, class: failureClass = null } = error ?? {};
       const title = error === null ? "Held" : titleOf(error, step);
       return { signature, code, class: failureClass, title, runs: runsIn({ jobs }), jobs: jobs.length };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isOneOfSeveral, writtenStep } from "../../core/model/written-step.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 
 export const PROBLEM_KINDS = ["hold", "dead_letter", "question", "failed"] as const;
@@ -12,12 +13,13 @@ export interface Cause {
   readonly jobs: readonly UnansweredJob[];
 }
 
-/** What somebody decides at once: one cause, or all causes of which the items of one fan-out step of a run have failed. */
+/** What somebody decides at once: one cause, or all causes of which jobs of a run failed that the file writes as one step. */
 export interface ProblemGroup {
   /** That of one of its causes; all of theirs lead to it. */
   readonly id: string;
   readonly kind: ProblemKind;
   readonly workflow: string;
+  /** As the file writes it. */
   readonly step: string;
   /** Null: there are several, or none. */
   readonly signature: string | null;
@@ -35,20 +37,21 @@ export function groupByCause(jobs: readonly UnansweredJob[]): ProblemGroup[] {
   for (const job of jobs) {
     const kind = kindOf(job);
     const cause = kind === "question" || job.signature === null ? job.id : job.signature;
-    const key = JSON.stringify([kind, job.workflow, job.step, cause]);
+    const key = JSON.stringify([kind, job.workflow, writtenStep(job), cause]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { kind, jobs: [job] });
     else group.jobs.push(job);
   }
   return Array.from(groups, ([key, { kind, jobs: alike }]) => {
-    const { workflow, step, signature } = alike[0]!;
+    const first = alike[0]!;
+    const { workflow, signature } = first;
     const cause = { id: idOf(key), signature, jobs: alike };
-    return { ...cause, kind, workflow, step, causes: [cause] };
+    return { ...cause, kind, workflow, step: writtenStep(first), causes: [cause] };
   });
 }
 
-/** Those that have items of one fan-out step of a run in common are one problem with its causes. */
-export function mergeFanOuts(groups: readonly ProblemGroup[]): ProblemGroup[] {
+/** Those that have a run in common in which the file's one step is several jobs are one problem with its causes. */
+export function mergeSteps(groups: readonly ProblemGroup[]): ProblemGroup[] {
   const joined = new Map<ProblemGroup, ProblemGroup>();
   const headOf = (group: ProblemGroup): ProblemGroup => {
     let head = group;
@@ -57,9 +60,9 @@ export function mergeFanOuts(groups: readonly ProblemGroup[]): ProblemGroup[] {
   };
   const firstIn = new Map<string, ProblemGroup>();
   for (const group of groups) {
-    for (const fanOut of fanOutsOf(group)) {
-      const head = headOf(firstIn.get(fanOut) ?? group);
-      firstIn.set(fanOut, head);
+    for (const place of placesOf(group)) {
+      const head = headOf(firstIn.get(place) ?? group);
+      firstIn.set(place, head);
       if (headOf(group) !== head) joined.set(headOf(group), head);
     }
   }
@@ -68,10 +71,10 @@ export function mergeFanOuts(groups: readonly ProblemGroup[]): ProblemGroup[] {
   return [...members.values()].map(mergedOf);
 }
 
-/** A question in an item is one of its own, as any. */
-function fanOutsOf({ kind, workflow, step, jobs }: ProblemGroup): Set<string> {
+/** The runs in which the step is several jobs. A question is a problem of its own there, too. */
+function placesOf({ kind, workflow, step, jobs }: ProblemGroup): Set<string> {
   if (kind === "question") return new Set();
-  const runs = jobs.filter(({ scope }) => scope !== "root").map(({ run_id }) => run_id);
+  const runs = jobs.filter(isOneOfSeveral).map(({ run_id }) => run_id);
   return new Set([...new Set(runs)].map((run) => JSON.stringify([kind, workflow, step, run])));
 }
 

@@ -3,7 +3,7 @@ import { JOB_IDS_PER_RUN } from "../../core/model/run.js";
 import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 import { isImported } from "../lookup/own-runs.js";
-import { groupByCause, mergeFanOuts, type ProblemGroup } from "./group-problems.js";
+import { groupByCause, mergeSteps, type ProblemGroup } from "./group-problems.js";
 
 /** More than a person can look through. */
 export const MAX_OPEN_JOBS = 50_000;
@@ -24,12 +24,13 @@ export async function openProblems(store: Store, now: number): Promise<ProblemGr
     const entry =
       group.signature === null ? undefined : triaged.get(bookKey({ ...group, signature: group.signature }));
     if (entry !== undefined && isMuted(entry, now)) return [];
-    const first = passed.get(placeOf(group)) ?? 0;
-    const left = group.jobs.filter((job) => job.run_id >= first && !isSetAside(job, entry));
+    const left = group.jobs.filter(
+      (job) => job.run_id >= (passed.get(placeOf(job)) ?? 0) && !isSetAside(job, entry),
+    );
     const causes = group.causes.map((cause) => ({ ...cause, jobs: left }));
     return left.length === 0 ? [] : [{ ...group, jobs: left, causes }];
   });
-  return mergeFanOuts(open);
+  return mergeSteps(open);
 }
 
 /** A step whose `if` failed has no attempt that says it. */
@@ -61,39 +62,43 @@ function isSetAside({ at }: UnansweredJob, entry: BookEntry | undefined): boolea
   return entry?.triage === "resolved" && at <= (entry.triaged_at ?? 0);
 }
 
-function placeOf({ workflow, step }: Pick<ProblemGroup, "workflow" | "step">): string {
+function placeOf({ workflow, step }: Pick<UnansweredJob, "workflow" | "step">): string {
   return JSON.stringify([workflow, step]);
 }
 
-/** By workflow and step: the first of the failed runs after which none has passed. */
+/** By workflow and step: the first of the failed runs after which none has passed. Each step of a family passes for itself. */
 async function readPassed(store: Store, groups: readonly ProblemGroup[]): Promise<Map<string, number>> {
   const places = new Map<string, Set<number>>();
-  for (const group of groups) {
-    const runs = places.get(placeOf(group)) ?? new Set();
-    places.set(placeOf(group), runs);
-    for (const { run_id } of group.jobs) runs.add(run_id);
+  for (const job of groups.flatMap(({ jobs }) => jobs)) {
+    const runs = places.get(placeOf(job)) ?? new Set();
+    places.set(placeOf(job), runs);
+    runs.add(job.run_id);
   }
+  const newest = new Map<string, Promise<number>>();
   const found = new Map<string, number>();
   for (const [place, runs] of places) {
     const [workflow, step] = JSON.parse(place) as [string, string];
-    found.set(
-      place,
-      await firstUnpassed(
-        store,
-        { workflow, step },
-        [...runs].sort((a, b) => a - b),
-      ),
-    );
+    const last = newest.get(workflow) ?? newestRunOf(store, workflow);
+    newest.set(workflow, last);
+    const inOrder = [...runs].sort((a, b) => a - b);
+    found.set(place, await firstUnpassed(store, { workflow, step, newest: await last }, inOrder));
   }
   return found;
 }
 
+async function newestRunOf(store: Store, workflow: string): Promise<number> {
+  return (await store.listRuns({ workflow, limit: 1 }))[0]?.id ?? 0;
+}
+
+interface SoughtStep {
+  readonly workflow: string;
+  readonly step: string;
+  /** The newest run of the workflow. */
+  readonly newest: number;
+}
+
 /** If a run was passed, so were all before it: the place is found by halves. */
-async function firstUnpassed(
-  store: Store,
-  place: { readonly workflow: string; readonly step: string },
-  runs: readonly number[],
-): Promise<number> {
+async function firstUnpassed(store: Store, place: SoughtStep, runs: readonly number[]): Promise<number> {
   let [low, high] = [0, runs.length];
   // The newest is the one that was most likely not passed, or all of them were.
   for (let probe = runs.length - 1; low < high; probe = (low + high) >> 1) {
@@ -105,9 +110,10 @@ async function firstUnpassed(
 
 async function hasPassedSince(
   store: Store,
-  { workflow, step }: { readonly workflow: string; readonly step: string },
+  { workflow, step, newest }: SoughtStep,
   runId: number,
 ): Promise<boolean> {
+  if (newest <= runId) return false;
   for (let afterId = (runId + 1) * JOB_IDS_PER_RUN - 1; ; ) {
     const [job] = await store.listJobs({ workflow, step, status: ["completed"], afterId, limit: 1 });
     if (job === undefined) return false;

@@ -23,7 +23,7 @@ const MAX_KINDS = 5;
 const MAX_NAMED_ITEMS = 3;
 const HEADER = ["kind", "runs", "blocks", "step", "last seen (UTC)", "signature", "what"];
 
-/** What needs a person, one line for all runs with the same cause, and for all items of a fan-out step of a run. */
+/** What needs a person, one line for all runs with the same cause, and for all jobs of a run that its file writes as one step. */
 export const inbox: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("list_problems", input as InputOf<"list_problems">);
   if (options.json) {
@@ -59,7 +59,7 @@ function rowsOf(problem: Problem): string[][] {
   ];
 }
 
-/** "12 items failed in 3 ways (cat.jpg, dog.jpg and 10 more)": where items of a fan-out are one problem. */
+/** "12 items failed in 3 ways (cat.jpg, dog.jpg and 10 more)": where jobs of one step are one problem. */
 function whatOf({ kinds, jobs, items, title, error }: Problem): string {
   const names = items.flatMap(({ item }) => item ?? []);
   const named = names.length === 0 ? "" : ` (${listNames(names, jobs)})`;
@@ -88,11 +88,13 @@ function rowOf(problem: Problem): string[] {
   ];
 }
 
-/** More than this nobody types: a campaign takes all that failed alike. */
+/** More than this nobody types. */
 const MAX_TYPED_JOBS = 10;
 
-/** All that failed so, or all of the step where it failed in several ways. */
-function whichOf({ signature, workflow, step }: Problem): string {
+/** In one run the jobs of the step; in several a campaign takes all that failed so, or all of the step if it failed in several ways. */
+function whichOf({ runs, signature, workflow, step, items }: Problem): string {
+  const { run_id, scope } = items[0]!;
+  if (runs === 1) return `${run_id} ${shellWord(scope === "root" ? step : `${step}@*`)}`;
   const alike = signature === null ? "" : `--signature ${shortSignature(signature)} `;
   return `${alike}--workflow ${shellWord(workflow)} --step ${shellWord(step)}`;
 }

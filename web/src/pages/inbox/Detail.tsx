@@ -1,6 +1,7 @@
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { durationText } from "../../../../src/report/words/duration-text.js";
+import { shellWord } from "../../../../src/report/words/shell-word.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";
@@ -176,7 +177,7 @@ interface Choice {
   readonly onChange: (leftOut: ReadonlySet<number>) => void;
 }
 
-/** What the items of one fan-out step failed of; a kind that is not ticked is left out of the decision. */
+/** What the jobs of one step failed of; a kind that is not ticked is left out of the decision. */
 function KindsOf({ problem, mayAct, leftOut, onChange }: Choice): ReactNode {
   const { kinds, items } = problem;
   return (
@@ -240,7 +241,7 @@ function RunsOf({ problem, mayAct, leftOut, onChange }: Choice): ReactNode {
               <input
                 type="checkbox"
                 className="pick"
-                aria-label={`Run ${item.run_id}${item.scope === "root" ? "" : `, ${nameOf(item.step, item.scope)}`}`}
+                aria-label={`Run ${item.run_id}${item.item === null ? "" : `, ${nameOf(item.step, item.scope)}`}`}
                 checked={!leftOut.has(item.job_id)}
                 onChange={() => onChange(toggled(leftOut, item.job_id))}
               />
@@ -249,9 +250,9 @@ function RunsOf({ problem, mayAct, leftOut, onChange }: Choice): ReactNode {
             <a className="link num" href={addressOf(["runs", item.run_id])}>
               #{item.run_id}
             </a>
-            {item.scope !== "root" && (
+            {item.item !== null && (
               <span className="mono-s cut" title={nameOf(item.step, item.scope)}>
-                {item.item ?? nameOf(item.step, item.scope)}
+                {item.item}
               </span>
             )}
             {item.run !== null && (
@@ -278,7 +279,10 @@ function RunsOf({ problem, mayAct, leftOut, onChange }: Choice): ReactNode {
 }
 
 function campaignOf({ signature, workflow, step }: Problem): string {
-  const which = signature === null ? `--workflow ${workflow} --step ${step}` : `--signature ${signature}`;
+  const which =
+    signature === null
+      ? `--workflow ${shellWord(workflow)} --step ${shellWord(step)}`
+      : `--signature ${signature}`;
   return `daruma redrive ${which} --retry`;
 }
 

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { type StepPlace, writtenStep } from "../../../../src/core/model/written-step.js";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { expiryText } from "../../../../src/report/words/expiry-text.js";
 import { marksOf, type RungMark } from "../../../../src/report/words/rung-marks.js";
@@ -11,9 +12,9 @@ import { endWords, recoveryWords } from "../../words/recoveries.js";
 import { count } from "../../words/status.js";
 import { withMarks } from "../../words/unseen.js";
 import { RUNGS } from "../step/rungs.js";
-import { fanOutBlocks } from "./fan-out-blocks.js";
 import type { Drawing, RunStory, RunSummary, TimelineRow, Told } from "./run-data.js";
 import { runStanding } from "./run-standing.js";
+import { stepBlocks } from "./step-blocks.js";
 import { neverBegun, stepsText, storyLines } from "./story-lines.js";
 
 interface StoryProps {
@@ -57,14 +58,14 @@ export function Story({ run, story, rows, drawing, chosen, choose, children }: S
           />
         ),
       )}
-      {fanOutBlocks(
+      {stepBlocks(
         holds.filter(({ kind }) => kind === "hold"),
         ({ error }) => error?.signature ?? "",
       ).map(({ items, kinds }) => (
         <Outcome
           key={items[0]!.id}
           runId={run.run_id}
-          step={items.length > 1 ? items[0]!.step : nameOf(items[0]!.step, items[0]!.scope)}
+          {...namesOf(items)}
           tone="person"
           words={
             items.length > 1
@@ -81,7 +82,7 @@ export function Story({ run, story, rows, drawing, chosen, choose, children }: S
           <Outcome
             key={hold.id}
             runId={run.run_id}
-            step={nameOf(hold.step, hold.scope)}
+            {...namesOf([hold])}
             tone="person"
             words="asks a question"
             messages={[[1, withMarks(hold.question?.prompt ?? "")]]}
@@ -89,16 +90,18 @@ export function Story({ run, story, rows, drawing, chosen, choose, children }: S
             {...untilOf([hold], now)}
           />
         ))}
-      {fanOutBlocks(failures, ({ code, message }) => `${code} ${message}`).map(({ items, kinds }) => (
-        <Outcome
-          key={items[0]!.job_id}
-          runId={run.run_id}
-          step={items.length > 1 ? items[0]!.step : nameOf(items[0]!.step, items[0]!.scope)}
-          tone="bad"
-          words={items.length > 1 ? `has ${count(items.length, "failed item")}` : "failed"}
-          messages={kinds.map((kind) => [kind.length, kind[0]!.message])}
-        />
-      ))}
+      {stepBlocks(failures, ({ signature, code, message }) => signature ?? `${code} ${message}`).map(
+        ({ items, kinds }) => (
+          <Outcome
+            key={items[0]!.job_id}
+            runId={run.run_id}
+            {...namesOf(items)}
+            tone="bad"
+            words={items.length > 1 ? `has ${count(items.length, "failed item")}` : "failed"}
+            messages={kinds.map((kind) => [kind.length, kind[0]!.message])}
+          />
+        ),
+      )}
       {children}
       {run.undone !== null && (
         <li className="flat">
@@ -109,6 +112,13 @@ export function Story({ run, story, rows, drawing, chosen, choose, children }: S
       <End run={run} told={told} />
     </ol>
   );
+}
+
+/** What they are called together, and which of them is a click away. */
+function namesOf(items: readonly StepPlace[]): { readonly step: string; readonly job: string } {
+  const first = items[0]!;
+  const job = nameOf(first.step, first.scope);
+  return { step: items.length > 1 ? writtenStep(first) : job, job };
 }
 
 /** When the first of them that expires does. */
@@ -208,12 +218,14 @@ function undoneText({ done, left }: NonNullable<RunSummary["undone"]>): string {
   return `${parts.join("; ")}.`;
 }
 
-/** Of the items of a fan-out step. */
+/** Of the jobs of a step. */
 const MAX_KINDS = 5;
 
 interface OutcomeProps {
   readonly runId: number;
   readonly step: string;
+  /** The one that opens; missing: it is called like the step. */
+  readonly job?: string;
   readonly tone: "person" | "bad" | "dim";
   readonly words: string;
   /** What was said, and by how many. */
@@ -226,6 +238,7 @@ interface OutcomeProps {
 export function Outcome({
   runId,
   step,
+  job = step,
   tone,
   words,
   messages,
@@ -237,7 +250,7 @@ export function Outcome({
       <span />
       <div>
         <div className={`ti ${tone}`}>
-          <a className="mono" href={addressOf(["runs", runId, step])}>
+          <a className="mono" href={addressOf(["runs", runId, job])}>
             {step}
           </a>{" "}
           {words}
