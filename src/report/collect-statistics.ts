@@ -1,4 +1,5 @@
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
+import { writtenStep } from "../core/model/written-step.js";
 import type { CountedStep, CountFilter } from "../store/counts.js";
 import type { Store } from "../store/store.js";
 import { type Statistics, statisticsOf } from "./statistics.js";
@@ -44,7 +45,8 @@ async function readActions(store: CountedStore, rows: readonly CountedStep[]): P
   for (const hash of new Set(rows.map(({ definition_hash }) => definition_hash))) {
     const text = await store.readDefinition(hash);
     const steps = text === null ? [] : parseStoredDefinition(text, hash).steps;
-    for (const { id, action } of steps) actions.set(keyOf({ definition_hash: hash, step: id }), action.type);
+    for (const { id, family = null, action } of steps)
+      actions.set(keyOf({ definition_hash: hash, step: writtenStep({ step: id, family }) }), action.type);
   }
   return actions;
 }

@@ -12,6 +12,7 @@ export interface CountFilter extends RunSearch {
 
 export interface CountedStep {
   readonly definition_hash: string;
+  /** As the file writes it. */
   readonly step: string;
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { NOT_TRIAGED, sumRows } from "../../src/core/book/book-entry.js";
 import type { NotifyRule } from "../../src/core/model/definition.js";
 import { Engine } from "../../src/engine/engine.js";
 import { enginePorts, workflow } from "../support/harness.js";
@@ -86,74 +85,6 @@ describe("notifications", () => {
     expect(told).toEqual(["ops: failed of run 1, first 1", "ops: failed of run 10, again 10"]);
     await town.run(FAIL, [other]);
     expect(await town.tells()).toEqual(["ops: failed of run 12, first 1"]);
-  });
-
-  it("tell once of the items of a fan-out step, whatever they failed of, and that it works again when none waits", async () => {
-    const town = new Town();
-    town.serve();
-    const fan = HOLD.replace("{ call: { type: noop } }", "").replace(
-      "steps:",
-      'steps:\n  list: { type: noop, forEach: true }\n  call: { exec: "x {{ foreach.index }}", depends_on: [list] }',
-    );
-    const list = [{ output: ["a", "b", "c"] }];
-    const runId = await town.run(fan, {
-      list,
-      call: ({ variables }) => ((variables.foreach as { index: number }).index === 1 ? other : refused),
-    });
-    expect(await town.tells()).toEqual([`ops: held of run ${runId}, first 1`]);
-    expect(await town.states()).toEqual(["held delivered", "held counted", "held counted"]);
-    // The step works in another run, and one item still waits.
-    await town.decide(runId, "skip");
-    await town.decide(runId, "skip");
-    await (await town.pass(MINUTE)).run(fan, { list, call: ["ok"] });
-    await town.pass(2 * MINUTE);
-    expect(await town.tells()).toEqual([]);
-    await town.decide(runId, "skip");
-    await town.pass(2 * MINUTE);
-    expect(await town.tells()).toEqual([expect.stringMatching(/^ops: recovered of run \d+, recovered 3$/)]);
-  });
-
-  it("tell once of the jobs that one job of the batch form makes, as of items, and of another job by itself", async () => {
-    const town = new Town();
-    town.serve();
-    const sweep = HOLD.replace("unhandled: hold\n", "").replace(
-      "steps: { call: { type: noop } }",
-      'jobs:\n  - { name: "call_{i}", parameters: { i: "1:3" }, command: x }\n  - { name: last, command: x }',
-    );
-    const runId = await town.run(sweep, {
-      ...{ call_1: [refused], call_2: [other], call_3: [refused] },
-      last: [refused],
-    });
-    expect(await town.tells()).toEqual([1, 2].map(() => `ops: held of run ${runId}, first 1`));
-    expect(await town.states()).toEqual(["held delivered", "held counted", "held counted", "held delivered"]);
-    // It works in another run, and of the first run some still wait.
-    for (const _ of [1, 2]) await town.decide(runId, "skip");
-    await (await town.pass(MINUTE)).run(sweep, {});
-    await town.pass(2 * MINUTE);
-    expect(await town.tells()).toEqual([]);
-    await town.decide(runId, "skip");
-    await town.pass(2 * MINUTE);
-    expect(await town.tells()).toEqual([expect.stringMatching(/^ops: recovered of run \d+, recovered 3$/)]);
-    expect(town.received.at(-1)).toMatchObject({ facts: { family: "call_{i}" } });
-  });
-
-  it("hear nothing more of jobs of one family once people have muted their failure", async () => {
-    const town = new Town();
-    const sweep = HOLD.replace("unhandled: hold\n", "").replace(
-      "steps: { call: { type: noop } }",
-      'jobs: [{ name: "call_{i}", parameters: { i: "1:2" }, command: x }]',
-    );
-    await town.run(sweep, { call_1: [refused], call_2: [refused] });
-    const [row] = await town.store.listUnrolled(null, 1);
-    const entry = [...sumRows(new Map(), [row!]).values()][0]!;
-    await town.store.writeTriage(entry, {
-      ...NOT_TRIAGED,
-      triage: "muted",
-      muted_until: town.clock.now() + DAY,
-    });
-    town.serve();
-    expect(await town.tells()).toEqual([]);
-    expect(await town.states()).toEqual(["held counted", "held counted"]);
   });
 
   it("tell once of a failure that is held, decided and then fails its run", { tags: ["N3"] }, async () => {

@@ -20,7 +20,8 @@ function fallenRun(runId: number): Partial<Append> {
   const usage = { model: "m", input_tokens: 11, output_tokens: null };
   return {
     jobs: [
-      jobRow(runId, 1, { step: "build", status: "completed", attempt_id: 2 }),
+      // All is counted by the name of its family.
+      jobRow(runId, 1, { step: "build_1", family: "build", status: "completed", attempt_id: 2 }),
       jobRow(runId, 2, { step: "canary", status: "failed", attempt_id: 1, handled: true }),
     ],
     attempts: [

@@ -54,4 +54,20 @@ steps:
     expect(later).toMatch(/^runs: 1 completed without a failure, /m);
     expect(later).toMatch(/^decided: 1 hold and 0 questions, after a median of .+$/m);
   });
+
+  it("counts the jobs of a family as what they do, with their rules and scripts", async () => {
+    const { report } = await cli.runJson(`
+failure_handlers: [{ name: fix, rules: [{ exit_codes: [10], recovery_script: "true", max_retries: 2 }] }]
+jobs:
+  - name: "ruled_{i}"
+    parameters: { i: "1:3" }
+    command: 'test $DARUMA_ATTEMPT_ID = 2 || exit 10'
+    failure_handler: fix
+`);
+    const { value } = await cli.json("stats", String(report.run_id));
+    expect(value).toMatchObject({
+      by_action: [{ action: "command", attempts: 6, failed: 3, retries: 3, retry_rate: 0.5 }],
+      recovery_scripts: { run: 3, failed: 0 },
+    });
+  });
 });

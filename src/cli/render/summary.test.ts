@@ -264,6 +264,24 @@ describe("the summary", () => {
     expect(lines({ status: "running" }, { holds: [owned] }).at(-1)).toBe(
       "then:             process 77 on build-1 goes on with it",
     );
+    const family = ["t_1", "t_2", "t_3"].map((step) => ({
+      ...hold,
+      id: 30_000_001,
+      step,
+      family: "t_{i}",
+      scope: "root",
+    }));
+    const [first, ...others] = family.map((each, index) => ({ ...each, id: each.id + index }));
+    const other = { ...others[1]!, error: failureOf({ code: "EXIT_4", signature: "v2:other" }) };
+    const told = lines({ status: "held" }, { holds: [first!, other, others[0]!] }).slice(1);
+    expect(told.filter((line) => !line.startsWith("  |"))).toEqual([
+      "t_1 (run 3, job 30000001) is held after 2 attempts: exit code 4 (EXIT_4, application)",
+      "  so is t_2",
+      expect.stringMatching(/^t_3 \(run 3, job 30000003\) is held after 2 attempts: /),
+      'to run them again:  daruma resolve 3 --all --retry --reason "..."',
+      'to let them fail:   daruma resolve 3 --all --fail --reason "..."  (or --skip, or --complete JSON)',
+      "next: daruma inbox",
+    ]);
     const two = [hold, { ...hold, step: "w", error: failureOf({ code: "WALLTIME" }) }];
     const both = lines({ status: "held" }, { holds: two, reuse_file: "/srv/ci.yaml" });
     expect(both).toContain('to run them again:  daruma resolve 3 --all --retry --reason "..."');

@@ -1,6 +1,6 @@
 import { HUMAN_FINISHES } from "../../core/book/book-row.js";
 import type { CountColumns, CountFilter, CountKind, Counts } from "../counts.js";
-import { Conditions, type Dialect, demandRuns, NOT_IMPORTED } from "./dialect.js";
+import { Conditions, type Dialect, demandRuns, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.js";
 import { rows, type Verb } from "./query.js";
 
 const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
@@ -56,7 +56,7 @@ function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: D
             AS by_hand, count(*) AS runs
         FROM run ${where} ${groupBy(6)}`;
     case "attempts":
-      return `SELECT run.workflow, run.definition_hash, job.step, attempt.worker, attempt.status,
+      return `SELECT run.workflow, run.definition_hash, ${WRITTEN_STEP} AS step, attempt.worker, attempt.status,
           job.status = 'completed' AS completed, count(*) AS attempts,
           ${sum("attempt.finished_at - attempt.started_at")} AS ms
         FROM ${jobs} ${join} attempt ON attempt.run_id = run.id AND attempt.job_id = job.id ${where} ${groupBy(6)}`;
@@ -69,7 +69,7 @@ function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: D
     case "ends":
       return `SELECT book_row.action, book_row.tried, count(*) AS jobs FROM ${book("ended")} ${where} ${groupBy(2)}`;
     case "usage":
-      return `SELECT run.workflow, job.step, ${field("usage", "model")} AS model, count(*) AS calls,
+      return `SELECT run.workflow, ${WRITTEN_STEP} AS step, ${field("usage", "model")} AS model, count(*) AS calls,
           ${sum(`CAST(${field("usage", "input_tokens")} AS bigint)`)} AS input_tokens,
           ${sum(`CAST(${field("usage", "output_tokens")} AS bigint)`)} AS output_tokens
         FROM ${events("attempt.succeeded")} AND ${field("usage", "model")} IS NOT NULL ${groupBy(3)}`;
@@ -101,7 +101,7 @@ export function* count<Kind extends CountKind>(
     .demandIf(true, NOT_IMPORTED)
     .demandOneOf("run.id", runIds, "bigint")
     .demand(
-      `(run.definition_hash, job.step) IN (${dialect.records("?", { definition_hash: "text", step: "text" })})`,
+      `(run.definition_hash, ${WRITTEN_STEP}) IN (${dialect.records("?", { definition_hash: "text", step: "text" })})`,
       steps && JSON.stringify(steps),
     );
   const found = yield* rows(countQuery(kind, where, bucketMs, dialect), ...values);
