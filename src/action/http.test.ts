@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { classify } from "../core/failure/classify.js";
+import { judged } from "../../test/support/error-record.js";
 import type { ActionDefinition } from "../core/model/definition.js";
 import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
@@ -87,7 +87,7 @@ async function request(
 async function failureOf(keys: Record<string, Json>) {
   const { result } = await request(keys);
   if (result.kind !== "failed") throw new Error("expected a failure");
-  return { ...result.facts, judged: classify(result.facts) };
+  return { ...result.facts, judged: judged(result.facts) };
 }
 
 describe("an http step that gets what it expects", () => {
@@ -316,7 +316,7 @@ describe("an http step whose connection fails", () => {
     const { result, log } = await request({ url });
     expect(result.kind).toBe("failed");
     expect(log).toBe("half");
-    if (result.kind === "failed") expect(classify(result.facts)).toMatchObject(network);
+    if (result.kind === "failed") expect(judged(result.facts)).toMatchObject(network);
   });
 });
 

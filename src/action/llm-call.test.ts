@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
+import { judged } from "../../test/support/error-record.js";
 import {
   begin,
   chatChunk,
@@ -10,7 +11,6 @@ import {
   say,
   sayInMessages,
 } from "../../test/support/model-server.js";
-import { classify } from "../core/failure/classify.js";
 import type { ActionDefinition } from "../core/model/definition.js";
 import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
@@ -81,7 +81,7 @@ async function ask(url: string | null, trial: Trial = {}): Promise<Ran> {
 async function failureOf(reply: ModelReply, trial: Trial = {}) {
   const { result } = await ask((await servers.serve(reply)).url, trial);
   if (result.kind !== "failed") throw new Error(`expected a failure, got ${JSON.stringify(result)}`);
-  return { ...result.facts, judged: classify(result.facts), usage: result.usage };
+  return { ...result.facts, judged: judged(result.facts), usage: result.usage };
 }
 
 describe("a model call that is answered", () => {
@@ -208,7 +208,7 @@ describe("a model call that fails", () => {
     const { url, seen } = await servers.serve(refuse(429, "slow down", { "retry-after": "7" }));
     const { result } = await ask(url);
     if (result.kind !== "failed") throw new Error("expected a failure");
-    expect(classify(result.facts)).toMatchObject({
+    expect(judged(result.facts)).toMatchObject({
       code: "429",
       class: "transient_runtime",
       retry_after_ms: 7_000,
@@ -311,7 +311,7 @@ describe("a model call that fails", () => {
     const { url, seen } = await servers.serve(say(["x"]));
     const { result } = await ask(url, { keys: { api_key_env: "MODEL_KEY" }, env: {} });
     if (result.kind !== "failed") throw new Error("expected a failure");
-    expect(classify(result.facts)).toMatchObject({
+    expect(judged(result.facts)).toMatchObject({
       code: "MISSING_SECRET",
       class: "deterministic_policy",
       message: "not set: MODEL_KEY",
@@ -324,7 +324,7 @@ describe("a model call that fails", () => {
     async (keys) => {
       const { result } = await ask("http://127.0.0.1:1/v1", { keys });
       if (result.kind !== "failed") throw new Error("expected a failure");
-      expect(classify(result.facts)).toMatchObject({
+      expect(judged(result.facts)).toMatchObject({
         code: "REQUEST_INVALID",
         class: "deterministic_contract",
       });
@@ -348,7 +348,7 @@ describe("a model call that is stopped", () => {
     });
     const { result } = await ask(url, { stop, onPrint: () => stop.abort(cause) });
     if (result.kind !== "failed") throw new Error("expected a failure");
-    expect(classify(result.facts).code).toBe(code);
+    expect(judged(result.facts).code).toBe(code);
     await requestClosed;
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { classify } from "../core/failure/classify.js";
+import { judged } from "../../test/support/error-record.js";
 import { MAX_SCRIPT_BYTES } from "../core/model/action-traits.js";
 import type { EvaluationResult } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
@@ -87,7 +87,7 @@ describe("a script step", () => {
   it("fails as a timeout when it runs on for ever", async () => {
     const result = await run("while (true) {}", { timeoutMs: 50 });
     if (result.kind !== "failed") throw new Error("expected a failure");
-    expect(classify(result.facts)).toMatchObject({ code: "TIMEOUT", exit_code: 124 });
+    expect(judged(result.facts)).toMatchObject({ code: "TIMEOUT", exit_code: 124 });
   });
 
   it("may take its timeout_ms, however much it computes; without one it may compute for a second, however long that takes", async () => {

@@ -1,13 +1,14 @@
 import { MAX_TAIL_BYTES } from "../action/log-file.js";
 import { LogTail } from "../action/log-tail.js";
 import { DarumaError } from "../core/errors/errors.js";
-import type { FailureFacts } from "../core/model/failure.js";
-import type { Outcome } from "../core/model/outcome.js";
+import { judge } from "../core/failure/judge.js";
+import type { Failure, FailureFacts } from "../core/model/failure.js";
+import type { Failed, Outcome } from "../core/model/outcome.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import { truncateHeadTail } from "../core/text/head-tail.js";
 import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
-import type { AbortCause } from "./worker.js";
+import type { AbortCause, Assignment } from "./worker.js";
 
 /** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
 const MAX_ERROR_TEXT_CHARS = 4 * 1024;
@@ -36,6 +37,11 @@ export function notWritten(what: string, error: unknown): FailureFacts {
 export function notKept(error: unknown, redactor: Redactor): Outcome {
   const { message, ...facts } = notWritten("what the attempt left", error);
   return { kind: "failed", facts: { ...facts, message: redactor.redact(message) } };
+}
+
+/** The failure as the engine will judge it. */
+export function judged(outcome: Failed, { action, stepId, jobId, attempt }: Assignment, at: number): Failure {
+  return judge(outcome, { action: action.type, step_id: stepId, job_id: jobId, attempt, at });
 }
 
 export function withShortTexts(facts: FailureFacts): FailureFacts {

@@ -2,9 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Action, Attempt } from "../action/action.js";
 import { printedText } from "../action/printed-text.js";
-import { classify } from "../core/failure/classify.js";
 import { MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "../core/failure/failure-summary.js";
-import type { FailureFacts } from "../core/model/failure.js";
+import type { Failure } from "../core/model/failure.js";
 import type { Redactor } from "../core/redaction/redaction.js";
 import { firstChars } from "../core/text/head-tail.js";
 import { summaryArtifact } from "./attempt-paths.js";
@@ -18,7 +17,7 @@ const MAX_PRINTED_BYTES = 1024 * 1024;
 export interface SummaryRequest {
   readonly base: string;
   readonly assignment: Assignment;
-  readonly facts: FailureFacts;
+  readonly failure: Failure;
   readonly redactor: Redactor;
   /** Runs the step's own summarising command; null where the worker cannot run commands. */
   readonly command: Action | null;
@@ -29,16 +28,9 @@ export interface SummaryRequest {
 
 /** Leaves a short account of a failed attempt beside its logs: the step's own command's, else the built-in one. */
 export async function writeFailureSummary(request: SummaryRequest): Promise<void> {
-  const { base, assignment, facts, redactor } = request;
+  const { base, assignment, failure, redactor } = request;
   const own = assignment.summarize === null ? null : await runSummarizer(request);
-  const text =
-    own ??
-    summariseFailure({
-      failure: classify(facts),
-      stdout: facts.stdoutTail ?? "",
-      stderr: facts.stderrTail ?? "",
-      attempt: assignment.attempt,
-    });
+  const text = own ?? summariseFailure(failure);
   const file = summaryArtifact(base, assignment);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // Redacted before it is cut: half a secret is no secret that redaction knows.
@@ -48,7 +40,7 @@ export async function writeFailureSummary(request: SummaryRequest): Promise<void
 /** The command reads stderr, then stdout, and prints the summary. */
 async function runSummarizer({
   assignment,
-  facts,
+  failure,
   command,
   env,
   redactor,
@@ -64,7 +56,7 @@ async function runSummarizer({
     action: {
       type: "command",
       exec: assignment.summarize ?? "",
-      stdin: `${facts.stderrTail ?? ""}\n${facts.stdoutTail ?? ""}`,
+      stdin: `${failure.stderr_tail}\n${failure.stdout_tail}`,
     },
     writeStdout: (chunk) => {
       if (bytes < MAX_PRINTED_BYTES) printed.push(chunk.slice(0, MAX_PRINTED_BYTES - bytes));

@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { failureOf } from "../../test/support/error-record.js";
+import { failureOf, judged } from "../../test/support/error-record.js";
 import type { Action, Attempt } from "../action/action.js";
-import { classify } from "../core/failure/classify.js";
 import type { Outcome } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import { contextArtifact, outputArtifact, summaryArtifact } from "./attempt-paths.js";
@@ -116,7 +115,7 @@ describe("an attempt whose files cannot be written", () => {
     const result = await execute([trial(() => ({ kind: "succeeded", output: "x".repeat(100_000) }))]);
     if (result.kind !== "failed") throw new Error(`it is ${result.kind}`);
     expect(result.facts.message).toMatch(/^the output could not be written: (EEXIST|ENOTDIR)/);
-    expect(classify(result.facts)).toMatchObject({ code: "LOG_FAILED", class: "infrastructure" });
+    expect(judged(result.facts)).toMatchObject({ code: "LOG_FAILED", class: "infrastructure" });
   });
 
   it("fails with LOG_FAILED, and is not begun, if the context of the failure it handles cannot be kept", async () => {

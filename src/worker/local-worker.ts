@@ -16,6 +16,7 @@ import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import {
+  judged,
   notKept,
   notWritten,
   thrownFacts,
@@ -318,19 +319,18 @@ export class LocalWorker implements Worker {
     // Cut after redaction: half a secret would no longer be recognised.
     const shown = withShortTexts(redactor.redactJson(facts as never, "ownRecord") as unknown as FailureFacts);
     if (assignment.recovery) return { kind: "failed", facts: shown };
-    const env = { ...this.inheritedIn(workspace), ...assignment.env };
-    const command = this.actions.get("command") ?? null;
+    const outcome = { kind: "failed", facts: shown, ...outputOfFailure(given, redactor) } as const;
     // A summary is a convenience: without it the failure is still the same failure.
     await writeFailureSummary({
       base: this.options.outputDir,
       assignment: { ...assignment, cwd: this.folderOf(assignment, workspace) },
-      facts: shown,
+      failure: judged(outcome, assignment, this.options.clock.now()),
       redactor,
-      command,
-      env,
+      command: this.actions.get("command") ?? null,
+      env: { ...this.inheritedIn(workspace), ...assignment.env },
       signal,
     }).catch(() => {});
-    return { kind: "failed", facts: shown, ...outputOfFailure(given, redactor) };
+    return outcome;
   }
 
   private folderOf(assignment: Assignment, workspace: AttemptWorkspace | null): string {

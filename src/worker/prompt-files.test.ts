@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failureOf } from "../../test/support/error-record.js";
-import { classify } from "../core/failure/classify.js";
+import { failureOf, judged } from "../../test/support/error-record.js";
 import type { ActionDefinition } from "../core/model/definition.js";
 import { createRedactor } from "../core/redaction/redaction.js";
 import { logFile, promptArtifact, runLogFolder, summaryArtifact } from "./attempt-paths.js";
@@ -37,7 +36,7 @@ function told(action: ActionDefinition, more: Partial<Assignment> = {}) {
   return { prompt, stored: readFileSync(files.text, "utf8"), manifest: readFileSync(files.manifest, "utf8") };
 }
 
-const failure = failureOf(classify({ message: "exit code 1", exitCode: 1, stderrTail: "boom" }));
+const failure = failureOf(judged({ message: "exit code 1", exitCode: 1, stderrTail: "boom" }));
 
 describe("a prompt without secrets", () => {
   it("hides them in the step's own words before it is stored or handed on", { tags: ["M35"] }, () => {

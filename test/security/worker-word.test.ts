@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workerRoutes } from "../../src/api/worker-routes.js";
-import { classify } from "../../src/core/failure/classify.js";
 import { hashOfToken } from "../../src/operations/server/tokens.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import {
@@ -12,6 +11,7 @@ import {
 } from "../../src/worker/pool/protocol.js";
 import { Bench } from "../core/bench.js";
 import { bareServer, bearer } from "../support/api-server.js";
+import { judged } from "../support/error-record.js";
 import { PoolBench, registration, report } from "../support/pool-bench.js";
 
 const bench = new PoolBench();
@@ -187,10 +187,10 @@ describe("an attempt that its worker says was taken from it", () => {
 describe("a failure that calls itself what only the engine finds out", () => {
   it.each(["WORKER_LOST", "EVICTED", "STALLED"])("is an ordinary one: %s", (code) => {
     const ordinary = { class: "application", retryable: true };
-    expect(classify({ message: "m", code })).toMatchObject({ ...ordinary, code: "ACTION_FAILED" });
-    const declared = classify({ message: "m", exitCode: 3, declared: { code } });
+    expect(judged({ message: "m", code })).toMatchObject({ ...ordinary, code: "ACTION_FAILED" });
+    const declared = judged({ message: "m", exitCode: 3, declared: { code } });
     expect(declared).toMatchObject({ ...ordinary, code: "EXIT_3" });
-    expect(classify({ message: "m", lost: true })).toMatchObject({ class: "infrastructure" });
+    expect(judged({ message: "m", lost: true })).toMatchObject({ class: "infrastructure" });
   });
 });
 

@@ -1,4 +1,5 @@
-import type { Failure } from "../../src/core/model/failure.js";
+import { judge } from "../../src/core/failure/judge.js";
+import type { Failure, FailureFacts } from "../../src/core/model/failure.js";
 
 /** The record of a failed attempt, with what a test has to say about it. */
 export function failureOf(changes: Partial<Failure> = {}): Failure {
@@ -26,4 +27,16 @@ export function failureOf(changes: Partial<Failure> = {}): Failure {
     cause: null,
     ...changes,
   };
+}
+
+/** What is judged of an attempt that failed with these facts. */
+export function judged(facts: FailureFacts): Failure {
+  const blamed = {
+    action: "command",
+    step_id: "build",
+    job_id: 10_000_001,
+    attempt: 1,
+    at: 1_700_000_000_000,
+  };
+  return judge({ kind: "failed", facts }, blamed);
 }

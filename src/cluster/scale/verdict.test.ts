@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classify } from "../../core/failure/classify.js";
+import { judged } from "../../../test/support/error-record.js";
 import { type EndedAttempt, verdictOf } from "./verdict.js";
 
 const NEIGHBOUR: EndedAttempt = {
@@ -11,8 +11,8 @@ const NEIGHBOUR: EndedAttempt = {
 
 function verdict(code: string, changes: Partial<EndedAttempt> = {}) {
   const facts = verdictOf({ code, message: `it ended: ${code}` } as never, { ...NEIGHBOUR, ...changes });
-  const { code: found, class: judged, exit_code, message } = classify(facts);
-  return [found, judged, exit_code, message];
+  const { code: found, class: kind, exit_code, message } = judged(facts);
+  return [found, kind, exit_code, message];
 }
 
 describe("an attempt whose allocation ends", () => {

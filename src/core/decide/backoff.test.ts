@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { classify } from "../failure/classify.js";
+import { judged } from "../../../test/support/error-record.js";
 import type { Backoff } from "../model/definition.js";
 import { backoffDelayMs, MAX_BACKOFF_MS, retryDelayMs } from "./backoff.js";
 
@@ -62,9 +62,9 @@ describe("backoffDelayMs", () => {
 });
 
 describe("retryDelayMs", () => {
-  const asking = (retryAfterMs: number) => classify({ message: "busy", httpStatus: 429, retryAfterMs });
+  const asking = (retryAfterMs: number) => judged({ message: "busy", httpStatus: 429, retryAfterMs });
   it("is the backoff when the failure asks for nothing", () => {
-    expect(retryDelayMs(backoff({}), classify({ message: "", exitCode: 1 }), 1, seed)).toBe(1_000);
+    expect(retryDelayMs(backoff({}), judged({ message: "", exitCode: 1 }), 1, seed)).toBe(1_000);
   });
   it("takes Retry-After in place of a shorter backoff, and keeps a longer backoff", () => {
     expect(retryDelayMs(backoff({}), asking(5_000), 1, seed)).toBe(5_000);

@@ -1,3 +1,4 @@
+import { judge } from "../failure/judge.js";
 import type { EvaluationPurpose, EvaluationResult } from "../model/events.js";
 import { findJob, type Job, type Run } from "../model/run.js";
 import type { Json } from "../text/json.js";
@@ -5,7 +6,7 @@ import { oneLine } from "../text/plain-text.js";
 import type { Decision } from "./decision.js";
 import { followEdges, followUp, followUpGoto } from "./follow-up.js";
 import { climb } from "./ladder/ladder.js";
-import { recordFailure } from "./record-failure.js";
+import { blamed } from "./record-failure.js";
 import { finishStandIn } from "./stand-in.js";
 
 /** Of a name that an expression made up, in a reason. */
@@ -69,7 +70,8 @@ function stepsNamed(purpose: EvaluationPurpose, value: Json): readonly string[] 
 function decideIf(decision: Decision, job: Job, result: EvaluationResult): void {
   if (!result.ok) {
     const facts = { code: "IF_FAILED", message: `if: ${result.reason}` };
-    decision.emit({ type: "if.failed", job: job.id, error: recordFailure(decision, job, facts, null) });
+    const error = judge({ kind: "failed", facts }, blamed(decision, job, null));
+    decision.emit({ type: "if.failed", job: job.id, error });
     climb(decision, job);
     return decision.add({ kind: "barriers" });
   }

@@ -3,7 +3,7 @@ import type { OpenBreaker } from "../model/commands.js";
 import type { AttemptCost, FileFacts } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
 import { costOf, type Failed, failedWith, type Outcome, type Succeeded } from "../model/outcome.js";
-import type { Job } from "../model/run.js";
+import type { Job, Run } from "../model/run.js";
 import { nextOrdinal } from "../model/workspace-state.js";
 import type { Decision } from "./decision.js";
 import { openScopesOf } from "./fan-out.js";
@@ -11,14 +11,8 @@ import { followUp } from "./follow-up.js";
 import { refuseItems } from "./item-limit.js";
 import { climb } from "./ladder/ladder.js";
 import { promoteWorkspace } from "./rebuild.js";
-import { recordAttemptFailure } from "./record-failure.js";
+import { judgeAttempt } from "./record-failure.js";
 import { goOnAfterStop } from "./start.js";
-
-/** Only the engine gives an attempt up; one that its worker does has failed like any other. */
-const STOPPED_UNASKED: FailureFacts = {
-  code: "ACTION_FAILED",
-  message: "the worker stopped the attempt without being asked to",
-};
 
 /** `open`: the breakers of the step that are open. */
 export function finishAttempt(
@@ -31,30 +25,25 @@ export function finishAttempt(
   const isUnwanted = stopping === "superseded" || stopping === "reset";
   if (isUnwanted || (stopping !== null && outcome.kind !== "failed"))
     return endStopped(decision, job, costOf(outcome));
-  switch (outcome.kind) {
-    case "stopped":
-      return failAttempt(decision, job, failedWith(STOPPED_UNASKED, outcome), open);
-    case "succeeded":
-      return judgeOutput(decision, job, outcome, open);
-    case "failed":
-      return failAttempt(decision, job, outcome, open);
-  }
+  const unfit = outcome.kind === "succeeded" ? refuseOutput(decision.run, job, outcome) : null;
+  const ended = unfit ?? outcome;
+  if (ended.kind === "succeeded") succeedAttempt(decision, job, ended);
+  else failAttempt(decision, job, ended, open);
 }
 
 /**
  * A forEach step's output becomes scopes: one that cannot is the step's failure, before any is opened. So is user data that
  * a worker did not bring although others will read it.
  */
-function judgeOutput(decision: Decision, job: Job, outcome: Succeeded, open: readonly OpenBreaker[]): void {
+function refuseOutput(run: Run, job: Job, outcome: Succeeded): Failed | null {
   const { items = null } = outcome;
   const refuse = (): FailureFacts | null =>
     items === null
       ? { code: "NOT_AN_ARRAY", message: "a forEach step's output must be an array" }
-      : refuseItems(decision.run, job, items.length);
+      : refuseItems(run, job, items.length);
   const { definition } = job.step;
   const facts = definition.forEach ? refuse() : refuseUserData(definition, outcome.user_data ?? {});
-  if (facts === null) return succeedAttempt(decision, job, outcome);
-  failAttempt(decision, job, { ...failedWith(facts, outcome), output: outcome.output }, open);
+  return facts === null ? null : { ...failedWith(facts, outcome), output: outcome.output };
 }
 
 function succeedAttempt(decision: Decision, job: Job, outcome: Succeeded): void {
@@ -96,15 +85,20 @@ function userDataOnRecord({ step }: Job, { user_data }: Succeeded): { readonly u
   return isWritten && user_data !== undefined ? { user_data } : {};
 }
 
-function failAttempt(decision: Decision, job: Job, outcome: Failed, open: readonly OpenBreaker[]): void {
-  const { facts, output } = outcome;
+function failAttempt(
+  decision: Decision,
+  job: Job,
+  outcome: Exclude<Outcome, Succeeded>,
+  open: readonly OpenBreaker[],
+): void {
+  const left = outcome.kind === "failed" ? outcome : null;
   decision.emit({
     type: "attempt.failed",
     job: job.id,
     attempt: job.attempt,
-    ...recordAttemptFailure(decision, job, facts, open),
-    ...(facts.patch === undefined ? {} : { patch: facts.patch }),
-    ...(output === undefined ? {} : { output }),
+    ...judgeAttempt(decision, job, outcome, open),
+    ...(left?.facts.patch === undefined ? {} : { patch: left.facts.patch }),
+    ...(left?.output === undefined ? {} : { output: left.output }),
     ...costOf(outcome),
   });
   climb(decision, job);

@@ -1,14 +1,15 @@
-import { type Ending, jobFailure, judgeEnding } from "../failure/error-record.js";
+import { jobFailure } from "../failure/error-record.js";
+import { type JudgedEnd, judgeEnd } from "../failure/judge.js";
 import type { Event, StopReason } from "../model/events.js";
 import { settleGates } from "../model/gate.js";
 import { dropRequests, dropWork, settle } from "../model/jobs.js";
 import { change, type Job, jobById, type Run, type Scope, scopesUnder } from "../model/run.js";
 
-export function cancelJobs(run: Run, ids: readonly number[], ending: Ending, at: number): void {
+export function cancelJobs(run: Run, ids: readonly number[], ending: JudgedEnd, at: number): void {
   for (const id of ids) cancelJob(run, jobById(run, id), ending, at);
 }
 
-export function cancelJob(run: Run, job: Job, ending: Ending, at: number): void {
+export function cancelJob(run: Run, job: Job, ending: JudgedEnd, at: number): void {
   job.failure = jobFailure(job, ending, at);
   settle(run, job, "canceled", "lost");
 }
@@ -24,7 +25,7 @@ export function abandonScope(run: Run, event: Extract<Event, { type: "scope.aban
   const scope = run.scopes.get(event.scope)!;
   dropBarriersInto(run, scope);
   for (const id of event.stopping) stopJob(run, jobById(run, id), event.because);
-  cancelJobs(run, event.canceled, judgeEnding(event.code, event.reason), at);
+  cancelJobs(run, event.canceled, judgeEnd(event.code, event.reason), at);
   for (const inner of scopesUnder(scope)) {
     for (const job of inner.jobs.values()) {
       if (job.followingUp || wasToBeginAnew(job)) giveUpFollowUp(run, job);

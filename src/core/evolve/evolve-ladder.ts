@@ -1,4 +1,5 @@
-import { jobFailure, judgeEnding } from "../failure/error-record.js";
+import { jobFailure } from "../failure/error-record.js";
+import { judgeEnd } from "../failure/judge.js";
 import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
@@ -90,7 +91,7 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
       return change(run, jobById(run, event.job), (job) => {
         dropWork(job);
         job.status = "held";
-        job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
+        job.failure = jobFailure(job, judgeEnd(event.code, event.message), at);
         job.dueAt = event.due_at ?? null;
         job.waitMs = event.due_at === undefined ? 0 : event.due_at - at;
       });

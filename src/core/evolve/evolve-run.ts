@@ -1,4 +1,5 @@
-import { judgeEnding, runError } from "../failure/error-record.js";
+import { runError } from "../failure/error-record.js";
+import { judgeEnd } from "../failure/judge.js";
 import type { Event } from "../model/events.js";
 import { hintIn } from "../model/led-by.js";
 import { isQueued } from "../model/resting.js";
@@ -23,7 +24,7 @@ export function endRun(
 export function failRun(run: Run, { code, message, unhandled }: Payload<"run.failed">, at: number): void {
   const alike = unhandled.map((id) => jobById(run, id)).filter((job) => job.failure?.code === code);
   const blamed = alike.find((job) => job.partOf === null) ?? alike[0];
-  endRun(run, "failed", runError(judgeEnding(code, message), blamed?.failure ?? null, at), at);
+  endRun(run, "failed", runError(judgeEnd(code, message), blamed?.failure ?? null, at), at);
 }
 
 /** Whether a failure is handled depends on the job that its route led to, or that it was to repair, and both go on. */

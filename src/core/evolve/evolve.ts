@@ -1,4 +1,5 @@
-import { jobFailure, judgeEnding, runError } from "../failure/error-record.js";
+import { jobFailure, runError } from "../failure/error-record.js";
+import { judgeEnd } from "../failure/judge.js";
 import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
@@ -91,7 +92,7 @@ export function evolve(run: Run, event: Event, at: number): void {
       return endRun(
         run,
         "canceled",
-        runError(judgeEnding(event.code ?? "RUN_CANCELED", event.reason), null, at),
+        runError(judgeEnd(event.code ?? "RUN_CANCELED", event.reason), null, at),
         at,
       );
     case "time.counted":
@@ -112,7 +113,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "jobs.skipped":
       return skipJobs(run, event);
     case "jobs.canceled":
-      return cancelJobs(run, event.jobs, judgeEnding(event.code, event.reason), at);
+      return cancelJobs(run, event.jobs, judgeEnd(event.code, event.reason), at);
     case "jobs.stopping":
       for (const id of event.jobs) stopJob(run, jobById(run, id), event.because);
       return;
@@ -292,7 +293,7 @@ function releaseJob(run: Run, job: Job): void {
 
 function failJob(run: Run, event: Payload<"job.failed">, at: number): void {
   const job = jobById(run, event.job);
-  job.failure = jobFailure(job, judgeEnding(event.code, event.message), at);
+  job.failure = jobFailure(job, judgeEnd(event.code, event.message), at);
   job.handled = event.handled;
   job.partOf = event.part_of === null ? null : jobById(run, event.part_of);
   job.output = null;
@@ -368,7 +369,7 @@ function noLongerEnding(run: Run, job: Job): void {
 function endStoppedAttempt(run: Run, job: Job, at: number): void {
   noLongerEnding(run, job);
   if (job.stopping !== "superseded") {
-    return cancelJob(run, job, judgeEnding(codeOfStop(job.stopping), "stopped while it was running"), at);
+    return cancelJob(run, job, judgeEnd(codeOfStop(job.stopping), "stopped while it was running"), at);
   }
   if (job.barrier === null) return leaveVisitEarly(run, job);
   change(run, job, () => {

@@ -2,20 +2,10 @@ import { ERROR_RECORD, type ErrorRecord, type Failure } from "../model/failure.j
 import type { Job } from "../model/run.js";
 import { iso } from "../text/iso-time.js";
 import { blank } from "../text/shape.js";
-import { judgeCode } from "./classify.js";
-import { failureSignature } from "./signature.js";
-
-/** What an event says of the end of jobs, or of a run, that no attempt brought about; judged once for all of them. */
-export type Ending = Pick<ErrorRecord, "code" | "message" | "class" | "retryable" | "signature">;
-
-export function judgeEnding(code: string, message: string): Ending {
-  const judged = judgeCode(code);
-  const texts = { message, stdout_tail: "", stderr_tail: "" };
-  return { code, message, ...judged, signature: failureSignature({ code, ...judged, ...texts }) };
-}
+import type { JudgedEnd } from "./judge.js";
 
 /** What a job ended with: the failure of its last attempt where that is it, else a record of its own. */
-export function jobFailure(job: Job, ending: Ending, at: number): Failure {
+export function jobFailure(job: Job, ending: JudgedEnd, at: number): Failure {
   const { error, step } = job;
   if (error !== null && error.code === ending.code && error.message === ending.message) return error;
   const { id, action } = step.definition;
@@ -25,7 +15,7 @@ export function jobFailure(job: Job, ending: Ending, at: number): Failure {
 }
 
 /** What a run ended with: the failure of the job to blame, in the run's words. */
-export function runError(ending: Ending, blamed: Failure | null, at: number): ErrorRecord {
+export function runError(ending: JudgedEnd, blamed: Failure | null, at: number): ErrorRecord {
   if (blamed === null) return endingRecord(ending, at);
   return { ...blamed, message: ending.message, timestamp: iso(at) };
 }
@@ -33,6 +23,6 @@ export function runError(ending: Ending, blamed: Failure | null, at: number): Er
 const NOTHING_KNOWN = blank(ERROR_RECORD);
 
 /** Nobody's: facts that only an attempt has are null or empty. */
-function endingRecord(ending: Ending, at: number): ErrorRecord {
+function endingRecord(ending: JudgedEnd, at: number): ErrorRecord {
   return { ...NOTHING_KNOWN, ...ending, timestamp: iso(at) };
 }

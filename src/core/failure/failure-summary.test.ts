@@ -1,17 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type FailureSummaryInput, MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "./failure-summary.js";
+import { failureOf } from "../../../test/support/error-record.js";
+import { MAX_FAILURE_SUMMARY_CHARS, summariseFailure } from "./failure-summary.js";
 
-const summarise = (part: Partial<FailureSummaryInput> & { message?: string; signal?: string } = {}) => {
-  const { message = "exited with code 1", signal = null, ...rest } = part;
-  return summariseFailure({
-    failure: { code: "EXIT_1", class: "application", message, exit_code: 1, signal },
-    stdout: "",
-    stderr: "",
-    attempt: 2,
-    ...rest,
-  });
-};
+interface Seen {
+  readonly message?: string;
+  readonly signal?: string;
+  readonly stdout?: string;
+  readonly stderr?: string;
+}
+
+const summarise = ({ message = "exited with code 1", signal, stdout = "", stderr = "" }: Seen = {}) =>
+  summariseFailure(
+    failureOf({
+      ...{ code: "EXIT_1", message, exit_code: 1, signal: signal ?? null, attempt: 2 },
+      ...{ stdout_tail: stdout, stderr_tail: stderr },
+    }),
+  );
 
 describe("summariseFailure", () => {
   it("says what failed, the first error and the last lines", () => {

@@ -11,19 +11,12 @@ const MAX_LAST_LINES = 8;
 /** Further back, repetitions are not counted. */
 const MAX_FOLDED_LINES = 2_000;
 
-export interface FailureSummaryInput {
-  readonly failure: Pick<Failure, "code" | "class" | "message" | "exit_code" | "signal">;
-  /** Redacted, as the log has them; the last part is enough. */
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly attempt: number;
-}
-
 /** What a person would say of a failed attempt after a look at its log: the same words for the same log. */
-export function summariseFailure({ failure, stdout, stderr, attempt }: FailureSummaryInput): string {
+export function summariseFailure(failure: Failure): string {
+  const { attempt, stderr_tail, stdout_tail } = failure;
   const streams = [
-    { name: "stderr", lines: plainLines(stderr) },
-    { name: "stdout", lines: plainLines(stdout) },
+    { name: "stderr", lines: plainLines(stderr_tail) },
+    { name: "stdout", lines: plainLines(stdout_tail) },
   ];
   const exit =
     failure.signal !== null

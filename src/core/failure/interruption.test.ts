@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { judged } from "../../../test/support/error-record.js";
 import type { Outcome } from "../model/outcome.js";
-import { classify } from "./classify.js";
 import { endedBefore, interrupted, wasInterrupted } from "./interruption.js";
 
 const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
@@ -35,7 +35,7 @@ describe("an attempt was interrupted", () => {
     });
     const declared = { code: "NO_DATA", message: "nothing there", retryable: false };
     const told = interrupted({ kind: "failed", facts: { message: "", exitCode: 4, declared } });
-    expect(told.kind === "failed" && classify(told.facts)).toMatchObject({
+    expect(told.kind === "failed" && judged(told.facts)).toMatchObject({
       ...{ code: "EVICTED", class: "infrastructure", retryable: true, final: false, exit_code: 4 },
       message: "exited with 4 while its worker was being stopped",
     });

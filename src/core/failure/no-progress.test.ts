@@ -1,22 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { failureOf } from "../../../test/support/error-record.js";
-import type { Failure, FailureFacts } from "../model/failure.js";
+import { judged } from "../../../test/support/error-record.js";
+import type { Failure } from "../model/failure.js";
 import { NEW_HEAL_STATE } from "../model/heal-state.js";
-import { classify } from "./classify.js";
 import { judgeProgress, noteFailure } from "./no-progress.js";
-import { failureSignature } from "./signature.js";
-
-function failed(facts: FailureFacts): Failure {
-  const classified = classify(facts);
-  return failureOf({
-    ...classified,
-    signature: failureSignature(classified),
-    diff_hash: facts.diffHash ?? null,
-  });
-}
 
 const exit = (code: number, diffHash: string | null = "d") =>
-  failed({ message: `exit code ${code}`, exitCode: code, diffHash });
+  judged({ message: `exit code ${code}`, exitCode: code, diffHash });
 
 /** For each failure in turn: the streak at which the limit was reached, "osc" for one to and fro, or null. */
 function verdicts(limit: number, ...failures: Failure[]): (number | "osc" | null)[] {
@@ -45,14 +34,14 @@ describe("no-progress detection", () => {
 
   it("begins anew where fewer problems are left, although the book calls it the same failure", () => {
     const left = (problems: number) =>
-      failed({ message: "exit code 1", exitCode: 1, stdoutTail: `${problems} problems left` });
+      judged({ message: "exit code 1", exitCode: 1, stdoutTail: `${problems} problems left` });
     expect(left(8).signature).toBe(left(5).signature);
     expect(verdicts(2, left(8), left(5), left(3), left(3))).toEqual([null, null, null, 2]);
   });
 
   it("knows the same failure again whatever its times and paths", () => {
     const at = (time: string) =>
-      failed({ message: `failed at 2026-01-01T00:00:${time}Z in /tmp/x${time}`, exitCode: 1 });
+      judged({ message: `failed at 2026-01-01T00:00:${time}Z in /tmp/x${time}`, exitCode: 1 });
     expect(verdicts(2, at("01"), at("59"))).toEqual([null, 2]);
   });
 
@@ -82,7 +71,7 @@ describe("no-progress detection", () => {
     ["a network error", { errno: "ECONNREFUSED", message: "m" }],
     ["a lost worker", { lost: true, message: "m" }],
   ])("never counts %s, nor lets it end a streak", (_, facts) => {
-    const outage = failed(facts);
+    const outage = judged(facts);
     expect(verdicts(1, outage, outage)).toEqual([null, null]);
     expect(verdicts(2, exit(1), outage, exit(1))).toEqual([null, null, 2]);
   });
@@ -96,12 +85,12 @@ describe("no-progress detection", () => {
     ["a resource failure", { code: "OOM", message: "m" }],
     ["what the step calls final", { exitCode: 1, message: "m", declared: { retryable: false } }],
   ])("never makes %s look worth another try, even with a limit of 1", { tags: ["M8"] }, (_, facts) => {
-    expect(verdicts(1, failed(facts), failed(facts))).toEqual([null, null]);
+    expect(verdicts(1, judged(facts), judged(facts))).toEqual([null, null]);
   });
 
   it("counts timeouts, idle ones too", () => {
-    const idle = failed({ timeout: "idle", message: "silent" });
-    const wall = failed({ timeout: "wall", message: "slow" });
+    const idle = judged({ timeout: "idle", message: "silent" });
+    const wall = judged({ timeout: "wall", message: "slow" });
     expect(verdicts(2, idle, idle)).toEqual([null, 2]);
     expect(verdicts(2, wall, wall)).toEqual([null, 2]);
   });

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE } from "../../core/errors/errors.js";
-import { classify } from "../../core/failure/classify.js";
+import { classOfCode } from "../../core/failure/judge.js";
 import { actionTraits } from "../../core/model/action-traits.js";
 import { type Definition, repairsInVisit, type StepDefinition } from "../../core/model/definition.js";
 import { isFailureClass, traitsOf } from "../../core/model/failure.js";
@@ -87,7 +87,6 @@ function oddRetryCodes(step: StepDefinition): LintFinding[] {
   return (step.onFail.retry?.on ?? []).flatMap((name, place) => {
     if (isFailureClass(name)) return [];
     const segments = ["steps", step.id, "on_fail", "retry", "on", place];
-    const status = /^[1-5]\d\d$/.test(name) ? Number(name) : null;
     const known = Object.hasOwn(ERROR_CATALOGUE, name) || OPEN_CODES.test(name);
     if (!known) {
       const message = `${quote(name)} is neither a class nor a code of Daruma`;
@@ -100,9 +99,7 @@ function oddRetryCodes(step: StepDefinition): LintFinding[] {
         ),
       ];
     }
-    const { class: failureClass } = classify(
-      status === null ? { message: "", code: name } : { message: "", httpStatus: status },
-    );
+    const failureClass = classOfCode(name);
     if (traitsOf(failureClass).mayPass) return [];
     const message = `retry.on names ${quote(name)}, but ${failureClass} errors are not worth a retry`;
     return [finding("RETRY_OF_DETERMINISTIC", message, segments)];

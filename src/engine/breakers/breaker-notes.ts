@@ -1,6 +1,6 @@
 import { type Breaker, noteFailures, noteSuccess } from "../../core/breakers/breaker.js";
 import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../core/breakers/breakers-of.js";
-import { concernsBreaker } from "../../core/failure/classify.js";
+import { concernsBreaker } from "../../core/failure/judge.js";
 import type { Event } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 

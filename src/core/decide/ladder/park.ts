@@ -1,4 +1,4 @@
-import { concernsBreaker } from "../../failure/classify.js";
+import { concernsBreaker } from "../../failure/judge.js";
 import type { OpenBreaker } from "../../model/commands.js";
 import type { Failure } from "../../model/failure.js";
 import type { Job, Run } from "../../model/run.js";

@@ -1,4 +1,4 @@
-import { isRetryable } from "../../failure/classify.js";
+import { isRetryable } from "../../failure/judge.js";
 import { describeNoProgress } from "../../failure/no-progress.js";
 import type { Backoff, StepDefinition } from "../../model/definition.js";
 import type { Failure } from "../../model/failure.js";

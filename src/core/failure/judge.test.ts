@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { judged } from "../../../test/support/error-record.js";
 import type { FailureFacts } from "../model/failure.js";
-import { classify, isRetryable } from "./classify.js";
+import { isRetryable, judgeEnd } from "./judge.js";
 
 const facts = (part: Partial<FailureFacts>): FailureFacts => ({ message: "it broke", ...part });
-const judged = (part: Partial<FailureFacts>) => {
-  const { code, class: kind, retryable } = classify(facts(part));
+const kindOf = (part: Partial<FailureFacts>) => {
+  const { code, class: kind, retryable } = judged(facts(part));
   return [code, kind, retryable];
 };
 
-describe("classify, by typed facts", () => {
+describe("judge, by typed facts", () => {
   it.each([
     [{ timeout: "wall" }, "TIMEOUT", "transient_runtime", true],
     [{ timeout: "idle" }, "IDLE_TIMEOUT", "transient_runtime", true],
@@ -29,7 +30,7 @@ describe("classify, by typed facts", () => {
     [{ signal: "SIGSEGV" }, "SIGNALED", "transient_runtime", true],
     [{ exitCode: 3 }, "EXIT_3", "application", true],
   ] as const)("%j is %s, %s, retryable %s", (part, code, kind, retryable) => {
-    expect(judged(part)).toEqual([code, kind, retryable]);
+    expect(kindOf(part)).toEqual([code, kind, retryable]);
   });
   it.each([
     [429, "transient_runtime"],
@@ -47,7 +48,7 @@ describe("classify, by typed facts", () => {
     [401, "deterministic_policy"],
     [403, "deterministic_policy"],
   ] as const)("HTTP %i is its own code and %s", (httpStatus, kind) => {
-    expect(judged({ httpStatus })).toEqual([String(httpStatus), kind, kind === "transient_runtime"]);
+    expect(kindOf({ httpStatus })).toEqual([String(httpStatus), kind, kind === "transient_runtime"]);
   });
   it("trusts them in order: timeout, lost, code, status, errno, signal, exit code", () => {
     const all = {
@@ -63,13 +64,13 @@ describe("classify, by typed facts", () => {
     const names = Object.keys(all);
     order.forEach((code, place) => {
       const left = Object.fromEntries(Object.entries(all).filter(([name]) => names.indexOf(name) >= place));
-      expect(classify(facts(left as Partial<FailureFacts>)).code).toBe(code);
+      expect(judged(facts(left as Partial<FailureFacts>)).code).toBe(code);
     });
   });
   it("pays no heed to words when there is a typed fact", () => {
     const message = "401 unauthorized: validation failed, merge conflict";
-    expect(judged({ exitCode: 1, message })).toEqual(["EXIT_1", "application", true]);
-    expect(judged({ httpStatus: 503, message: "503 invalid response" })).toEqual([
+    expect(kindOf({ exitCode: 1, message })).toEqual(["EXIT_1", "application", true]);
+    expect(kindOf({ httpStatus: 503, message: "503 invalid response" })).toEqual([
       "503",
       "transient_runtime",
       true,
@@ -89,7 +90,7 @@ describe("classify, by typed facts", () => {
           { requiredKeys: ["message"] },
         ),
         (anyFacts) => {
-          const failure = classify(anyFacts);
+          const failure = judged(anyFacts);
           if (failure.class.startsWith("deterministic_")) expect(failure.retryable).toBe(false);
         },
       ),
@@ -97,9 +98,9 @@ describe("classify, by typed facts", () => {
   });
 });
 
-describe("classify, what the step declares", () => {
+describe("judge, what the step declares", () => {
   it("names the code and message, and keeps the observed class and exit code", () => {
-    const failure = classify(
+    const failure = judged(
       facts({
         exitCode: 7,
         declared: { code: "NO_STOCK", message: "sold out", retryAfterMs: 50 },
@@ -116,7 +117,7 @@ describe("classify, what the step declares", () => {
     });
   });
   it("takes no escapes, line breaks or marks that turn a line into code and message", () => {
-    const failure = classify(
+    const failure = judged(
       facts({
         exitCode: 7,
         declared: {
@@ -128,24 +129,24 @@ describe("classify, what the step declares", () => {
     expect(failure).toMatchObject({ code: "NO_STOCK +1.0s a completed", message: "sold out\nat 9" });
   });
   it("cuts a code to 100 characters, and does without one of which nothing is left", () => {
-    const codeOf = (code: string) => classify(facts({ exitCode: 7, declared: { code } })).code;
+    const codeOf = (code: string) => judged(facts({ exitCode: 7, declared: { code } })).code;
     expect(codeOf("x".repeat(101))).toBe("x".repeat(100));
     expect(codeOf("\x1b[31m \n")).toBe("EXIT_7");
   });
   it("takes the class of a code it knows", () => {
-    expect(judged({ exitCode: 1, declared: { code: "503" } })).toEqual(["503", "transient_runtime", true]);
-    expect(judged({ exitCode: 1, declared: { code: "OUTPUT_INVALID" } })).toEqual([
+    expect(kindOf({ exitCode: 1, declared: { code: "503" } })).toEqual(["503", "transient_runtime", true]);
+    expect(kindOf({ exitCode: 1, declared: { code: "OUTPUT_INVALID" } })).toEqual([
       "OUTPUT_INVALID",
       "deterministic_contract",
       false,
     ]);
   });
   it("lets retryable override both ways", () => {
-    expect(classify(facts({ exitCode: 1, declared: { retryable: false } })).retryable).toBe(false);
-    expect(classify(facts({ httpStatus: 400, declared: { retryable: true } })).retryable).toBe(true);
+    expect(judged(facts({ exitCode: 1, declared: { retryable: false } })).retryable).toBe(false);
+    expect(judged(facts({ httpStatus: 400, declared: { retryable: true } })).retryable).toBe(true);
   });
   it("does not let a step pass for a lost worker", () => {
-    expect(judged({ exitCode: 1, declared: { code: "WORKER_LOST" } })).toEqual([
+    expect(kindOf({ exitCode: 1, declared: { code: "WORKER_LOST" } })).toEqual([
       "EXIT_1",
       "application",
       true,
@@ -153,7 +154,7 @@ describe("classify, what the step declares", () => {
   });
 });
 
-describe("classify, by words", () => {
+describe("judge, by words", () => {
   it.each([
     ["503 upstream sent an invalid response", "503", "transient_runtime"],
     ["upstream: HTTP 503: invalid request", "503", "transient_runtime"],
@@ -172,36 +173,34 @@ describe("classify, by words", () => {
     ["error at line 503", "ACTION_FAILED", "application"],
     ["something else", "ACTION_FAILED", "application"],
   ])("%s: %s", (message, code, kind) => {
-    expect(judged({ message }).slice(0, 2)).toEqual([code, kind]);
+    expect(kindOf({ message }).slice(0, 2)).toEqual([code, kind]);
   });
   it("reads the end of stderr too", () => {
-    expect(classify(facts({ stderrTail: "curl: connection refused" })).code).toBe("NETWORK_ERROR");
+    expect(judged(facts({ stderrTail: "curl: connection refused" })).code).toBe("NETWORK_ERROR");
   });
 });
 
 describe("the error record", () => {
   it("gives rules an exit code: the code, 128 + signal, 124 for timeouts, none for HTTP", () => {
-    expect(classify(facts({ exitCode: 9 })).exit_code).toBe(9);
-    expect(classify(facts({ signal: "SIGKILL" })).exit_code).toBe(137);
-    expect(classify(facts({ signal: "SIGTERM" })).exit_code).toBe(143);
-    expect(classify(facts({ timeout: "wall", exitCode: 143 })).exit_code).toBe(124);
-    expect(classify(facts({ timeout: "idle" })).exit_code).toBe(124);
-    expect(classify(facts({ httpStatus: 500 })).exit_code).toBeNull();
+    expect(judged(facts({ exitCode: 9 })).exit_code).toBe(9);
+    expect(judged(facts({ signal: "SIGKILL" })).exit_code).toBe(137);
+    expect(judged(facts({ signal: "SIGTERM" })).exit_code).toBe(143);
+    expect(judged(facts({ timeout: "wall", exitCode: 143 })).exit_code).toBe(124);
+    expect(judged(facts({ timeout: "idle" })).exit_code).toBe(124);
+    expect(judged(facts({ httpStatus: 500 })).exit_code).toBeNull();
   });
   it("names the signal in the message, once", () => {
-    expect(classify(facts({ signal: "SIGSEGV" })).message).toBe("it broke (ended by SIGSEGV)");
-    expect(classify(facts({ signal: "SIGSEGV", message: "died of SIGSEGV" })).message).toBe(
-      "died of SIGSEGV",
-    );
-    expect(classify(facts({ signal: "SIGSEGV", message: "" })).message).toBe("ended by SIGSEGV");
+    expect(judged(facts({ signal: "SIGSEGV" })).message).toBe("it broke (ended by SIGSEGV)");
+    expect(judged(facts({ signal: "SIGSEGV", message: "died of SIGSEGV" })).message).toBe("died of SIGSEGV");
+    expect(judged(facts({ signal: "SIGSEGV", message: "" })).message).toBe("ended by SIGSEGV");
   });
   it("carries tails and stack, empty where there are none", () => {
-    expect(classify(facts({ stdoutTail: "o", stderrTail: "e", stack: "s" }))).toMatchObject({
+    expect(judged(facts({ stdoutTail: "o", stderrTail: "e", stack: "s" }))).toMatchObject({
       stdout_tail: "o",
       stderr_tail: "e",
       stack_trace: "s",
     });
-    expect(classify(facts({ exitCode: 1 }))).toMatchObject({
+    expect(judged(facts({ exitCode: 1 }))).toMatchObject({
       stdout_tail: "",
       stderr_tail: "",
       stack_trace: null,
@@ -212,8 +211,8 @@ describe("the error record", () => {
 });
 
 describe("isRetryable", () => {
-  const exit = classify(facts({ exitCode: 1 }));
-  const missing = classify(facts({ httpStatus: 404 }));
+  const exit = judged(facts({ exitCode: 1 }));
+  const missing = judged(facts({ httpStatus: 404 }));
   it("goes by the failure when `on` is empty", () => {
     expect(isRetryable(exit, [])).toBe(true);
     expect(isRetryable(missing, [])).toBe(false);
@@ -229,8 +228,25 @@ describe("isRetryable", () => {
     expect(isRetryable(missing, ["deterministic_contract"])).toBe(false);
   });
   it("does not retry what the step itself called not retryable", () => {
-    const refused = classify(facts({ exitCode: 1, declared: { retryable: false } }));
+    const refused = judged(facts({ exitCode: 1, declared: { retryable: false } }));
     expect(isRetryable(refused, ["EXIT_1"])).toBe(false);
     expect(isRetryable(refused, ["application"])).toBe(false);
+  });
+});
+
+describe("what ends a job or a run by itself", () => {
+  it("has its class by its code: the table's, that of an HTTP status, else the application's", () => {
+    const classOf = (code: string) => judgeEnd(code, "m").class;
+    expect(["LOOP_BUDGET_EXCEEDED", "RUN_CANCELED", "FAIL_FAST"].map(classOf)).toEqual(
+      Array(3).fill("deterministic_policy"),
+    );
+    expect([classOf("RESET_FAILED"), classOf("STALLED")]).toEqual(["deterministic_repo", "infrastructure"]);
+    expect([classOf("503"), classOf("EXIT_3"), classOf("MINE")]).toEqual([
+      "transient_runtime",
+      "application",
+      "application",
+    ]);
+    expect(judgeEnd("503", "m").retryable).toBe(true);
+    expect(judgeEnd("IF_FAILED", "m").retryable).toBe(false);
   });
 });

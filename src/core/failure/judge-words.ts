@@ -1,4 +1,4 @@
-import { type FailureKind, judgeStatus } from "./classify-status.js";
+import { type FailureKind, judgeStatus } from "./judge-status.js";
 
 /** Words are read from the start of a text; what comes later is rarely the cause. */
 const MAX_WORDS_CHARS = 16_384;
@@ -38,7 +38,7 @@ const WORDS: readonly (readonly [RegExp, FailureKind])[] = [
 const UNKNOWN: FailureKind = { code: "ACTION_FAILED", class: "application" };
 
 /** The last resort: an error that has nothing but a text. */
-export function classifyWords(text: string): FailureKind {
+export function judgeWords(text: string): FailureKind {
   const read = text.slice(0, MAX_WORDS_CHARS);
   const status = saidStatus(read);
   if (status !== null) return judgeStatus(status);

@@ -1,8 +1,17 @@
-import { type ClassifiedFailure, type FailureClass, type FailureFacts, traitsOf } from "../model/failure.js";
+import {
+  type ErrorRecord,
+  type Failure,
+  type FailureClass,
+  type FailureFacts,
+  traitsOf,
+} from "../model/failure.js";
+import type { Outcome, Succeeded } from "../model/outcome.js";
 import { firstChars, truncateHeadTail } from "../text/head-tail.js";
+import { iso } from "../text/iso-time.js";
 import { oneLine, plainText } from "../text/plain-text.js";
-import { type FailureKind, judgeStatus } from "./classify-status.js";
-import { classifyWords } from "./classify-words.js";
+import { type FailureKind, judgeStatus } from "./judge-status.js";
+import { judgeWords } from "./judge-words.js";
+import { failureSignature } from "./signature.js";
 
 /** The exit code that rules see for a timeout, as `timeout(1)` has it. */
 export const TIMEOUT_EXIT_CODE = 124;
@@ -126,41 +135,73 @@ const JUDGES: readonly ((facts: FailureFacts) => FailureKind | null)[] = [
   (facts) => (facts.exitCode === undefined ? null : { code: `EXIT_${facts.exitCode}`, class: "application" }),
 ];
 
-/** What a code alone says. One that Daruma does not know is the step's own. */
-export function judgeCode(code: string): { readonly class: FailureClass; readonly retryable: boolean } {
-  const known = CLASS_OF_CODE.get(code) ?? classOfStatusCode(code) ?? "application";
-  return { class: known, retryable: traitsOf(known).retried };
-}
+/** Only the engine gives an attempt up; one that its worker does has failed like any other. */
+const STOPPED_UNASKED: FailureFacts = {
+  code: "ACTION_FAILED",
+  message: "the worker stopped the attempt without being asked to",
+};
+
+/** Whose failure it is, and when it is judged. */
+export type Blamed = Pick<Failure, "action" | "step_id" | "job_id" | "attempt"> & { readonly at: number };
 
 /**
- * Judges what an action observed: typed facts in order of trust, words only where there are none. Code and message are
- * made harmless here, once: whatever a step has written into them ends up on terminals.
+ * The failure that an outcome amounts to, as it goes into the log. Nothing else gives a failure its code and class: typed
+ * facts do in the order of trust, and words only where there are none. Code and message are made harmless here, once:
+ * whatever a step has written into them ends up on terminals.
  */
-export function classify(observedFacts: FailureFacts): ClassifiedFailure {
-  const facts = withoutLastWords(observedFacts);
-  const observed = judgeObserved(facts);
-  const declared = codeText(facts.declared?.code ?? "");
-  const verdict = declared === "" ? observed : judgeDeclared(declared, observed);
-  return {
-    code: codeText(verdict.code),
-    class: verdict.class,
+export function judge(outcome: Exclude<Outcome, Succeeded>, { at, ...blamed }: Blamed): Failure {
+  const facts = withoutLastWords(outcome.kind === "failed" ? outcome.facts : STOPPED_UNASKED);
+  const { code, class: failureClass } = kindOf(facts);
+  const { resourceLimit } = facts;
+  const said = {
+    code: codeText(code),
+    class: failureClass,
     message: truncateHeadTail(plainText(messageOf(facts)), MAX_MESSAGE_CHARS).text,
-    retryable: facts.declared?.retryable ?? traitsOf(verdict.class).retried,
+    stdout_tail: facts.stdoutTail ?? "",
+    stderr_tail: facts.stderrTail ?? "",
+  };
+  return {
+    ...said,
+    retryable: facts.declared?.retryable ?? traitsOf(failureClass).retried,
     final: facts.declared?.retryable === false,
+    ...blamed,
+    timestamp: iso(at),
     exit_code: exitCodeOf(facts),
     signal: facts.signal ?? null,
     retry_after_ms: facts.declared?.retryAfterMs ?? facts.retryAfterMs ?? null,
-    stdout_tail: facts.stdoutTail ?? "",
-    stderr_tail: facts.stderrTail ?? "",
+    signature: failureSignature(said),
     stack_trace: facts.stack ?? null,
+    diff_hash: facts.diffHash ?? null,
+    changed_files: facts.changedFiles ?? [],
+    ...(resourceLimit === undefined ? {} : { resource_limit: resourceLimit }),
+    original_class: null,
+    cause: null,
   };
+}
+
+/** What an event says of the end of jobs, or of a run, that no attempt brought about; judged once for all of them. */
+export type JudgedEnd = Pick<ErrorRecord, "code" | "message" | "class" | "retryable" | "signature">;
+
+export function judgeEnd(code: string, message: string): JudgedEnd {
+  const failureClass = classOfCode(code);
+  const said = { code, message, class: failureClass, stdout_tail: "", stderr_tail: "" };
+  const { retried: retryable } = traitsOf(failureClass);
+  return { code, message, class: failureClass, retryable, signature: failureSignature(said) };
+}
+
+/** What a code alone says. One that Daruma does not know is the step's own. */
+export function classOfCode(code: string): FailureClass {
+  return CLASS_OF_CODE.get(code) ?? classOfStatusCode(code) ?? "application";
 }
 
 /**
  * Whether the retry rung may take this failure. `on` narrows to the codes and classes it names; a code named there is
  * retried even if its class would not be, but never against the step's own word that it is not retryable.
  */
-export function isRetryable(failure: ClassifiedFailure, on: readonly string[]): boolean {
+export function isRetryable(
+  failure: Pick<Failure, "code" | "class" | "retryable" | "final">,
+  on: readonly string[],
+): boolean {
   if (failure.final) return false;
   if (on.length === 0) return failure.retryable;
   return on.includes(failure.code) || (on.includes(failure.class) && traitsOf(failure.class).mayPass);
@@ -171,7 +212,7 @@ export function isRetryable(failure: ClassifiedFailure, on: readonly string[]): 
  * class says nothing of what it uses.
  */
 export function concernsBreaker(
-  { code, class: failureClass }: Pick<ClassifiedFailure, "code" | "class">,
+  { code, class: failureClass }: Pick<Failure, "code" | "class">,
   watched: readonly string[],
 ): boolean {
   return watched.includes(code) || (code !== "IDLE_TIMEOUT" && watched.includes(failureClass));
@@ -184,12 +225,18 @@ function withoutLastWords(facts: FailureFacts): FailureFacts {
   return others;
 }
 
+function kindOf(facts: FailureFacts): FailureKind {
+  const observed = judgeObserved(facts);
+  const declared = codeText(facts.declared?.code ?? "");
+  return declared === "" ? observed : judgeDeclared(declared, observed);
+}
+
 function judgeObserved(facts: FailureFacts): FailureKind {
   for (const judge of JUDGES) {
     const verdict = judge(facts);
     if (verdict) return verdict;
   }
-  return classifyWords(`${facts.message}\n${facts.stderrTail ?? ""}`);
+  return judgeWords(`${facts.message}\n${facts.stderrTail ?? ""}`);
 }
 
 /** A step may name its failure as it likes; it may not call itself lost, since restarts cost it nothing. */
