@@ -68,6 +68,22 @@ describe("the patch of a failed attempt", () => {
     expect(run.events("rebuild.started")[0]).not.toHaveProperty("leftover");
   });
 
+  it("is told of in the order of the attempts, also after a round of the queue", async () => {
+    const text = `${HEALED}queue: { max_attempts: 2, classes: [stuck_no_progress], backoff: { mode: none } }\n`;
+    const patches = [1, 2, 3].map((attempt) => left(`patches/attempts/${attempt}`));
+    const { run, seen } = await seenBy([...patches, ok("edit")], text);
+    expect(trace(run).filter((line) => line.startsWith("climb"))).toEqual([
+      "climb edit retry",
+      "climb edit reset",
+      "climb edit requeue",
+    ]);
+    expect(trace(run).at(-1)).toBe("run completed");
+    expect(seen[3]?.map(({ state, attempts, patch }) => [state, attempts, patch])).toEqual([
+      ["fresh", [1, 2], expect.stringContaining("a2")],
+      ["set_back", [3], "patches/attempts/3"],
+    ]);
+  });
+
   it("is null where it was too large, and missing where nothing was left", async () => {
     const large = await seenBy([left(null), left(null), ok("edit")]);
     expect(large.run.events("attempt.failed").map(({ patch }) => patch)).toEqual([null, null]);

@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
       "The changed files are the same",
       "stderr is the same, line for line",
       "stdout is the same apart from times and ids",
-      "prompt differs in 5 lines",
+      "prompt differs in 6 lines",
     ]);
     // In the prompt these are its fences, and the number of the attempt within them.
     const fence = expect.stringMatching(/^[0-9a-f]{16} → [0-9a-f]{16}$/);
@@ -177,7 +177,8 @@ describe.skipIf(!hasBrowser)(browserSuite("the step page"), { timeout: 300_000 }
       expect.stringContaining("failed_attempt: 4"),
       expect.stringMatching(/^\d+\n\+\n*$/),
       expect.stringContaining("why you are asked again:"),
-      expect.stringContaining("This is a fresh working folder."),
+      expect.stringMatching(/This is a fresh working folder\..* in the artifact /),
+      expect.stringMatching(/attempt 3 .*\$DARUMA_PREVIOUS_PATCH/),
     ]);
     await page.getByRole("button", { name: "error", exact: true }).click();
     await page.getByRole("cell", { name: "stuck_no_progress" }).first().waitFor();

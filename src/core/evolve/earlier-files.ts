@@ -10,15 +10,25 @@ const MAX_NAMED_FILES = 50;
 const MAX_TOLD = 50;
 const NOTHING: LeftBehind = { attempts: [], files: [], patch: null };
 
-/** The job's next attempt hears this, too. */
+/**
+ * The job's next attempt hears this, too. What a later attempt did stands behind: a round of the queue leaves the fresh
+ * workspace of the round before first, and begins another instead of the tree in which older work lies only then.
+ */
 function tell(job: Job, news: Omit<EarlierFiles, "step">, step: string | null = null): void {
   const said = job.earlierFiles;
   const last = said.at(-1);
   const told = { ...news, step };
   const goesOn = news.attempts.length > 0 && last?.state === news.state && last.patch === news.patch;
-  job.earlierFiles = goesOn
-    ? [...said.slice(0, -1), { ...told, ...joined(last, news) }]
-    : [...said, told].slice(-MAX_TOLD);
+  if (goesOn) {
+    job.earlierFiles = [...said.slice(0, -1), { ...told, ...joined(last, news) }];
+    return;
+  }
+  const newer = said.findIndex((each) => isOlder(news, each));
+  job.earlierFiles = said.toSpliced(newer === -1 ? said.length : newer, 0, told).slice(-MAX_TOLD);
+}
+
+function isOlder(one: Pick<EarlierFiles, "attempts">, other: Pick<EarlierFiles, "attempts">): boolean {
+  return one.attempts.length > 0 && Math.max(...other.attempts) > Math.max(...one.attempts);
 }
 
 function joined(

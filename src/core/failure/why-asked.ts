@@ -81,7 +81,8 @@ function filesSentences(earlier: readonly EarlierFiles[], hasFailure: boolean): 
         return `What ${attemptsText(attempts)} of \`${headerValue(step ?? "", MAX_NAME_CHARS)}\` left is not there${patch === null ? "" : `; it is in the artifact ${patch}`}.`;
       default: {
         const before = all.slice(0, at).findLast(isGone)?.state;
-        const lead = state !== "lost" && state === before ? "" : `${goneText(each)} `;
+        const isSaid = state !== "lost" && (state === before || (state === "set_back" && before === "fresh"));
+        const lead = isSaid ? "" : `${goneText(each)} `;
         return `${lead}The changes of ${attemptsText(attempts)}${named(files)} are not in it${where(each)}.`;
       }
     }
