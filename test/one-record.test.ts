@@ -146,7 +146,7 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
 
   const lists = {
     cli: await doors.cli<Job[]>("jobs", String(id)),
-    rest: (await doors.rest<Items<Job>>(`/jobs?run_id=${id}`)).items,
+    rest: (await doors.rest<Items<Job>>(`/api/v1/jobs?run_id=${id}`)).items,
     mcp: (await doors.mcp<Items<Job>>("list_jobs", { run_id: id })).items,
     library: (await doors.library.call("list_jobs", { run_id: id }))
       .items as readonly object[] as readonly Job[],
@@ -159,7 +159,7 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
   for (const record of records) {
     const shown = [
       await doors.cli<Job>("job", "show", String(record.id)),
-      await doors.rest<Job>(`/jobs/${record.id}`),
+      await doors.rest<Job>(`/api/v1/jobs/${record.id}`),
       await doors.mcp<Job>("get_job", { job_id: record.id }),
     ];
     expect(recordsOf(shown)).toEqual([record, record, record]);

@@ -18,7 +18,7 @@ export const runReference = z
 export const reuse = z
   .union([z.coerce.number().int().positive(), z.enum(["last_ended", "last"])])
   .describe(
-    "Take over unchanged jobs from this run: its number, last, or last_ended (the workflow's newest that is over, held or interrupted).",
+    "Take over unchanged jobs of a run: its number, last, or last_ended (the newest of the workflow, over, held or interrupted).",
   );
 
 /** A job by its id, or by its step in a run. */
@@ -87,7 +87,7 @@ export const flag = z.union([
 
 export const keepStoodIn = flag
   .default(false)
-  .describe("Also steps that another stood in for, and what depends on them.");
+  .describe("Also what another step stood in for, and its dependents.");
 
 export const dryRun = flag.default(false).describe("Only report what would happen.");
 
@@ -177,14 +177,14 @@ export const labels = z
     const problem = labelsProblem(given);
     if (problem !== null) context.addIssue({ code: "custom", message: `must fit: ${problem}` });
   })
-  .describe("What to find the run by, besides the labels of the workflow.");
+  .describe("What to find the run by, besides the workflow's labels.");
 
 export const priority = z.coerce
   .number()
   .int()
   .min(-MAX_PRIORITY)
   .max(MAX_PRIORITY)
-  .describe("Higher ones get places and workers first; by default the workflow's, or 0.");
+  .describe("Higher goes first; default: the workflow's, or 0.");
 
 export const encoding = z
   .enum(["utf8", "base64"])

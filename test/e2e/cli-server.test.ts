@@ -80,14 +80,6 @@ describe("daruma run at a server", () => {
     );
   });
 
-  it("is the same under the name that users of Slurm know", async () => {
-    const { exitCode, stdout } = await there("slurm", "run", cli.write("same.yaml", OK));
-    expect([exitCode, plain(stdout)]).toEqual([
-      0,
-      plain((await there("run", join(cli.path, "same.yaml"))).stdout),
-    ]);
-  });
-
   it("sends inputs and context along", async () => {
     const file = cli.write(
       "given.yaml",
