@@ -1,7 +1,7 @@
 import { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
 import { actionTraits } from "../core/model/action-traits.js";
 import { isUndone } from "../core/model/ending/run-ending.js";
-import { isHandled } from "../core/model/handled.js";
+import { isUnanswered } from "../core/model/handled.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
 import { type Advice, advice } from "./advice.js";
@@ -42,7 +42,7 @@ export interface FailureStanding {
 
 export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding): Advice[] {
   const failed = [...run.failed]
-    .filter((job) => !isHandled(job) && job.partOf === null)
+    .filter((job) => isUnanswered(run, job))
     .sort((first, second) => first.id - second.id);
   const job = failed.find((each) => asked.includes(each)) ?? failed[0];
   if (job === undefined) return [mend(run.error?.code ?? "", null), ...startAgain(run)];

@@ -37,6 +37,8 @@ export interface FailedStep {
   readonly message: string;
   /** Equal for those that failed alike; null: nothing says of what it failed. */
   readonly signature: string | null;
+  /** Nothing else deals with it, as it does with that of a repair. */
+  readonly unanswered: boolean;
   readonly attempt: number;
   /** Null: it failed without an attempt, or the attempt printed nothing there. */
   readonly stdout_tail: string | null;
@@ -84,10 +86,14 @@ export async function summariseRun(
       stream,
     );
   const unhandled = failed.filter((job) => !job.handled);
+  const unanswered = await unansweredFailures(store, unhandled);
   return {
     report,
     counts: tellCounts(counts, takenOver),
-    failures: orderFailures(unhandled, report).map((job) => failedStep(job, (stream) => log(job, stream))),
+    failures: orderFailures(unhandled, report).map((job) => ({
+      ...failedStep(job, (stream) => log(job, stream)),
+      unanswered: unanswered.has(job.id),
+    })),
     holds: mayWait ? await listHolds(store, { runId: run.id }) : [],
     deadLetters: deadLettersAmong(failed),
     reuse_file: isReusable(run) && report.needs_program === null && !unseen ? run.file : null,
@@ -161,7 +167,17 @@ function orderFailures(failed: readonly JobReport[], { error }: RunReport): JobR
   return [...failed].sort((first, second) => Number(isNamed(second)) - Number(isNamed(first)));
 }
 
-function failedStep(job: JobReport, file: (stream: "stdout" | "stderr") => string): FailedStep {
+async function unansweredFailures(store: Store, failed: readonly JobReport[]): Promise<ReadonlySet<number>> {
+  const [first] = failed;
+  if (first === undefined) return new Set();
+  const rows = await store.listJobs({ runId: first.run_id, status: ["failed"] });
+  return new Set(rows.filter(({ unanswered }) => unanswered).map(({ id }) => id));
+}
+
+function failedStep(
+  job: JobReport,
+  file: (stream: "stdout" | "stderr") => string,
+): Omit<FailedStep, "unanswered"> {
   const { stdout_tail: out, stderr_tail: err } = job.error?.cause ??
     job.error ?? { stdout_tail: "", stderr_tail: "" };
   const hasRun = job.attempts > 0;

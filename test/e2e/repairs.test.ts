@@ -38,3 +38,27 @@ describe("several repairs in one visit", () => {
     expect((await cli.daruma("validate", after)).exitCode).toBe(2);
   });
 });
+
+describe("a repair that failed", () => {
+  it("is not offered beside the step that it was to repair: retry, reset, a glob and the inbox name that one", async () => {
+    const { exitCode, report } = await cli.runJson(
+      "name: broken\nsteps:\n  test: { exec: exit 1, on_fail: { run: [mend] } }\n  mend: { exec: 'echo cannot >&2; exit 2' }\n",
+    );
+    expect(exitCode).toBe(1);
+    const run = String(report.run_id);
+    const { stdout } = await cli.daruma("show", run);
+    expect(stdout).toContain("mend failed on attempt 1: exit code 2: cannot (EXIT_2)");
+    expect(stdout).toMatch(new RegExp(`^ +daruma retry ${run} test `, "m"));
+    for (const command of [
+      ["retry", run, "*"],
+      ["reset", run],
+    ]) {
+      const planned = await cli.daruma(...command, "--dry-run");
+      expect(planned.stdout).toContain("test: failed -> ready");
+      expect(planned.stdout).not.toContain("mend:");
+    }
+    const inbox = (await cli.daruma("inbox")).stdout;
+    expect(inbox).toContain("broken/test");
+    expect(inbox).not.toContain("broken/mend");
+  });
+});

@@ -160,3 +160,30 @@ test("a paused campaign begins nothing until it is resumed", { tags: ["B7"] }, a
   expect(paused.counts.waiting).toBeGreaterThanOrEqual(2);
   await bench.call("control_campaign", { campaign: campaign!, action: "stop" });
 });
+
+test("a failure that a transition has taken elsewhere, or that of a repair, is no item", async () => {
+  const gate = join(bench.folder, "routed-goes-on");
+  const { run_id } = await bench.call("start_run", {
+    source: `name: routed
+steps:
+  call: { exec: 'exit 3', on_fail: { edge: { to: back } } }
+  back: { exec: 'while [ ! -e ${gate} ]; do sleep 0.05; done; exit 3' }
+  mended: { exec: 'exit 3', on_fail: { run: [mend] } }
+  mend: { exec: 'exit 3' }
+`,
+  });
+  const failed = async () => {
+    const { jobs } = await bench.call("get_run", { run_id });
+    return jobs.filter(({ status }) => status === "failed").map(({ step }) => step);
+  };
+  const found = async () => {
+    const asked = { workflow: "routed", class: "application", reason: "again", dry_run: true } as const;
+    return (await bench.call("start_campaign", asked)).items.map(({ step }) => step);
+  };
+  while ((await failed()).length < 3) await delay(20);
+  expect(await failed()).toEqual(["call", "mended", "mend"]);
+  expect(await found()).toEqual(["mended"]);
+  writeFileSync(gate, "");
+  await bench.settled(run_id);
+  expect(await found()).toEqual(["call", "back", "mended"]);
+});

@@ -39,7 +39,8 @@ function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: 
     commands.push(logsCommand(id, first));
   if (imported || undone !== null) return commands;
   if (codes.some((code) => RECOVERABLE.has(code))) commands.push(`recover ${id}`);
-  if (status === "failed" && failures.length > 0) commands.push(retryCommand(id, failures));
+  const unanswered = failures.filter((failure) => failure.unanswered);
+  if (status === "failed" && unanswered.length > 0) commands.push(retryCommand(id, unanswered));
   if (held.length > 1) commands.push("inbox");
   // Beside a run that is held it would begin a second one, which asks for the same decision.
   if (status === "failed" && reuse_file !== null && !look.isElsewhere)

@@ -132,6 +132,7 @@ describe("the summary", () => {
       step: "build",
       family: null,
       signature: null,
+      unanswered: true,
       scope: "root",
       code: "EXIT_1",
       message: "exit code 1",
@@ -171,7 +172,7 @@ describe("the summary", () => {
   describe("tells each failure once", () => {
     const failed = (step: string, more: Partial<FailedStep> = {}): FailedStep => ({
       ...{ job_id: 30_000_001, step, family: null, scope: "root", attempt: 1 },
-      ...{ code: "EXIT_1", message: "exit code 1", signature: null },
+      ...{ code: "EXIT_1", message: "exit code 1", signature: null, unanswered: true },
       ...{ stdout_tail: null, stderr_tail: null, stdout_file: `/x/${step}.o`, stderr_file: `/x/${step}.e` },
       ...more,
     });
@@ -225,6 +226,7 @@ describe("the summary", () => {
       step: "v",
       family: null,
       signature: null,
+      unanswered: true,
       scope: "root/l[1]",
       code: "EXIT_1",
       message: "m",

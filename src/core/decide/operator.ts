@@ -2,9 +2,9 @@ import type { HoldDecision, OperatorCommand } from "../model/commands.js";
 import { hasTurnAtEnd } from "../model/ending/run-ending.js";
 import type { JobRaise, RetriedBy } from "../model/events.js";
 import { gateState, reducersWaiting, waitingFor, withDependentsStillWaiting } from "../model/gate.js";
-import { failuresLedTo, wayOf } from "../model/handled.js";
+import { wayOf } from "../model/handled.js";
 import { type Amounts, raisesTo } from "../model/resources.js";
-import { isOver, type Job, jobById, type Run } from "../model/run.js";
+import { failuresLedTo, isOver, type Job, jobById, type Run } from "../model/run.js";
 import { abandonJob, abandonScope } from "./abandon.js";
 import { drain } from "./agenda.js";
 import { readyAfterIf } from "./ask.js";
@@ -322,11 +322,12 @@ function beginAgain(
 ): void {
   // These wait until they are routed to again: they had not begun, or what routed to them runs anew itself.
   const reblocked = new Set(
-    [...wanted].filter((job) =>
-      job.ledBy?.route === "edge"
-        ? wanted.has(job.ledBy.job)
-        : !job.entered && job.step.definition.start === "routed",
-    ),
+    [...wanted].filter((job) => {
+      const routedBy = job.partOf ?? (job.ledBy?.route === "edge" ? job.ledBy.job : null);
+      return routedBy === null
+        ? !job.entered && job.step.definition.start === "routed"
+        : wanted.has(routedBy);
+    }),
   );
   const jobs = [...wanted].filter((job) => !reblocked.has(job));
   if (jobs.length > 0) retryJobs(decision, { jobs, reblocked: [...reblocked], ...how });

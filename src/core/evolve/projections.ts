@@ -1,7 +1,7 @@
 import { DEFAULT_PRIORITY } from "../groups/concurrency.js";
 import type { Definition, Scale } from "../model/definition.js";
 import type { Event } from "../model/events.js";
-import { handlingOf } from "../model/handled.js";
+import { handlingOf, isUnanswered } from "../model/handled.js";
 import { needsEngine } from "../model/resting.js";
 import type {
   AttemptRow,
@@ -84,7 +84,7 @@ export function jobRow(run: Run, job: Job): JobRow {
     error: job.failure ?? job.error,
     output: job.output,
     failure_handler_id: failureHandlerId(run, job),
-    unanswered: job.status === "held" || run.asking.has(job) || (job.status === "failed" && !handled),
+    unanswered: job.status === "held" || run.asking.has(job) || isUnanswered(run, job),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Scale } from "../model/definition.js";
 import { hasTurnAtEnd } from "../model/ending/run-ending.js";
 import { type Failure, traitsOf } from "../model/failure.js";
 import { gateState } from "../model/gate.js";
-import { isHandled } from "../model/handled.js";
+import { isUnanswered } from "../model/handled.js";
 import {
   amountText,
   demandOf,
@@ -68,7 +68,7 @@ export function diagnose(run: Run, policy: RecoveryPolicy): Finding[] {
   const found = run.jobs.flatMap((job) => {
     // Undo and finally steps run again only while the run is at them.
     const isOfRun = job.step.atEnd === null || hasTurnAtEnd(run, job);
-    const code = job.scope.open && job.barrier === null && isOfRun ? troubleOf(job) : null;
+    const code = job.scope.open && job.barrier === null && isOfRun ? troubleOf(run, job) : null;
     return code === null ? [] : [findingFor(job, code, policy)];
   });
   if (found.some(({ recovers, diagnosis }) => recovers && diagnosis !== "prevented")) return found;
@@ -76,14 +76,13 @@ export function diagnose(run: Run, policy: RecoveryPolicy): Finding[] {
 }
 
 /** What it failed with; null where nobody need do anything about it. */
-function troubleOf(job: Job): Failure | null {
+function troubleOf(run: Run, job: Job): Failure | null {
   const failure = job.failure ?? job.error;
   switch (job.status) {
     case "held":
       return failure;
     case "failed":
-      // A repair step's failure belongs to the step that it was to repair.
-      return job.partOf !== null || isHandled(job) ? null : failure;
+      return isUnanswered(run, job) ? failure : null;
     case "canceled":
       return failure?.code === "FAIL_FAST" && gateState(job.gate) !== "lost" ? failure : null;
     default:

@@ -1,6 +1,6 @@
 import type { Route, RouteEnd, VisitOutcome } from "./route.js";
 import type { Handling } from "./rows.js";
-import { isSettled, type Job } from "./run.js";
+import { isOver, isSettled, type Job, type Run } from "./run.js";
 
 /** Where a failure's way has led so far, from edge to edge. */
 export interface WayOfFailure {
@@ -27,6 +27,21 @@ export function isHandled(job: Job): boolean {
 export function isHandledByRoute(job: Job): boolean {
   const way = wayOf(job);
   return way !== null && way.end !== null && way.then !== "fail";
+}
+
+/**
+ * It has failed, and somebody has to decide about that: nothing handles the failure, nor is anything at work to which a
+ * transition has taken it. That of a repair belongs to the step that it was to repair.
+ */
+export function isUnanswered(run: Run, job: Job): boolean {
+  if (job.status !== "failed" || job.partOf !== null || isHandled(job)) return false;
+  return isOver(run) || !isOnItsWay(job);
+}
+
+/** A step that is held on the way waits itself. */
+function isOnItsWay(job: Job): boolean {
+  const way = wayOf(job);
+  return way?.open === true && way.last.status !== "held";
 }
 
 /** By what the failure is handled; null: by nothing. */
@@ -89,12 +104,4 @@ export function outcomeOf(job: Job): VisitOutcome {
     handled: job.handled !== null,
     route: job.status === "failed" ? job.route : null,
   };
-}
-
-/** The jobs whose failures have come to this one, directly or through others; perhaps long ago. */
-export function failuresLedTo(target: Job): Set<Job> {
-  const found = new Set<Job>(target.routedHere);
-  // A set is walked in order of insertion, what is added meanwhile included.
-  for (const source of found) for (const before of source.routedHere) found.add(before);
-  return found;
 }

@@ -129,7 +129,7 @@ export const JOB_ROW = {
   failure_handler_id: nullable(id),
   /** The queue has given it up, and nobody has redriven or decided it since. */
   dead_letter: flag,
-  /** It is held, asks a question, or has failed and nothing handled that. Whether somebody need look depends on its run, too. */
+  /** It is held, asks a question, or has failed and that is left to people. Whether somebody need look depends on its run, too. */
   unanswered: flag,
 } as const satisfies Fields;
 export type JobRow = OfFields<typeof JOB_ROW>;

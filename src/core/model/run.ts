@@ -342,6 +342,8 @@ export function change(run: Run, job: Job, edit: (job: Job) => void): void {
   if (job.status !== statusBefore) {
     leaveIndex(run, job, statusBefore);
     enterIndex(run, job);
+    // Whether these are handled depends on how it stands.
+    for (const source of failuresLedTo(job)) run.dirty.add(source);
   }
   const busy = isBusy(job);
   if (busy !== wasBusy) run.busy += busy ? 1 : -1;
@@ -350,6 +352,15 @@ export function change(run: Run, job: Job, edit: (job: Job) => void): void {
     run.asking[job.status === "waiting" && job.question !== null ? "add" : "delete"](job);
   if (job.step.definition.uses !== undefined) run.parked[job.parked === null ? "delete" : "add"](job);
   run.dirty.add(job);
+}
+
+/** The jobs whose failures have come to this one, directly or through others; perhaps long ago. */
+export function failuresLedTo({ routedHere }: Job): ReadonlySet<Job> {
+  if (routedHere.size === 0) return routedHere;
+  const found = new Set<Job>(routedHere);
+  // A set is walked in order of insertion, what is added meanwhile included.
+  for (const source of found) for (const before of source.routedHere) found.add(before);
+  return found;
 }
 
 function noteInWorkspace({ workspace }: Run, job: Job): void {

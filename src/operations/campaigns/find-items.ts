@@ -96,9 +96,8 @@ async function* candidates(
 }
 
 function isAskedFor(job: JobRow, run: RunRow, filter: ItemFilter): boolean {
-  const { error, status } = job;
-  const isOpen = status === "held" || (status === "failed" && !job.handled);
-  if (!isOpen || error === null) return false;
+  const { error, status, unanswered } = job;
+  if (!unanswered || (status !== "held" && status !== "failed") || error === null) return false;
   // What ended the job may be another than its last attempt failed with, such as its loop budget.
   const failures = error.cause === null || error.cause === undefined ? [error] : [error, error.cause];
   const { signature, workflow, step, class: failureClass, since, runId } = filter;

@@ -127,6 +127,7 @@ const runDetails = z.object({
         family: z.string().nullable(),
         signature: z.string().nullable().describe("The same for steps that failed alike."),
         attempt: z.number(),
+        unanswered: z.boolean(),
         stdout_tail: z.string().nullable(),
         stderr_tail: z.string().nullable(),
         stdout_file: z.string().nullable(),

@@ -34,7 +34,9 @@ function matching(jobs: readonly JobRow[], runId: number, glob: string): JobRow[
     throw new DarumaError("STEP_NOT_FOUND", `run ${runId} has no step like ${glob}`, {
       hint: `See \`daruma show ${runId}\`.`,
     });
-  const again = fits.filter(({ status, handled }) => RUNS_AGAIN.has(status) && !handled);
+  const again = fits.filter(
+    ({ status, unanswered }) => RUNS_AGAIN.has(status) && (unanswered || status === "canceled"),
+  );
   if (again.length > 0) return again;
   throw new DarumaError("NOT_RETRYABLE", `no step like ${glob} of run ${runId} is failed, canceled or held`);
 }

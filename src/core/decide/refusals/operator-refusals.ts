@@ -2,7 +2,7 @@ import { type Advice, adviceFor } from "../../errors/errors.js";
 import type { HoldDecision, OperatorCommand, RecoveredJob } from "../../model/commands.js";
 import { gateState } from "../../model/gate.js";
 import { isAncestor } from "../../model/graph.js";
-import { isHandled } from "../../model/handled.js";
+import { isUnanswered } from "../../model/handled.js";
 import { type Amounts, raisesTo, refuseRaise } from "../../model/resources.js";
 import { isQueued } from "../../model/resting.js";
 import type { JobStatus } from "../../model/rows.js";
@@ -98,17 +98,15 @@ export function alreadySo(run: Run, command: OperatorCommand): string | null {
   }
 }
 
-/** Everything that failed without being handled, was canceled, or is held. */
+/** Every failure that is left to people, and what was canceled or is held. */
 export function jobsToReset(run: Run): Job[] {
   return run.jobs.filter(
-    (job) => job.scope.open && job.barrier === null && isToReset(job) && mayRunAgainAtEnd(run, job),
+    (job) => job.scope.open && job.barrier === null && isToReset(run, job) && mayRunAgainAtEnd(run, job),
   );
 }
 
-/** A repair step's failure belongs to the step it was to repair, which asks for it again if need be. */
-function isToReset(job: Job): boolean {
-  if (job.status === "failed") return job.partOf === null && !isHandled(job);
-  return job.status === "canceled" || job.status === "held";
+function isToReset(run: Run, job: Job): boolean {
+  return job.status === "canceled" || job.status === "held" || isUnanswered(run, job);
 }
 
 /** A job that is over for now takes no hint: it is for attempts that are still to come. */
