@@ -171,9 +171,22 @@ describe("the failure of a command", () => {
     expect(await failureOf("exit 4")).toEqual({ message: "exit code 4", exitCode: 4 });
   });
 
+  it("has the line that says what broke, not what follows it, and from stdout where stderr does not say it", async () => {
+    const node = await failureOf(["node", "-e", "throw new Error('no such module')"]);
+    expect(node.message).toBe("exit code 1: Error: no such module");
+    const npm = await failureOf(
+      "echo 'src/a.ts(3,5): error TS2322: no'; echo 'Found 1 error.'; echo 'npm warn Unknown user config' >&2; exit 2",
+    );
+    expect(npm.message).toBe("exit code 2: src/a.ts(3,5): error TS2322: no");
+    const { message } = await failureOf(
+      "echo 'error: the beginning of it'; yes 'all is well here' | head -n 5000; exit 2",
+    );
+    expect(message).toBe("exit code 2");
+  });
+
   it("keeps a long line short", async () => {
     const { message } = await failureOf("head -c 5000 /dev/zero | tr '\\0' x >&2; exit 1");
-    expect(message).toMatch(/^exit code 1: x{199}…$/);
+    expect(message).toMatch(/^exit code 1: x{200}…$/);
   });
 
   it("has the signal that ended it", async () => {

@@ -2,6 +2,8 @@ import type { FailureFacts } from "../core/model/failure.js";
 import type { Failed, Outcome } from "../core/model/outcome.js";
 import type { Shell } from "../core/model/shell.js";
 import type { Json } from "../core/text/json.js";
+import { oneLine } from "../core/text/plain-text.js";
+import { tellingLine } from "../core/text/telling-line.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 import type { Action, Attempt, StopCause } from "./action.js";
 import { whenFilesAllow } from "./machine-shortage.js";
@@ -14,12 +16,14 @@ import { stoppedResult } from "./stopped-result.js";
 
 /** Of stdout, for the step's output; the log has all of it. */
 export const MAX_OUTPUT_CAPTURE_BYTES = 1024 * 1024;
-/** Of stderr, to find its last line in. */
-const STDERR_TAIL_BYTES = 4 * 1024;
-const MAX_STDERR_LINE_CHARS = 200;
+/** Of each stream, to find the line in that says what broke. */
+const TAIL_BYTES = 8 * 1024;
+const MAX_LINE_CHARS = 200;
 /** What an attempt is ended with, and what a program that has caught it exits with by custom. */
 const OUR_SIGNALS: ReadonlySet<string> = new Set(["SIGTERM", "SIGKILL"]);
 const OUR_EXIT_CODES: ReadonlySet<number | null> = new Set([128 + 15, 128 + 9]);
+
+type Tails = Readonly<Record<"stdout" | "stderr", TailCapture>>;
 
 /** The `command` step: a shell line or an argv list, run as a process group of its own. */
 export function createCommandAction(host: ProcessHost): Action {
@@ -29,7 +33,7 @@ export function createCommandAction(host: ProcessHost): Action {
 async function runCommand(host: ProcessHost, attempt: Attempt): Promise<Outcome<Json>> {
   if (attempt.signal.aborted) return stoppedResult(attempt);
   const stdout = new HeadCapture(MAX_OUTPUT_CAPTURE_BYTES);
-  const stderr = new TailCapture(STDERR_TAIL_BYTES);
+  const tails: Tails = { stdout: new TailCapture(TAIL_BYTES), stderr: new TailCapture(TAIL_BYTES) };
   const { exec, stdin, shell } = attempt.action;
   const running = startCommand(host, {
     exec: exec as string | readonly string[],
@@ -39,15 +43,16 @@ async function runCommand(host: ProcessHost, attempt: Attempt): Promise<Outcome<
     ...(typeof stdin === "string" ? { stdin } : {}),
     onStdout: (chunk) => {
       stdout.push(chunk);
+      tails.stdout.push(chunk);
       attempt.writeStdout(chunk);
     },
     onStderr: (chunk) => {
-      stderr.push(chunk);
+      tails.stderr.push(chunk);
       attempt.writeStderr(chunk);
     },
   });
   const { exit, wasEnded } = await endOnAbort(running, attempt);
-  const judged = (): Outcome<Json> => judge(attempt, exit, wasEnded, { stdout, stderr });
+  const judged = (): Outcome<Json> => judge(attempt, exit, wasEnded, stdout, tails);
   const result =
     (await whenFilesAllow(judged, () => attempt.signal.reason === "stopped")) ?? stoppedResult(attempt);
   const { usage: used, collectedAt: exitedAt } = exit;
@@ -62,11 +67,12 @@ function judge(
   attempt: Attempt,
   exit: ProcessExit,
   wasEnded: boolean,
-  { stdout, stderr }: { readonly stdout: HeadCapture; readonly stderr: TailCapture },
+  stdout: HeadCapture,
+  tails: Tails,
 ): Outcome<Json> {
   if (wasEnded && !failedByItself(exit, attempt)) return stoppedResult(attempt);
   if (exit.exitCode === 0) return succeed(attempt, stdout);
-  const facts = exitFacts(exit, stderr.lastLine(MAX_STDERR_LINE_CHARS, attempt.hideSecrets), attempt);
+  const facts = exitFacts(exit, tails, attempt);
   const output = jsonOf(attempt, stdout);
   return output === undefined ? failed(facts) : { ...failed(facts), output };
 }
@@ -109,15 +115,17 @@ function failed(facts: FailureFacts): Failed<Json> {
   return { kind: "failed", facts };
 }
 
-function exitFacts(exit: ProcessExit, lastLine: string, attempt: Attempt): FailureFacts {
+function exitFacts(exit: ProcessExit, { stdout, stderr }: Tails, attempt: Attempt): FailureFacts {
   if (exit.spawnError !== undefined) {
     return { code: "SPAWN_ERROR", errno: exit.spawnError.code, message: exit.spawnError.message };
   }
   const how = exit.signal === null ? `exit code ${exit.exitCode}` : `ended by signal ${exit.signal}`;
+  // Cut after redaction: half a secret would no longer be recognised.
+  const line = tellingLine(stderr.lines(attempt.hideSecrets), stdout.lines(attempt.hideSecrets));
   const { declared, defect } = readDeclaredFailure(attempt.failureFile);
   const message = [
     how,
-    lastLine && `: ${lastLine}`,
+    line && `: ${oneLine(line, MAX_LINE_CHARS)}`,
     defect && ` ($DARUMA_FAILURE was ignored: ${defect})`,
   ].join("");
   return {

@@ -48,6 +48,35 @@ describe("run --report", () => {
     }
   });
 
+  it("names a failure by the line that says what broke, as lists of failures do", async () => {
+    const flow = cli.write(
+      "telling.yaml",
+      `
+name: telling
+steps:
+  node: { exec: [node, -e, "throw new Error('no price')"] }
+  tests: { exec: "echo 'AssertionError: -6 == 6'; echo '}'; echo 'npm warn Unknown user config' >&2; exit 1" }
+  quiet: { exec: "echo loading; echo '}'; exit 1" }
+`,
+    );
+    const run = await cli.daruma("run", flow, "--quiet", "--report", "github");
+    expect(run.stderr.split("\n").filter((line) => line.startsWith("::"))).toEqual([
+      "::error title=node failed (EXIT_1)::exit code 1: Error: no price",
+      "::error title=tests failed (EXIT_1)::exit code 1: AssertionError: -6 == 6",
+      "::error title=quiet failed (EXIT_1)::exit code 1",
+    ]);
+    const { items } = JSON.parse((await cli.daruma("failures", "--workflow", "telling", "--json")).stdout);
+    expect(items.map(({ step, sample }: { step: string; sample: string }) => [step, sample]).sort()).toEqual([
+      ["node", "exit code 1: Error: no price"],
+      ["quiet", "exit code 1: loading"],
+      ["tests", "exit code 1: AssertionError: -6 == 6"],
+    ]);
+    expect((await cli.daruma("explain", "last", "quiet")).stdout).toContain(
+      'Its last line on stdout: "loading".',
+    );
+    expect((await cli.daruma("explain", "last", "tests")).stdout).not.toContain("Its last line on");
+  });
+
   it("is written of a run at a server too, and of one that is over", async () => {
     const server = await servers.start();
     const file = join(cli.path, "remote.xml");

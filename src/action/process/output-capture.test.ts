@@ -28,20 +28,22 @@ describe("capturing output", () => {
     head.push(chunk);
     tail.push(chunk);
     chunk.fill("x");
-    expect([head.text(), tail.lastLine(10)]).toEqual(["abc", "bc"]);
+    expect([head.text(), tail.lines()]).toEqual(["abc", ["bc"]]);
   });
 
-  it("has the last line without titles, links, colours and marks that turn it", () => {
+  it("has lines without titles, links, colours and marks that turn it", () => {
     const tail = new TailCapture(100);
     tail.push(Buffer.from("first\n\x1b]0;title\x07\x1b[1mthe \u202elast\x1b[0m line\x07\n\x1b[0m\n"));
-    expect(tail.lastLine(50)).toBe("the last line");
+    expect(tail.lines()).toEqual(["first", "the last line"]);
   });
 
   it("keeps the tail, in however many chunks it comes", () => {
     const tail = new TailCapture(6);
     for (const chunk of ["abc", "def", "g"]) tail.push(Buffer.from(chunk));
-    expect(tail.lastLine(10)).toBe("bcdefg");
+    expect(tail.lines()).toEqual(["bcdefg"]);
     tail.push(Buffer.from("0123456789"));
-    expect(tail.lastLine(10)).toBe("456789");
+    expect(tail.lines()).toEqual(["456789"]);
+    tail.push(Buffer.from("89\nab\n"));
+    expect(tail.lines()).toEqual(["ab"]);
   });
 });

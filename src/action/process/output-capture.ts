@@ -1,4 +1,4 @@
-import { plainText } from "../../core/text/plain-text.js";
+import { plainLines, plainText } from "../../core/text/plain-text.js";
 import { type HideSecrets, printedText } from "../printed-text.js";
 
 const INITIAL_BYTES = 1024;
@@ -40,10 +40,12 @@ export class HeadCapture {
 /** Copies the last bytes of a stream. */
 export class TailCapture {
   private tail = Buffer.alloc(0);
+  private hasDropped = false;
 
   constructor(private readonly maxBytes: number) {}
 
   push(chunk: Buffer): void {
+    if (this.tail.length + chunk.length > this.maxBytes) this.hasDropped = true;
     // Both ways copy, so the chunk itself is not kept.
     if (chunk.length >= this.maxBytes) this.tail = Buffer.from(chunk.subarray(-this.maxBytes));
     else this.tail = Buffer.concat([this.tail.subarray(-(this.maxBytes - chunk.length)), chunk]);
@@ -54,12 +56,9 @@ export class TailCapture {
     return printedText(this.tail, hide);
   }
 
-  /** The last line that says anything, without colours and secrets, cut to its first characters. */
-  lastLine(maxChars: number, hide: HideSecrets = (bytes) => bytes): string {
-    // Cut after redaction: half a secret would no longer be recognised.
-    const lines = plainText(printedText(hide(this.tail), undefined)).split("\n");
-    const line = lines.findLast((candidate) => candidate.trim() !== "")?.trim() ?? "";
-    const characters = [...line];
-    return characters.length <= maxChars ? line : `${characters.slice(0, maxChars - 1).join("")}…`;
+  /** The lines that say anything, without colours and secrets. The first is left out where its beginning is lost. */
+  lines(hide: HideSecrets = (bytes) => bytes): string[] {
+    const lines = plainLines(plainText(printedText(hide(this.tail), undefined)));
+    return this.hasDropped && lines.length > 1 ? lines.slice(1) : lines;
   }
 }

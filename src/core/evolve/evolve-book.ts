@@ -6,6 +6,8 @@ import { type Job, jobById, type Run, routedAttempt } from "../model/run.js";
 import { stepPlace, writtenStep } from "../model/written-step.js";
 import { firstChars } from "../text/head-tail.js";
 import { oneLine, plainLines, plainText } from "../text/plain-text.js";
+import { lastLine } from "../text/telling-line.js";
+import { hasTellingLine } from "../text/what-broke.js";
 
 const MAX_SAMPLE_CHARS = 240;
 /** Of a message or an output: more than a line needs. */
@@ -190,14 +192,15 @@ function addRow(run: Run, job: Job, signature: string, at: number, rest: RowRest
   });
 }
 
-/** The message, and what the step printed last: it is all that people see of the failure in a list. */
-function sampleOf({ message, stderr_tail, stdout_tail }: Failure): string {
-  const said = oneLine(message.slice(0, MAX_READ_CHARS));
-  const printed = lastLine(stderr_tail) ?? lastLine(stdout_tail) ?? "";
-  const text = printed === "" || said.includes(printed) ? said : `${said}: ${printed}`;
+/** The message, and what the step printed last where the message does not say why: a list shows nothing else of the failure. */
+function sampleOf(failure: Failure): string {
+  const said = oneLine(failure.message.slice(0, MAX_READ_CHARS));
+  const isEnough = failure.class === "resource" || hasTellingLine(failure.message, failure);
+  const printed = isEnough ? null : (lastWords(failure.stderr_tail) ?? lastWords(failure.stdout_tail));
+  const text = printed === null || said.includes(printed) ? said : `${said}: ${printed}`;
   return firstChars(text, MAX_SAMPLE_CHARS);
 }
 
-function lastLine(printed: string): string | undefined {
-  return plainLines(plainText(printed.slice(-MAX_READ_CHARS))).at(-1);
+function lastWords(printed: string): string | null {
+  return lastLine(plainLines(plainText(printed.slice(-MAX_READ_CHARS))));
 }

@@ -1,8 +1,8 @@
 const COUNTED = new Set(
   (
-    "a an and assertions at done duration error errors examples exited failed failing failure failures file files found in " +
-    "is items m min ms of ok out passed passing pending problem problems ran run s sec seconds skipped specs suite suites " +
-    "test tests time todo total was were warning warnings with xfailed xpassed"
+    "a an and assertions at cancelled done duration error errors examples exited fail failed failing failure failures file " +
+    "files found in is items m min ms of ok out pass passed passing pending problem problems ran run s sec seconds " +
+    "skipped specs suite suites test tests time todo total was were warning warnings with xfailed xpassed ℹ"
   ).split(" "),
 );
 

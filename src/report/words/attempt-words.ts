@@ -11,7 +11,9 @@ import type { Failure, FailureClass } from "../../core/model/failure.js";
 import { type Job, jobById } from "../../core/model/run.js";
 import { type AttemptPlace, HUMAN, type Placed } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
-import { oneLine } from "../../core/text/plain-text.js";
+import { oneLine, plainLines } from "../../core/text/plain-text.js";
+import { lastLine } from "../../core/text/telling-line.js";
+import { hasTellingLine } from "../../core/text/what-broke.js";
 import { codeOf } from "../../engine/evaluation.js";
 import { durationText, endedText } from "./duration-text.js";
 import { valueText } from "./event-text.js";
@@ -152,7 +154,8 @@ function attemptSentences(
   if (isSameFailure(error, before))
     return [fact(`Attempt ${attempt} failed the same way after ${after} (${error.code}).`)];
   const stream = error.stderr_tail.trim() === "" ? "stdout" : "stderr";
-  const lastWords = quote(error[`${stream}_tail`].trimEnd().split("\n").at(-1) ?? "");
+  const printed = hasTellingLine(error.message, error) ? [] : plainLines(error[`${stream}_tail`]);
+  const lastWords = quote(lastLine(printed) ?? "");
   return [
     fact(`Attempt ${attempt} failed after ${after}: ${quote(error.message)} (${error.code}).`),
     classSentence(error),

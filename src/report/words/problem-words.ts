@@ -2,9 +2,9 @@ import type { ErrorRecord } from "../../core/model/failure.js";
 import { looksLikeError } from "../../core/text/error-lines.js";
 import { plainLines, plainText } from "../../core/text/plain-text.js";
 import { isTally } from "../../core/text/tally-line.js";
+import { brokeText, isBareEnd } from "../../core/text/what-broke.js";
 import { type Considered, isSpent } from "./rung-marks.js";
 import { capitalised } from "./sentence.js";
-import { brokeText, isBareEnd } from "./what-broke.js";
 
 const MAX_LINE_CHARS = 240;
 const MAX_LINES = 10;

@@ -2,9 +2,9 @@ import type { ErrorRecord } from "../../core/model/failure.js";
 import type { RunStatus } from "../../core/model/rows.js";
 import type { RunTally } from "../../core/tally/run-tally.js";
 import { oneLine } from "../../core/text/plain-text.js";
+import { brokeText, type Ended, isBareEnd } from "../../core/text/what-broke.js";
 import { nameOf } from "../lookup/job-name.js";
 import { recoveryWords } from "./recovery-words.js";
-import { brokeText, type Ended, isBareEnd } from "./what-broke.js";
 
 /** What a sentence about a run is made of. */
 export interface Happened {

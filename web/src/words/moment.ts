@@ -1,5 +1,5 @@
 import { durationText } from "../../../src/report/words/duration-text.js";
-import { brokeText } from "../../../src/report/words/what-broke.js";
+import { brokeText } from "../../../src/core/text/what-broke.js";
 
 /** The words of the engine begin small; alone they are a sentence. */
 export function sentence(text: string): string {

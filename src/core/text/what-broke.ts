@@ -20,6 +20,11 @@ export function isBareEnd(told: string, ended: Ended): boolean {
   return endsOf(ended).includes(told);
 }
 
+/** Whether a message has more than how the process ended: the line by which its program says what broke. */
+export function hasTellingLine(message: string, ended: Ended): boolean {
+  return endsOf(ended).some((each) => message.startsWith(`${each}: `));
+}
+
 function endsOf({ exit_code, signal }: Ended): readonly string[] {
   return [`exit code ${exit_code}`, `ended by signal ${signal}`];
 }

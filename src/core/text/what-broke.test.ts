@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { brokeText, isBareEnd } from "./what-broke.js";
+import { brokeText, hasTellingLine, isBareEnd } from "./what-broke.js";
 
 const seven = { exit_code: 7, signal: null };
 
@@ -19,5 +19,11 @@ describe("what broke", () => {
     expect(brokeText("ended by signal SIGKILL: out of memory", "a", killed)).toBe("out of memory");
     expect(isBareEnd("exit code 7", seven)).toBe(true);
     expect(isBareEnd("exit code 7: no", seven)).toBe(false);
+  });
+
+  it("is told by a line of the program or not", () => {
+    expect(hasTellingLine("exit code 7: no", seven)).toBe(true);
+    expect(hasTellingLine("exit code 7", seven)).toBe(false);
+    expect(hasTellingLine("timed out after 5 s", { exit_code: 124, signal: null })).toBe(false);
   });
 });
