@@ -237,7 +237,7 @@ describe("who may come in", () => {
     let now = 1_000;
     const { app, store } = await server({ now: () => now });
     await putRoleTokens(store);
-    const { hashOfToken } = await import("../operations/server/tokens.js");
+    const { hashOfToken } = await import("../store/token-text.js");
     const short = `drm_${"s".repeat(43)}`;
     await store.putToken({ name: "s", role: "viewer", hash: hashOfToken(short), at: 0, expiresAt: 2_000 });
     const ask = async (authorization: string) =>

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { bareServer, bearer, putRoleTokens, type RoleTokens } from "../../test/support/api-server.js";
 import { operation } from "../operations/operation.js";
-import { hashOfToken } from "../operations/server/tokens.js";
 import type { Store } from "../store/store.js";
+import { hashOfToken } from "../store/token-text.js";
 
 const HOST = "127.0.0.1:7420";
 const OWN = { host: HOST, origin: `http://${HOST}`, "x-daruma-page": "1" };

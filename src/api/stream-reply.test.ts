@@ -8,8 +8,8 @@ import { bareServer, bearer } from "../../test/support/api-server.js";
 import { EventReader } from "../../test/support/event-source.js";
 import { DarumaError } from "../core/errors/errors.js";
 import { type Operation, operation, type StreamItem } from "../operations/operation.js";
-import { hashOfToken } from "../operations/server/tokens.js";
 import type { Store } from "../store/store.js";
+import { hashOfToken } from "../store/token-text.js";
 
 const apps: FastifyInstance[] = [];
 

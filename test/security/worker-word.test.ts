@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workerRoutes } from "../../src/api/worker-routes.js";
-import { hashOfToken } from "../../src/operations/server/tokens.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import { hashOfToken } from "../../src/store/token-text.js";
 import {
   registration as registrationShape,
   reports as reportsShape,

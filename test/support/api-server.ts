@@ -2,9 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { createServer, type ServerParts } from "../../src/api/server.js";
 import type { Context } from "../../src/operations/context.js";
 import { ROLES, type Role } from "../../src/operations/roles.js";
-import { hashOfToken } from "../../src/operations/server/tokens.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
+import { hashOfToken } from "../../src/store/token-text.js";
 
 export type RoleTokens = { readonly [role in Role]: string };
 

@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import { parseDuration } from "../../definition/read/duration.js";
 import { iso } from "../../report/run-report.js";
 import type { TokenRow } from "../../store/token-rows.js";
+import { hashOfToken, newToken } from "../../store/token-text.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { ROLES, type Role } from "../roles.js";
@@ -83,10 +83,6 @@ export const revokeToken = operation({
   handler: (context, { id }) => revoke(context, id),
 });
 
-const TOKEN_BYTES = 32;
-
-const TOKEN_MARK = "drm_";
-
 /** Its text is shown once, here; only its hash is kept. */
 async function issue(
   { store, now }: Context,
@@ -102,15 +98,6 @@ async function issue(
     expiresAt: lifeMs === null ? null : now() + lifeMs,
   });
   return { ...tokenItem(row), token };
-}
-
-export function newToken(): string {
-  return TOKEN_MARK + randomBytes(TOKEN_BYTES).toString("base64url");
-}
-
-/** What is kept of a token, and what it is found by. */
-export function hashOfToken(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
 }
 
 function durationOf(text: string): number {

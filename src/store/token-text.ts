@@ -1,0 +1,13 @@
+import { createHash, randomBytes } from "node:crypto";
+
+const TOKEN_BYTES = 32;
+const TOKEN_MARK = "drm_";
+
+export function newToken(): string {
+  return TOKEN_MARK + randomBytes(TOKEN_BYTES).toString("base64url");
+}
+
+/** What is kept of a token, and what it is found by. */
+export function hashOfToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
