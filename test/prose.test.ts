@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { filesIn, PAGES } from "./support/document-blocks.js";
 import { findParsedProse, PATTERNS_ALLOWED, WORDS_OF_OTHERS } from "./support/prose-rules.js";
 import { repositoryRoot } from "./support/repository-root.js";
 import { isTestFile, type SourceText } from "./support/source-imports.js";
@@ -57,5 +58,31 @@ describe("the rule", () => {
 
   it("lets kinds be compared", () => {
     expect(inReport('if (kind === "not_configured" || name.startsWith("root/")) stop();')).toEqual([]);
+  });
+});
+
+describe("what people read", () => {
+  /** Newcomers stumbled over these in our own pages. */
+  const UNCLEAR = [
+    /\bin words\b/,
+    /\bbecame of it\b/,
+    /\bnobody hears\b/,
+    /\bhears? nothing of\b/,
+    /\bcommand of yours\b/,
+    /\bstays done\b/,
+    /\b[Ww]hoever\b/,
+    /\b(?:made|built) anew\b/,
+    /\bat every door\b/,
+  ];
+  /** They quote what was changed. */
+  const QUOTING = new Set(["docs/decisions.md"]);
+
+  it("has no phrase that is known to be unclear", () => {
+    const pages = [...PAGES, ...filesIn("examples", ".yaml")].filter((page) => !QUOTING.has(page));
+    const found = pages.flatMap((page) => {
+      const text = readFileSync(join(repositoryRoot, page), "utf8").replace(/\s+/g, " ");
+      return UNCLEAR.flatMap((phrase) => (phrase.test(text) ? [`${page}: ${phrase.source}`] : []));
+    });
+    expect(found).toEqual([]);
   });
 });

@@ -96,7 +96,7 @@ export const triageFailure = operation({
   name: "triage_failure",
   summary: "note what is known about a failure, mute it for a time, or mark it resolved",
   description:
-    "Says of a failure that it is known (`note`, with note, link, owner), not to be told of for a time (`mute` with until), or gone (`resolve`). Routing never changes.",
+    "Says of a failure that it is known (`note`, with note, link, owner), muted for a time (`mute` with until), or gone (`resolve`). Routing never changes.",
   details:
     "A failure is new until somebody says something of it. A mute that is over leaves it known. A resolved failure that a run meets which was started, or retried by an operator, later is regressed. Without `workflow` and `step` it holds for every step that has met the failure.",
   role: "operator",

@@ -66,8 +66,8 @@ export const explainRun = operation({
         recovery.extend({
           error: z.object({ code: z.string(), class: z.string(), message: z.string() }).nullable(),
           considered: z.array(considered).describe("Every rung that was looked at the first time."),
-          cost: z.string().nullable().describe("What it took, in words."),
-          left: z.string().nullable().describe("The budgets that were left, in words."),
+          cost: z.string().nullable().describe("What it took, as a sentence."),
+          left: z.string().nullable().describe("The budgets that were left, as a sentence."),
           budgets,
           outcome: z
             .enum(["completed", "failed", "handled", "unhandled", "mixed"])
