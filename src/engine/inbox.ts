@@ -2,56 +2,33 @@ import type { Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
 import { answerEntry, parseCommand, UNREADABLE } from "./inbox-entry.js";
+import { changesOf, Loop } from "./loop.js";
 
 /** How soon a command from another process is seen. */
 export const INBOX_POLL_MS = 250;
 
 /** Takes the commands that other processes left for the runs of this engine, and answers them once they are committed. */
 export class Inbox {
-  private cancelTimer: (() => void) | null = null;
-  private forgetChanges: () => void = () => {};
-  private polling: Promise<void> | null = null;
-  private askedAgain = false;
-  private closed = false;
+  private readonly loop: Loop;
 
   constructor(
     private readonly store: Store,
     private readonly engine: Engine,
-    private readonly clock: Clock,
-  ) {}
-
-  start(): void {
-    this.forgetChanges = this.store.onChange(({ kind }) => kind === "inbox" && this.look());
-    this.schedule();
-  }
-
-  stop(): void {
-    this.closed = true;
-    this.cancelTimer?.();
-    this.forgetChanges();
-  }
-
-  private schedule(): void {
-    if (this.closed) return;
-    this.cancelTimer?.();
-    this.cancelTimer = this.clock.after(INBOX_POLL_MS, () => this.look());
-  }
-
-  /** One look at a time; what arrives meanwhile is seen right after it. */
-  private look(): void {
-    if (this.closed) return;
-    this.askedAgain = true;
-    this.polling ??= this.pollAll().finally(() => {
-      this.polling = null;
-      this.schedule();
+    clock: Clock,
+  ) {
+    this.loop = new Loop(clock, {
+      turn: () => this.poll(),
+      restMs: () => INBOX_POLL_MS,
+      wokenBy: changesOf(store, "inbox"),
     });
   }
 
-  private async pollAll(): Promise<void> {
-    while (this.askedAgain && !this.closed) {
-      this.askedAgain = false;
-      await this.poll();
-    }
+  start(): void {
+    this.loop.rest();
+  }
+
+  stop(): void {
+    void this.loop.stop();
   }
 
   /** What cannot be taken now stays unanswered: its sender sees the run's lease go free and acts himself. */

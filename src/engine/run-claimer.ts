@@ -5,6 +5,7 @@ import type { Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
+import { changesOf, Loop } from "./loop.js";
 import type { OwnedRun } from "./owned-run.js";
 import { type CancelRun, Replacing } from "./places/replacing.js";
 import { RunExchange } from "./run-exchange.js";
@@ -56,12 +57,9 @@ export interface RunClaimerOptions {
  * died or let go of them, and those that this engine lost to a store that failed for a moment.
  */
 export class RunClaimer {
-  private readonly ends: (() => void)[] = [];
-  private cancelTimer: (() => void) | null = null;
+  private readonly loop: Loop;
+  private forgetLosses: () => void = () => {};
   private cancelWatch: (() => void) | null = null;
-  private claiming: Promise<void> | null = null;
-  private askedAgain = false;
-  private stopped = false;
   /** Owners of runs who lived when they were last looked at. */
   private neighbours: readonly LeaseOwner[] = [];
   /** Runs whose workspace is out of reach, and until when they are left to others. */
@@ -74,6 +72,11 @@ export class RunClaimer {
   private readonly replacing: Replacing | null;
 
   constructor(private readonly options: RunClaimerOptions) {
+    this.loop = new Loop(options.clock, {
+      turn: () => this.claimSome(),
+      restMs: () => CLAIM_POLL_MS,
+      wokenBy: changesOf(options.store, "wanted"),
+    });
     this.silent = new SilentOwners(options.clock, options.leaseMs);
     this.replacing = options.cancelRun === undefined ? null : new Replacing(options.cancelRun);
     this.exchange = new RunExchange({
@@ -85,52 +88,27 @@ export class RunClaimer {
 
   /** Resolves when what was there to be taken has been. */
   async start(): Promise<void> {
-    const { store, engine } = this.options;
-    this.ends.push(store.onChange(({ kind }) => kind === "wanted" && this.claimNow()));
-    this.ends.push(engine.onLost((run, error) => this.lost(run, error)));
+    this.forgetLosses = this.options.engine.onLost((run, error) => this.lost(run, error));
     this.exchange.start();
-    this.claimNow();
-    await this.claiming;
+    this.loop.wake();
+    await this.loop.idle();
   }
 
   /** Resolves when no claim is under way. */
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.cancelTimer?.();
+    const stopped = this.loop.stop();
     this.cancelWatch?.();
     for (const { cancel } of this.retakes.values()) cancel?.();
-    for (const end of this.ends) end();
-    await Promise.all([this.claiming, this.exchange.stop()]);
+    this.forgetLosses();
+    await Promise.all([stopped, this.exchange.stop()]);
   }
 
-  /** One claim at a time; what is asked meanwhile is done right after it. */
-  private claimNow(): void {
-    if (this.stopped) return;
-    this.askedAgain = true;
-    this.claiming ??= this.claimAll().finally(() => {
-      this.claiming = null;
-      this.schedule();
-      this.watchNeighbours();
-    });
-  }
-
-  private schedule(): void {
-    if (this.stopped) return;
-    const { clock } = this.options;
-    this.cancelTimer?.();
-    this.cancelTimer = clock.after(CLAIM_POLL_MS, () => this.claimNow());
-  }
-
-  private async claimAll(): Promise<void> {
-    while (this.askedAgain && !this.stopped) {
-      this.askedAgain = false;
-      // A store that fails now is asked again at the next poll.
-      const claimed = await this.claim().catch(() => []);
-      await Promise.all(
-        claimed.map((run) => this.take(run.runId, () => this.options.engine.takeClaimed(run))),
-      );
-      if (claimed.length === CLAIM_LIMIT) this.askedAgain = true;
-    }
+  private async claimSome(): Promise<void> {
+    // A store that fails now is asked again at the next poll.
+    const claimed = await this.claim().catch(() => []);
+    await Promise.all(claimed.map((run) => this.take(run.runId, () => this.options.engine.takeClaimed(run))));
+    if (claimed.length === CLAIM_LIMIT) this.loop.wake();
+    this.watchNeighbours();
   }
 
   /** A lease whose owner died on this host need not run out first. */
@@ -168,9 +146,9 @@ export class RunClaimer {
   private watchNeighbours(): void {
     const { clock, isDead } = this.options;
     this.cancelWatch?.();
-    if (this.stopped || this.neighbours.length === 0) return;
+    if (this.loop.isStopped || this.neighbours.length === 0) return;
     this.cancelWatch = clock.after(NEIGHBOUR_POLL_MS, () => {
-      if (this.neighbours.some(isDead)) this.claimNow();
+      if (this.neighbours.some(isDead)) this.loop.wake();
       else this.watchNeighbours();
     });
   }
@@ -184,7 +162,7 @@ export class RunClaimer {
   private retakeLater(runId: number): void {
     const { clock, engine } = this.options;
     const retake = this.retakes.get(runId) ?? { delayMs: FIRST_RETAKE_MS / 2, takenAt: null, cancel: null };
-    if (this.stopped || retake.cancel !== null) return;
+    if (this.loop.isStopped || retake.cancel !== null) return;
     const wasSteady = retake.takenAt !== null && clock.elapsed() - retake.takenAt >= STEADY_MS;
     retake.delayMs = wasSteady ? FIRST_RETAKE_MS : Math.min(retake.delayMs * 2, MAX_RETAKE_MS);
     retake.cancel = clock.after(retake.delayMs, () => {
@@ -201,7 +179,7 @@ export class RunClaimer {
   }
 
   private async take(runId: number, take: () => Promise<OwnedRun>): Promise<void> {
-    if (this.stopped) return;
+    if (this.loop.isStopped) return;
     try {
       const owned = await take();
       const retake = this.retakes.get(runId);

@@ -3,6 +3,7 @@ import type { Needs, Place, Worker } from "../worker/worker.js";
 import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
+import { Loop } from "./loop.js";
 import type { RunAsks } from "./waiting-runs.js";
 
 /** How often a server looks for waiting runs, its own and those of others. */
@@ -32,28 +33,23 @@ export interface RunExchangeOptions {
  * servers that have none; it moves only while nothing of it is under way, so nothing is lost or begun twice.
  */
 export class RunExchange {
-  private cancelTimer: (() => void) | null = null;
-  private looking: Promise<void> | null = null;
-  private stopped = false;
+  private readonly loop: Loop;
   /** By run: how long its log has stood still while it waits. */
   private readonly since = new Map<number, { readonly seq: number; readonly at: number }>();
   /** What the store was last told; null: nobody knows. */
   private named: string | null = null;
 
-  constructor(private readonly options: RunExchangeOptions) {}
+  constructor(private readonly options: RunExchangeOptions) {
+    this.loop = new Loop(options.clock, { turn: () => this.look(), restMs: () => EXCHANGE_POLL_MS });
+  }
 
   start(): void {
-    if (this.stopped) return;
-    this.cancelTimer = this.options.clock.after(EXCHANGE_POLL_MS, () => {
-      this.looking = this.look().finally(() => this.start());
-    });
+    this.loop.rest();
   }
 
   /** Resolves when nothing is being taken. */
-  async stop(): Promise<void> {
-    this.stopped = true;
-    this.cancelTimer?.();
-    await this.looking;
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 
   /** A store that fails now is asked again at the next look. */
@@ -89,7 +85,7 @@ export class RunExchange {
     const alone = new Set(leftAlone());
     const taking: Promise<void>[] = [];
     for (const run of waiting) {
-      if (this.stopped) break;
+      if (this.loop.isStopped) break;
       const place = alone.has(run.runId) ? null : this.placeFor(run);
       if (place !== null) taking.push(this.takeOne(run, place));
     }

@@ -1,6 +1,7 @@
 import { messageOf } from "../core/text/message-of.js";
 import type { Clock } from "../engine/clock.js";
 import { Duty } from "../engine/duties/duty.js";
+import { Loop } from "../engine/loop.js";
 import { applyRetention } from "../operations/retention/apply-retention.js";
 import { tokensEndedBefore } from "../operations/retention/ended-rows.js";
 import { planRetention } from "../operations/retention/plan-retention.js";
@@ -35,13 +36,12 @@ export interface RetentionKeeperOptions {
 export class RetentionKeeper {
   private readonly files: RunFiles;
   private readonly duty: Duty | null;
-  private cancelNext: () => void = () => {};
-  private pass: Promise<void> | null = null;
-  private isStopped = false;
+  private readonly loop: Loop;
   private told = "";
 
   constructor(private readonly options: RetentionKeeperOptions) {
     this.files = new RunFiles(options.outputDir);
+    this.loop = new Loop(options.clock, { turn: () => this.pass(), restMs: () => RETENTION_REST_MS });
     const { rules, ...rest } = options;
     this.duty =
       rules.runs === null
@@ -53,31 +53,24 @@ export class RetentionKeeper {
               await this.keep(() => this.remove({ runs: rules.runs, logs: null, artifacts: null }));
               return false;
             },
-            tell: () => {},
           });
   }
 
   start(): void {
     this.duty?.start();
-    this.begin();
+    this.loop.wake();
   }
 
   async stop(): Promise<void> {
-    this.isStopped = true;
-    this.cancelNext();
-    await this.pass;
+    await this.loop.stop();
     await this.duty?.stop();
   }
 
-  private begin(): void {
-    if (this.isStopped) return;
+  private pass(): Promise<void> {
     const { logs, artifacts } = this.options.rules;
-    this.pass = this.keep(async () => {
+    return this.keep(async () => {
       await this.removeFilesOfOthers();
       return this.remove({ runs: null, logs, artifacts });
-    }).finally(() => {
-      this.pass = null;
-      if (!this.isStopped) this.cancelNext = this.options.clock.after(RETENTION_REST_MS, () => this.begin());
     });
   }
 
@@ -106,7 +99,7 @@ export class RetentionKeeper {
     const { store, outputDir, clock } = this.options;
     const place = { store, outputDir, files: this.files, now: clock.now(), byItself: true };
     const plan = await planRetention(place, rules);
-    const done = countsOf(await applyRetention(place, plan, () => this.isStopped));
+    const done = countsOf(await applyRetention(place, plan, () => this.loop.isStopped));
     const age = rules.runs?.olderThanMs ?? null;
     if (age !== null) await this.removeTokens(clock.now() - age);
     return done;

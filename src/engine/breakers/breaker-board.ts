@@ -12,6 +12,7 @@ import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { findJob, isOver, type Job, type Run } from "../../core/model/run.js";
 import { hasTurn } from "../../core/model/workspace-turn.js";
 import type { EngineOptions } from "../engine-options.js";
+import { changesOf, Loop } from "../loop.js";
 import type { RunHost } from "../run-host.js";
 import { isFailureOf, type Noted, notedOf, withNotes } from "./breaker-notes.js";
 import { BreakerRows } from "./breaker-rows.js";
@@ -48,11 +49,7 @@ export class BreakerBoard {
   private readonly decidedBy = new Map<RunHost, Map<Event, Noted>>();
   /** Committed, and not yet in the rows. */
   private unwritten: Noted[] = [];
-  private cancelTick: () => void = () => {};
-  private looking: Promise<void> | null = null;
-  private lookAgain = false;
-  private stopped = false;
-  private unsubscribe: (() => void) | null = null;
+  private readonly loop: Loop;
 
   constructor(private readonly ports: BreakerPorts) {
     const { store, clock, owner, breakers = new Map() } = ports;
@@ -60,6 +57,11 @@ export class BreakerBoard {
     this.rows = new BreakerRows(store, clock);
     this.probes = new Probes(this.rows, store, owner.engine, () => clock.now());
     this.queue = new ReleaseQueue(clock, (job, key) => this.release(job, key));
+    this.loop = new Loop(clock, {
+      turn: () => this.look(),
+      restMs: () => this.restMs(),
+      wokenBy: changesOf(store, "shared"),
+    });
   }
 
   /** Before the run is begun or taken up: what it uses is known when its first jobs are ready. */
@@ -76,11 +78,7 @@ export class BreakerBoard {
     const { steps } = host.run.definition;
     if (!steps.some(({ uses }) => uses !== undefined) || isOver(host.run)) return;
     this.hosts.add(host);
-    // A database may keep a connection for whoever listens, so nobody does without need.
-    this.unsubscribe ??= this.ports.store.onChange(({ kind }) => {
-      if (kind === "shared" && this.hosts.size > 0) this.look();
-    });
-    this.look();
+    this.loop.wake();
   }
 
   /** This engine has it no longer. */
@@ -90,15 +88,12 @@ export class BreakerBoard {
     for (const job of [...host.run.parked, ...host.run.ready]) this.queue.forget(job);
     for (const grant of this.probes.endOver((each) => each.host === host))
       void this.probes.giveBack(grant).catch(() => {});
-    if (this.hosts.size === 0) this.cancelTick();
+    if (this.hosts.size === 0) this.loop.rest();
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.unsubscribe?.();
-    this.cancelTick();
     this.queue.stop();
-    await this.looking;
+    await this.loop.stop();
     const given = this.probes.endOver(() => true).map((grant) => this.probes.giveBack(grant));
     await Promise.allSettled([this.write(), ...given]);
   }
@@ -184,38 +179,23 @@ export class BreakerBoard {
       this.unwritten.push(noted);
     }
     const over = this.probes.endOver((grant) => grant.host === host && isSpentGrant(grant));
-    if (this.unwritten.length > 0 || over.length > 0 || host.run.parked.size > 0) this.look();
+    if (this.unwritten.length > 0 || over.length > 0 || host.run.parked.size > 0) this.loop.wake();
     for (const grant of over) void this.probes.giveBack(grant).catch(() => {});
   }
 
-  /** Ask the store how things stand, tell it what is new here, and do what follows; one at a time. */
-  private look(): void {
-    this.lookAgain = true;
-    this.looking ??= this.lookAround().then(() => {
-      this.looking = null;
-      if (this.mustLook) this.look();
-      else this.schedule();
-    });
-  }
-
-  /** The last thing that a run does may be what closes a breaker. */
-  private get mustLook(): boolean {
-    return this.lookAgain && !this.stopped && (this.hosts.size > 0 || this.unwritten.length > 0);
-  }
-
-  private async lookAround(): Promise<void> {
-    while (this.mustLook) {
-      this.lookAgain = false;
-      try {
-        await this.rows.read(this.policies());
-        await this.write();
-        await this.register();
-      } catch {
-        // A store that fails now is asked again at the next look.
-      }
-      this.notice();
-      await this.probe().catch(() => {});
+  /** Ask the store how things stand, write what is new here, and do what follows. */
+  private async look(): Promise<void> {
+    // The last thing that a run does may be what closes a breaker.
+    if (this.hosts.size === 0 && this.unwritten.length === 0) return;
+    try {
+      await this.rows.read(this.policies());
+      await this.write();
+      await this.register();
+    } catch {
+      // A store that fails now is asked again at the next look.
     }
+    this.notice();
+    await this.probe().catch(() => {});
   }
 
   /** What runs of this engine have met, in the order in which they did. */
@@ -325,7 +305,7 @@ export class BreakerBoard {
       const { host, job, open } = found;
       for (const { key } of open) due.delete(key);
       if (!(await this.probes.take(host, job, open))) continue;
-      if (this.stopped || !this.hosts.has(host)) return;
+      if (this.loop.isStopped || !this.hosts.has(host)) return;
       if (job.parked !== null) this.unpark(host, job, open[0]!.policy.name, "probe");
       this.ports.wake();
     }
@@ -378,9 +358,8 @@ export class BreakerBoard {
     });
   }
 
-  private schedule(): void {
-    this.cancelTick();
-    if (this.stopped || this.hosts.size === 0) return;
+  private restMs(): number | null {
+    if (this.hosts.size === 0) return null;
     const now = this.rows.now();
     let dueAt = now + MAX_POLL_MS;
     for (const { key, policy } of this.used.values()) {
@@ -390,6 +369,6 @@ export class BreakerBoard {
       for (const at of [nextProbeAt(breaker, policy), spentAt(breaker, policy)])
         if (at !== null && at > now) dueAt = Math.min(dueAt, at);
     }
-    this.cancelTick = this.ports.clock.after(dueAt - now, () => this.look());
+    return dueAt - now;
   }
 }

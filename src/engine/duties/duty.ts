@@ -2,6 +2,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import type { Clock } from "../clock.js";
 import { LeaseKeeper } from "../lease-keeper.js";
+import { Loop } from "../loop.js";
 
 export interface DutyOptions {
   /** Its number among the leases. */
@@ -15,7 +16,6 @@ export interface DutyOptions {
   readonly restMs: number;
   /** One piece of the work, written under the token. True: there is more to do at once. */
   readonly work: (fence: number) => Promise<boolean>;
-  readonly tell?: (error: unknown) => void;
 }
 
 /**
@@ -24,54 +24,29 @@ export interface DutyOptions {
  */
 export class Duty {
   private readonly leases: LeaseKeeper;
+  private readonly loop: Loop;
   private fence: number | null = null;
-  private turn: Promise<void> | null = null;
-  private cancelRest: () => void = () => {};
-  private isStopped = false;
-  private isWoken = false;
 
   constructor(private readonly options: DutyOptions) {
     const { store, clock, owner, isDead, leaseMs } = options;
     this.leases = new LeaseKeeper(store, clock, owner, isDead, leaseMs);
+    this.loop = new Loop(clock, { turn: () => this.workAll(), restMs: () => options.restMs });
   }
 
   start(): void {
-    this.begin();
-  }
-
-  /** Something is to be done now. */
-  wake(): void {
-    this.isWoken = true;
-    this.begin();
+    this.loop.wake();
   }
 
   async stop(): Promise<void> {
-    this.isStopped = true;
-    this.cancelRest();
-    await this.turn;
+    await this.loop.stop();
     await this.leases.release(this.options.lease);
     this.leases.stop();
-  }
-
-  private begin(): void {
-    if (this.isStopped || this.turn !== null) return;
-    this.cancelRest();
-    this.isWoken = false;
-    this.turn = this.workAll()
-      // A store that fails now is asked again after a rest.
-      .catch((error: unknown) => this.options.tell?.(error))
-      .finally(() => {
-        this.turn = null;
-        if (this.isStopped) return;
-        if (this.isWoken) this.begin();
-        else this.cancelRest = this.options.clock.after(this.options.restMs, () => this.begin());
-      });
   }
 
   private async workAll(): Promise<void> {
     for (;;) {
       this.fence ??= await this.take();
-      if (this.fence === null || this.isStopped) return;
+      if (this.fence === null || this.loop.isStopped) return;
       if (!(await this.options.work(this.fence))) return;
     }
   }

@@ -17,6 +17,7 @@ import {
 import type { Standing, Standings } from "../../core/workers/standings.js";
 import type { Store } from "../../store/store.js";
 import type { Clock } from "../clock.js";
+import { changesOf, Loop } from "../loop.js";
 import type { SharedRows } from "../shared-rows.js";
 import { AttemptsSeen, type Ending, type SeenAttempt } from "./attempts-seen.js";
 import { openHealthRows } from "./health-rows.js";
@@ -59,22 +60,20 @@ export class HealthBoard implements Standings {
   /** Probations that this server may begin, and those that it asks for. */
   private readonly granted = new Set<string>();
   private readonly asking = new Set<string>();
-  private cancelTick: () => void = () => {};
-  private looking: Promise<void> | null = null;
-  private lookAgain = false;
-  private stopped = false;
-  private unsubscribe: (() => void) | null = null;
+  private readonly loop: Loop;
 
   constructor(private readonly ports: HealthPorts) {
     this.rows = openHealthRows(ports.store, ports.clock);
+    this.loop = new Loop(ports.clock, {
+      turn: () => this.look(),
+      restMs: () => this.restMs(),
+      wokenBy: changesOf(ports.store, "shared"),
+    });
   }
 
   /** What is granted and was not used is given back. */
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.unsubscribe?.();
-    this.cancelTick();
-    await this.looking;
+    await this.loop.stop();
     for (const name of this.granted) if (!this.attempts.isProving(name)) this.change(name, dropProbation);
     await this.write().catch(() => {});
   }
@@ -105,7 +104,7 @@ export class HealthBoard implements Standings {
 
   askProbation(name: string): void {
     const { quarantine: found } = this.healthOf(name);
-    if (found === null || this.asking.has(name) || this.stopped) return;
+    if (found === null || this.asking.has(name) || this.loop.isStopped) return;
     this.asking.add(name);
     const mark = markOf(found);
     const take: Change = (health, now) =>
@@ -137,7 +136,7 @@ export class HealthBoard implements Standings {
     for (const { attempt, ending } of this.attempts.take(run, events)) this.judge(attempt, ending);
     this.forgetSettled(run, events);
     for (const { worker, jobs } of this.contrast.found()) this.quarantine(worker, jobs);
-    if (this.unwritten.size > 0) this.look();
+    if (this.unwritten.size > 0) this.loop.wake();
   }
 
   private judge(attempt: SeenAttempt, ending: Ending): void {
@@ -182,26 +181,11 @@ export class HealthBoard implements Standings {
 
   private watch(name: string): void {
     this.watched.add(name);
-    // A database may keep a connection for whoever listens, so nobody does without need.
-    this.unsubscribe ??= this.ports.store.onChange(({ kind }) => {
-      if (kind === "shared") this.look();
-    });
-    this.look();
+    this.loop.wake();
   }
 
-  /** Read how things stand, write what was decided here, and tell what has changed; one at a time. */
-  private look(): void {
-    this.lookAgain = true;
-    if (this.stopped) return;
-    this.looking ??= this.lookAround().finally(() => {
-      this.looking = null;
-      if (this.lookAgain) this.look();
-      else this.schedule();
-    });
-  }
-
-  private async lookAround(): Promise<void> {
-    this.lookAgain = false;
+  /** Read how things stand, write what was decided here, and say what has changed. */
+  private async look(): Promise<void> {
     const names = [...this.watched];
     try {
       await this.rows.readAll(names);
@@ -269,12 +253,11 @@ export class HealthBoard implements Standings {
     return end !== undefined && end.mark === markOf(found) && this.ports.clock.elapsed() >= end.at;
   }
 
-  private schedule(): void {
-    this.cancelTick();
-    if (this.stopped || this.watched.size === 0) return;
+  private restMs(): number | null {
+    if (this.watched.size === 0) return null;
     const elapsed = this.ports.clock.elapsed();
     const waits = [...this.ends.values()].map(({ at }) => at - elapsed).filter((ms) => ms > 0);
-    this.cancelTick = this.ports.clock.after(Math.min(POLL_MS, ...waits), () => this.look());
+    return Math.min(POLL_MS, ...waits);
   }
 }
 

@@ -4,6 +4,7 @@ import { messageOf } from "../../core/text/message-of.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { type NoticeChange, OPEN_STATES } from "../../store/outbox-rows.js";
 import type { LeaseOwner } from "../../store/store.js";
+import { Loop } from "../loop.js";
 import { followUp, pruneNotices } from "./follow-ups.js";
 import { judgeNotices } from "./judge-notices.js";
 import type { NoticePorts } from "./notice-ports.js";
@@ -22,22 +23,22 @@ const MAX_ERROR_CHARS = 500;
 export class Notifier {
   private readonly lines: readonly Line[];
   private readonly stopping = new AbortController();
-  private cancelFollowUp: () => void = () => {};
-  private following: Promise<void> | null = null;
+  private readonly following: Loop;
   private prunedAt: number | null = null;
 
   constructor(private readonly ports: NoticePorts) {
     this.lines = ports.channels.map((channel) => new Line(channel, ports, this.stopping.signal));
+    this.following = new Loop(ports.clock, { turn: () => this.lookAhead(), restMs: () => FOLLOW_UP_MS });
   }
 
   start(): void {
     this.wake();
-    this.followUp();
+    this.following.wake();
   }
 
   /** Something may have come. */
   wake(): void {
-    for (const line of this.lines) line.wake();
+    for (const { loop } of this.lines) loop.wake();
   }
 
   /** Until nothing of its own runs is left to be sent, but no longer than this. */
@@ -48,7 +49,7 @@ export class Notifier {
     const runIds = ownRuns?.().runIds ?? [];
     while (clock.elapsed() < until) {
       this.wake();
-      await this.within(Promise.all(this.lines.map((line) => line.idle())), until - clock.elapsed());
+      await this.within(Promise.all(this.lines.map(({ loop }) => loop.idle())), until - clock.elapsed());
       const open = await store
         .listNotices({ runIds, channels, states: OPEN_STATES, limit: 1 })
         .catch(() => []);
@@ -71,19 +72,7 @@ export class Notifier {
   /** What is under way is given back, and sent again by whoever comes next. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.cancelFollowUp();
-    await Promise.all([this.following, ...this.lines.map((line) => line.stop())]);
-  }
-
-  private followUp(): void {
-    this.following = this.lookAhead()
-      // A store that fails now is asked again.
-      .catch(() => {})
-      .finally(() => {
-        this.following = null;
-        if (!this.stopping.signal.aborted)
-          this.cancelFollowUp = this.ports.clock.after(FOLLOW_UP_MS, () => this.followUp());
-      });
+    await Promise.all([this.following.stop(), ...this.lines.map(({ loop }) => loop.stop())]);
   }
 
   private async lookAhead(): Promise<void> {
@@ -100,9 +89,7 @@ export class Notifier {
 
 /** One channel: claims, judges and sends, one batch after the other. */
 class Line {
-  private turn: Promise<void> | null = null;
-  private cancelRest: () => void = () => {};
-  private isWoken = false;
+  readonly loop: Loop;
   private claims = 0;
   /** So that people hear of a channel that is down once, not with each message. */
   private isDown = false;
@@ -111,32 +98,8 @@ class Line {
     private readonly channel: string,
     private readonly ports: NoticePorts,
     private readonly signal: AbortSignal,
-  ) {}
-
-  wake(): void {
-    this.isWoken = true;
-    if (this.signal.aborted || this.turn !== null) return;
-    this.cancelRest();
-    this.isWoken = false;
-    this.turn = this.work()
-      // A store that fails now is asked again after a rest.
-      .catch(() => {})
-      .finally(() => {
-        this.turn = null;
-        if (this.signal.aborted) return;
-        if (this.isWoken) this.wake();
-        else this.cancelRest = this.ports.clock.after(POLL_MS, () => this.wake());
-      });
-  }
-
-  /** Resolves when nothing is left that it could do now. */
-  async idle(): Promise<void> {
-    while (this.turn !== null) await this.turn;
-  }
-
-  async stop(): Promise<void> {
-    this.cancelRest();
-    await this.turn;
+  ) {
+    this.loop = new Loop(ports.clock, { turn: () => this.work(), restMs: () => POLL_MS });
   }
 
   private async work(): Promise<void> {

@@ -1,6 +1,7 @@
 import { isQueued } from "../../core/model/resting.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import type { Clock } from "../clock.js";
+import { changesOf, Loop } from "../loop.js";
 import type { RunHost } from "../run-host.js";
 import { placeWait } from "./place-text.js";
 import { type CancelRun, Replacing } from "./replacing.js";
@@ -31,15 +32,15 @@ export class PlaceQueue {
   /** What was last told of each. */
   private readonly waiting = new Map<RunHost, string>();
   private readonly replacing: Replacing | null;
-  private readonly forgetChanges: () => void;
-  private cancelTimer: (() => void) | null = null;
-  private looking: Promise<void> | null = null;
-  private askedAgain = false;
-  private stopped = false;
+  private readonly loop: Loop;
 
   constructor(private readonly ports: PlaceQueuePorts) {
     this.replacing = ports.cancelRun === undefined ? null : new Replacing(ports.cancelRun);
-    this.forgetChanges = ports.store.onChange(({ kind }) => kind === "wanted" && this.look());
+    this.loop = new Loop(ports.clock, {
+      turn: () => this.lookAll(),
+      restMs: () => (this.waiting.size === 0 ? null : PLACE_POLL_MS),
+      wokenBy: changesOf(ports.store, "wanted"),
+    });
   }
 
   /** Whether the run needs no place, or has one now. */
@@ -49,43 +50,21 @@ export class PlaceQueue {
 
   /** A run that has not begun begins when it has its place. */
   wait(host: RunHost): void {
-    if (host.run.managed || !isQueued(host.run) || this.stopped) return;
+    if (host.run.managed || !isQueued(host.run) || this.loop.isStopped) return;
     this.waiting.set(host, "");
-    this.look();
+    this.loop.wake();
   }
 
   /** Resolves when no place can be taken any more; a run that has one by then has begun. */
-  async stop(): Promise<void> {
-    this.stopped = true;
-    this.cancelTimer?.();
-    this.forgetChanges();
-    await this.looking;
-  }
-
-  /** One look at a time; what is asked meanwhile is done right after it. */
-  private look(): void {
-    if (this.stopped || this.waiting.size === 0) return;
-    this.askedAgain = true;
-    this.looking ??= this.lookAll().finally(() => {
-      this.looking = null;
-      this.schedule();
-    });
-  }
-
-  private schedule(): void {
-    this.cancelTimer?.();
-    if (this.stopped || this.waiting.size === 0) return;
-    this.cancelTimer = this.ports.clock.after(PLACE_POLL_MS, () => this.look());
+  stop(): Promise<void> {
+    return this.loop.stop();
   }
 
   private async lookAll(): Promise<void> {
-    while (this.askedAgain && !this.stopped) {
-      this.askedAgain = false;
-      for (const host of [...this.waiting.keys()]) {
-        if (this.stopped) return;
-        // A store that fails now is asked again at the next look.
-        await this.lookAt(host).catch(() => {});
-      }
+    for (const host of [...this.waiting.keys()]) {
+      if (this.loop.isStopped) return;
+      // A store that fails now is asked again at the next look.
+      await this.lookAt(host).catch(() => {});
     }
   }
 

@@ -3,6 +3,7 @@ import { planLanes } from "../../cluster/requests/plan-lanes.js";
 import { jobLimits, targetOf } from "../../cluster/scale/demand.js";
 import type { ScalePlan } from "../../cluster/scale/plan-allocations.js";
 import { messageOf } from "../../core/text/message-of.js";
+import { Loop } from "../../engine/loop.js";
 import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
 import { isSameOwner } from "../../store/lease-rules.js";
 import { Cancels } from "./cancels.js";
@@ -35,8 +36,7 @@ export class ClusterKeeper {
   /** By key: since when an allocation has been leaving. */
   private endingSince: ReadonlyMap<string, number> = new Map();
   private probed: { readonly result: ProbeResult; readonly at: number } | null = null;
-  private looking: Promise<void> | null = null;
-  private cancelTimer: () => void = () => {};
+  private readonly loop: Loop;
   private isWoken = false;
   private byHand = false;
   private readonly beganAt: number;
@@ -45,6 +45,10 @@ export class ClusterKeeper {
 
   constructor(private readonly ports: KeeperPorts) {
     this.beganAt = ports.clock.elapsed();
+    this.loop = new Loop(ports.clock, {
+      turn: () => this.lookOnce(),
+      restMs: () => (this.isWoken ? WAKE_MS : POLL_MS),
+    });
     this.observer = new Observer(ports, this.submitting);
     this.cancels = new Cancels(ports);
     this.useless = new UselessPilots(ports);
@@ -57,27 +61,27 @@ export class ClusterKeeper {
 
   /** Resolves after the first look. */
   start(): Promise<void> {
-    return this.lookNow();
+    this.loop.wake();
+    return this.loop.idle();
   }
 
   async stop(): Promise<void> {
-    this.cancelTimer();
     this.stopping.abort();
-    await this.looking;
+    await this.loop.stop();
   }
 
   /** Something may have changed; it is looked at soon. */
   wake(): void {
-    if (this.isWoken || this.stopping.signal.aborted) return;
+    if (this.isWoken) return;
     this.isWoken = true;
-    this.schedule(WAKE_MS);
+    this.loop.rest();
   }
 
   /** Somebody wants allocations for what is ready now. */
   async planNow(): Promise<ScalePlan | null> {
-    await this.looking;
     this.byHand = true;
-    await this.lookNow();
+    this.loop.wake();
+    await this.loop.idle();
     return this.lastPlan;
   }
 
@@ -95,22 +99,12 @@ export class ClusterKeeper {
     return jobLimits(settings, targetOf(settings, this.probed?.result.targets ?? []));
   }
 
-  private lookNow(): Promise<void> {
-    this.cancelTimer();
+  private async lookOnce(): Promise<void> {
     this.isWoken = false;
-    this.looking ??= this.look()
-      .then(() => this.tellOnce(""))
-      .catch((error: unknown) => this.tellOnce(`cluster ${this.name}: ${messageOf(error)}`))
-      .finally(() => {
-        this.looking = null;
-        if (!this.stopping.signal.aborted) this.schedule(this.isWoken ? WAKE_MS : POLL_MS);
-      });
-    return this.looking;
-  }
-
-  private schedule(delayMs: number): void {
-    this.cancelTimer();
-    if (this.looking === null) this.cancelTimer = this.ports.clock.after(delayMs, () => void this.lookNow());
+    await this.look().then(
+      () => this.tellOnce(""),
+      (error: unknown) => this.tellOnce(`cluster ${this.name}: ${messageOf(error)}`),
+    );
   }
 
   /** The same trouble every five seconds is told once. */
