@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import type { StreamItem } from "./operation.js";
+import type { Answer, StreamItem } from "./operation.js";
 import type { OperationName, TABLE } from "./operations.js";
 
 export type InputOf<Name extends OperationName> = z.input<(typeof TABLE)[Name]["input"]>;
-export type OutputOf<Name extends OperationName> = z.output<(typeof TABLE)[Name]["output"]>;
+export type OutputOf<Name extends OperationName> = Answer<(typeof TABLE)[Name]["output"]>;
 
 /** Does operations, here or at a server; whoever asks need not know where. */
 export interface Client {

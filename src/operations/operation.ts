@@ -24,7 +24,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   readonly rest: RestForm;
   /** Often one; `control_run` is pause, resume, cancel and more. */
   readonly cli: readonly CliForm[];
-  readonly handler: (context: Context, input: z.output<Input>) => Promise<z.input<Output>>;
+  readonly handler: (context: Context, input: z.output<Input>) => Promise<Answer<Output>>;
   /** The runs and jobs that it acts on: their run must be one of this store, not one that was imported. */
   readonly actsOn?: (input: z.output<Input>) => readonly Acted[];
   /** What it answers under a key is kept, and answered again: no log of a run knows the key. */
@@ -50,6 +50,10 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   /** On a command line where no store is there yet: answer as an empty one would, or make one; or, `inspected`, look at it before it is opened; or, `unread`, leave it alone also where it is there. Else: no runs here. */
   readonly withoutStore?: "empty" | "new" | "inspected" | "unread";
 }
+
+/** An answer of this schema. It is only read: its lists and fields may be those of the engine or of a store. */
+export type Answer<Schema extends z.ZodType> = Readable<z.input<Schema>>;
+type Readable<T> = T extends object ? { readonly [K in keyof T]: Readable<T[K]> } : T;
 
 /** Fields of the input that the path names come from it; the others from the query (GET, DELETE) or the JSON body. */
 export interface RestForm {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { decide } from "../core/decide/decide.js";
 import { refusedWhereNobodyRuns } from "../core/decide/operator.js";
 import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js";
@@ -9,6 +10,16 @@ import { ownerOf } from "../report/lookup/run-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { outcomeOf } from "./command-outcome.js";
 import type { Context, Principal } from "./context.js";
+import { jobChange, owner, runStatus } from "./schemas.js";
+
+/** A run that operators' commands changed, or would change. */
+export const changedRun = z.object({
+  run_id: z.number(),
+  before: runStatus,
+  status: runStatus,
+  changed: z.array(jobChange),
+  owner,
+});
 
 /** What an operator's command did, or would do. */
 export interface CommandAnswer extends CommandOutcome {

@@ -7,6 +7,7 @@ import { labelsProblem } from "../core/text/labels.js";
 import { plainText } from "../core/text/plain-text.js";
 import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
 import { parseMemorySize } from "../definition/read/memory-size.js";
+import type { Answer } from "./operation.js";
 import { DEFAULT_REASON } from "./operator-words.js";
 
 /** A run by its number, or the newest one that no other run started. */
@@ -155,7 +156,7 @@ export const diagnostics = z.array(
     readonly job_id: number;
     readonly attempt: number;
     readonly rung: string;
-    readonly considered: readonly z.output<typeof considered>[];
+    readonly considered: readonly Answer<typeof considered>[];
   }>(
     z.looseObject({
       job_id: z.number(),

@@ -25,11 +25,11 @@ export interface WaitingJob extends JobRecord {
   /** What it printed last that looks like an error. */
   readonly error_lines: readonly string[];
   /** What a question asks; null for a hold. */
-  readonly question: { readonly prompt: string; readonly choices: string[] } | null;
+  readonly question: { readonly prompt: string; readonly choices: readonly string[] } | null;
   /** When it ends by itself; null: it waits until somebody decides. */
   readonly expiry: Expiry | null;
   /** What can be decided. */
-  readonly decisions: Decision[];
+  readonly decisions: readonly Decision[];
   /** Who goes on with the run by itself once it is decided; null: the run must be resumed. */
   readonly owner: { readonly host: string; readonly pid: number } | null;
 }
@@ -112,7 +112,7 @@ function questionOf(event: Extract<Event, { type: "human.asked" }>): Request {
       input: { job_id, choice },
     }),
   );
-  const question = { prompt, choices: [...choices] };
+  const question = { prompt, choices };
   return { kind: "question", question, expiry: expiryOf(event), decisions };
 }
 

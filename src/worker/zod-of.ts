@@ -27,15 +27,14 @@ function noted({ note }: Shape, schema: z.ZodType): z.ZodType {
   return note === undefined ? schema : schema.describe(note);
 }
 
-export function zodFields<F extends Fields>(
-  fields: F,
-  how: Strictness,
-): { [K in keyof F]: z.ZodType<F[K] extends Optional<infer T> ? T | undefined : Of<F[K]>> } {
+type SchemaOf<F> = F extends Optional<infer T> ? z.ZodOptional<z.ZodType<T, T>> : z.ZodType<Of<F>, Of<F>>;
+
+export function zodFields<F extends Fields>(fields: F, how: Strictness): { [K in keyof F]: SchemaOf<F[K]> } {
   const entries = Object.entries(fields).map(([name, field]) => [
     name,
     "optional" in field ? zodOf(field.optional, how).optional() : zodOf(field, how),
   ]);
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries) as { [K in keyof F]: SchemaOf<F[K]> };
 }
 
 function schemaOf(shape: Shape, how: Strictness): z.ZodType {

@@ -24,7 +24,7 @@ async function publish(name: string, schedule: string, more = ""): Promise<void>
   await bench.call("publish_workflow", { name });
 }
 
-async function shown(workflow: string): Promise<Schedule[]> {
+async function shown(workflow: string): Promise<readonly Schedule[]> {
   return (await bench.call("list_schedules", { workflow })).items;
 }
 

@@ -103,7 +103,7 @@ jobs:
 
   test("are one problem with its kinds, called by their names, and are decided at once", async () => {
     const held = await run(SWEEP("sweep"));
-    const [family, other, ...more] = (await problems("sweep")).sort((a, b) => b.jobs - a.jobs);
+    const [family, other, ...more] = (await problems("sweep")).toSorted((a, b) => b.jobs - a.jobs);
     expect(more).toEqual([]);
     expect(other).toMatchObject({ step: "score", jobs: 1, items: [{ step: "score", item: null }] });
     expect(family).toMatchObject({ kind: "hold", step: "train_{i}", runs: 1, jobs: 3, signature: null });

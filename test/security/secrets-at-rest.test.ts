@@ -49,7 +49,7 @@ it("stand in no file that is recorded: as numbers, in names of files, folded, in
     own: "[redacted]",
   });
   const shown = await daruma.call("get_workspace", { run_id: report.run_id });
-  expect(shown.checkpoints[0]!.changed_files.sort()).toEqual(
+  expect(shown.checkpoints[0]!.changed_files.toSorted()).toEqual(
     ["[redacted:SEC_WORD].txt", "d-[redacted:SEC_NUM]/f"].sort(),
   );
   const { text } = await daruma.logs(report.run_id, "names", { stream: "stderr" });

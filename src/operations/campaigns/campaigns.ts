@@ -10,7 +10,7 @@ import type { Context } from "../context.js";
 import { signaturePrefix, signatureReference } from "../failures/failure-item.js";
 import { moment, momentBefore } from "../failures/moment.js";
 import { hintSaid, refuseHint } from "../hints.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { redactorOver } from "../operator-words.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { duration, flag, hint, key, limit, listOf, name, owner, reason, runReference } from "../schemas.js";
@@ -56,11 +56,11 @@ const item = z.object({
   wave: z.number().nullable(),
 });
 
-type CampaignResult = z.output<typeof item>;
+type CampaignResult = Answer<typeof item>;
 
 const leftOut = z.array(z.object({ job_id: z.number(), because: z.string() }));
 
-function toRecord(campaign: Campaign): z.output<typeof record> {
+function toRecord(campaign: Campaign): Answer<typeof record> {
   const { id, state, why, plan, created_at, wave, items } = campaign;
   const of = (wanted: ItemState): number => items.filter((each) => each.state === wanted).length;
   return {
@@ -158,7 +158,7 @@ async function start(context: Context, request: StartRequest) {
       `${found.items.length} jobs match; a campaign has at most ${MAX_ITEMS}`,
     );
   const shown = {
-    ...{ dry_run, items: found.items.map(toItem), left_out: [...found.leftOut] },
+    ...{ dry_run, items: found.items.map(toItem), left_out: found.leftOut },
     owner: await workingServer(store),
   };
   if (dry_run || found.items.length === 0) return { campaign: null, ...shown };
@@ -193,7 +193,7 @@ async function begunBefore({ store }: Context, { key: given }: StartRequest) {
   if (begun === undefined) return null;
   const items = begun.items.map((each) => toItem({ ...each, state: "waiting", code: null, wave: null }));
   const owner = await workingServer(store);
-  return { campaign: begun.id, dry_run: false, items, left_out: [...begun.left_out], owner };
+  return { campaign: begun.id, dry_run: false, items, left_out: begun.left_out, owner };
 }
 
 async function filterOf(store: Context["store"], request: StartRequest, at: number): Promise<ItemFilter> {
@@ -252,7 +252,7 @@ export const listCampaigns = operation({
     if (campaign === undefined) return { items: (await store.listCampaigns({ limit: most })).map(toRecord) };
     const found = await requireCampaign(store, campaign);
     return {
-      items: [{ ...toRecord(found), results: found.items.map(toItem), left_out: [...found.left_out] }],
+      items: [{ ...toRecord(found), results: found.items.map(toItem), left_out: found.left_out }],
     };
   },
 });

@@ -3,6 +3,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import { iso } from "../../report/run-report.js";
 import type { AllocationRow } from "../../store/cluster-rows.js";
 import type { Context } from "../context.js";
+import type { Answer } from "../operation.js";
 
 const time = z.string().nullable();
 
@@ -31,11 +32,11 @@ export const allocationItem = z.object({
   end: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
-export function toItem(row: AllocationRow): z.input<typeof allocationItem> {
+export function toItem(row: AllocationRow): Answer<typeof allocationItem> {
   const { key, cluster, id, restart, state, nodes, shape, job_id, reason, server, cancel } = row;
   const at = (ms: number | null): string | null => (ms === null ? null : iso(ms));
   return {
-    ...{ key, cluster, id, restart, state, nodes: [...nodes] },
+    ...{ key, cluster, id, restart, state, nodes },
     ...{ cpus: shape.cpus, memory_bytes: shape.memoryBytes, gpus: shape.gpus },
     ...{ num_nodes: shape.nodes, runtime_ms: shape.runtimeMs, job_id, reason, server, cancel },
     created_at: iso(row.created_at),

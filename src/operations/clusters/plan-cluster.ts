@@ -14,7 +14,7 @@ import { ReplayedRun, readLog } from "../../report/lookup/replayed-log.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 import type { ClusterControl, Context } from "../context.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { fileName, flag, key, runReference, source } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { readTextIn } from "../workflows/workflow-source.js";
@@ -97,7 +97,7 @@ async function plan(context: Context, request: PlanRequest) {
 function emptyAnswer(dryRun: boolean) {
   return {
     dry_run: dryRun,
-    items: [] as z.input<typeof planned>[],
+    items: [] as Answer<typeof planned>[],
     waits: [] as { cluster: string; kind: string; message: string }[],
     impossible: [] as { cluster: string; step: string; reason: string }[],
   };
@@ -141,7 +141,7 @@ async function describe(
     answer.items.push({
       ...{ cluster, type, num_nodes: shape.nodes, cpus: shape.cpus, memory_bytes: shape.memoryBytes },
       ...{ gpus: shape.gpus, runtime_ms: shape.runtimeMs, steps: jobs.map(stepOf), reason },
-      ...{ command: made.argv.join(" "), script: made.script, warnings: [...made.warnings] },
+      ...{ command: made.argv.join(" "), script: made.script, warnings: made.warnings },
     });
   }
   if (scale.waits !== null) answer.waits.push({ cluster, ...scale.waits });

@@ -8,7 +8,7 @@ import { findJob } from "../../report/lookup/choose-job.js";
 import { requireOwnRuns } from "../../report/lookup/own-runs.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { controlRun } from "../runs/control-run.js";
 import { forkRun, planFork } from "../runs/fork-run.js";
 import { requireRunner } from "../runs/started-run.js";
@@ -31,7 +31,7 @@ const control = z.object({
   code: z.string().nullable().describe("Of the refusal; null: it is allowed, or would change nothing."),
   reason: z.string().nullable().describe("Why it is not allowed, or would change nothing."),
 });
-type Control = z.output<typeof control>;
+type Control = Answer<typeof control>;
 
 const input = z.strictObject({
   run_id: runReference,

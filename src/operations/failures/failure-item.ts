@@ -6,6 +6,7 @@ import { iso } from "../../core/text/iso-time.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import { rescueText } from "../../report/words/book-words.js";
 import type { Store } from "../../store/store.js";
+import type { Answer } from "../operation.js";
 
 export const failureState = z.enum(TRIAGE_STATES);
 
@@ -38,7 +39,7 @@ export const failureItem = z.object({
   triaged_at: z.string().nullable(),
   triaged_by: z.string().nullable(),
 });
-export type FailureItem = z.output<typeof failureItem>;
+export type FailureItem = Answer<typeof failureItem>;
 
 const MIN_HEX = 4;
 const HEX = /^[0-9a-f]{4,64}$/;

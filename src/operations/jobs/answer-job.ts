@@ -75,7 +75,7 @@ async function answer(context: Context, { choice, key = randomUUID(), ...said }:
     dry_run,
     before,
     status,
-    changed: [...changed],
+    changed,
     reason,
     key,
     owner: owner === null ? null : { host: owner.host, pid: owner.pid },

@@ -105,7 +105,7 @@ async function compare(context: Context, request: CompareRequest) {
     other: other.attempt,
     facts: attemptFacts(error, before, texts),
     fields: compareErrors(error, before),
-    texts: texts.map(({ rows, ...text }) => ({ ...text, rows: [...rows] })),
+    texts,
   };
 }
 

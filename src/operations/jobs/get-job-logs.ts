@@ -6,7 +6,7 @@ import { changesOf } from "../../report/lookup/changes.js";
 import { findJob } from "../../report/lookup/choose-job.js";
 import type { Context } from "../context.js";
 import { type FilePart, limitBytes, offset, piece, readPart, tailBytes } from "../file-part.js";
-import { operation, type StreamItem } from "../operation.js";
+import { type Answer, operation, type StreamItem } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { encoding, flag, jobId, json, runOfJob } from "../schemas.js";
 import { findLines, foundLines } from "./log-lines/find-lines.js";
@@ -108,7 +108,7 @@ interface JobLog extends FilePart {
   readonly manifest: unknown;
   /** The attempt has printed more than the workflow's max_log: the rest was dropped. */
   readonly truncated: boolean;
-  readonly lines: z.input<typeof foundLines> | null;
+  readonly lines: Answer<typeof foundLines> | null;
 }
 
 interface FoundFile {

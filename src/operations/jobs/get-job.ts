@@ -15,7 +15,7 @@ import { processUsagesOf, UNKNOWN_USAGE } from "../../report/process-usage.js";
 import { iso, showOutput } from "../../report/run-report.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { error, expiry, job } from "../record-schemas.js";
 import { diagnostics, flag, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
@@ -193,7 +193,7 @@ function takenFrom(log: readonly LoggedEvent[]): { run_id: number; attempt: numb
 const LAST_RESULT: ReadonlySet<EventType> = new Set(["job.reused", "attempt.started"]);
 
 /** By a rule, a recovery or an operator. */
-function raisesIn(log: readonly LoggedEvent[], jobId: number): z.input<typeof raise>[] {
+function raisesIn(log: readonly LoggedEvent[], jobId: number): Answer<typeof raise>[] {
   return log.flatMap(({ event }) => {
     if (event.type === "rule.reserved" && event.job === jobId && event.raised !== undefined)
       return [{ ...event.raised }];
@@ -203,8 +203,8 @@ function raisesIn(log: readonly LoggedEvent[], jobId: number): z.input<typeof ra
 }
 
 /** Declared files as each attempt that succeeded found and left them. */
-function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, z.input<typeof declaredFile>[]> {
-  const files = new Map<number, z.input<typeof declaredFile>[]>();
+function filesByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, Answer<typeof declaredFile>[]> {
+  const files = new Map<number, Answer<typeof declaredFile>[]>();
   for (const { event } of log) {
     if (event.type !== "attempt.succeeded" || event.files === undefined) continue;
     const shown = event.files.map(({ modified_at: modifiedAt, ...file }) => ({

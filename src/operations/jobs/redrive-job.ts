@@ -76,7 +76,7 @@ async function redrive(
     dry_run,
     before,
     status,
-    changed: [...changed],
+    changed,
     reason,
     key,
     owner: owner === null ? null : { host: owner.host, pid: owner.pid },

@@ -18,21 +18,8 @@ import type { Context } from "../context.js";
 import { hintSaid, refuseHint } from "../hints.js";
 import { operation } from "../operation.js";
 import { definitionOf, redactorFor, type TypedWords } from "../operator-words.js";
-import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
-import {
-  duration,
-  flag,
-  hint,
-  jobChange,
-  jobId,
-  json,
-  key,
-  memorySize,
-  owner,
-  reason,
-  runOfJob,
-  runStatus,
-} from "../schemas.js";
+import { type CommandAnswer, changedRun, putCommand, tryCommand } from "../put-command.js";
+import { duration, flag, hint, jobId, json, key, memorySize, reason, runOfJob } from "../schemas.js";
 
 const MAX_CLASSIFICATIONS = 10_000;
 
@@ -85,15 +72,7 @@ export const resolveHeldJobs = operation({
         error: z.object({ code: z.string(), message: z.string() }).nullable(),
       }),
     ),
-    runs: z.array(
-      z.object({
-        run_id: z.number(),
-        before: runStatus,
-        status: runStatus,
-        changed: z.array(jobChange),
-        owner,
-      }),
-    ),
+    runs: z.array(changedRun),
   }),
   rest: { method: "POST", path: "/holds/resolve" },
   cli: [
@@ -142,7 +121,7 @@ interface RunResult {
   readonly run_id: number;
   readonly before: CommandAnswer["before"];
   readonly status: CommandAnswer["status"];
-  readonly changed: CommandAnswer["changed"][number][];
+  readonly changed: CommandAnswer["changed"];
   readonly owner: { readonly host: string; readonly pid: number } | null;
 }
 
@@ -345,7 +324,7 @@ function runResult({ runId, before, status, changed, owner }: CommandAnswer): Ru
     run_id: runId,
     before,
     status,
-    changed: [...changed],
+    changed,
     owner: owner === null ? null : { host: owner.host, pid: owner.pid },
   };
 }

@@ -20,6 +20,7 @@ import { jobName } from "../../report/lookup/job-name.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
 import { waitsForProgram } from "../../worker/pool/why-no-place.js";
 import type { Context, PlacedJob } from "../context.js";
+import type { Answer } from "../operation.js";
 
 const WAIT_KINDS = [
   ...(["answer", "breaker", "pause", "process", "retry"] as const),
@@ -38,7 +39,7 @@ export const waitsFor = z
   .nullable()
   .describe("What a ready or waiting job waits for; null: for nothing, or it has another status.");
 
-export type WaitsFor = NonNullable<z.output<typeof waitsFor>>;
+export type WaitsFor = NonNullable<Answer<typeof waitsFor>>;
 
 const NOTHING_MORE = { breaker: null, job_id: null, until: null } as const;
 

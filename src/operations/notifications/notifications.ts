@@ -6,7 +6,7 @@ import { subjectOf } from "../../report/notices/message-words.js";
 import { iso } from "../../report/run-report.js";
 import { channelTarget } from "../../settings/channels.js";
 import { OPEN_STATES } from "../../store/outbox-rows.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { limit, listOf } from "../schemas.js";
 
 const MAX_NAME_CHARS = 100;
@@ -86,7 +86,7 @@ function placeOf(cursor: string): Pick<Notice, "at" | "id"> {
   return { at: Number(at), id };
 }
 
-function itemOf(notice: Notice): z.input<typeof item> {
+function itemOf(notice: Notice): Answer<typeof item> {
   const { id, at, kind, channel: to, state, workflow, run_id, step, signature, told, tries, error } = notice;
   const isOpen = (OPEN_STATES as readonly string[]).includes(state);
   return {

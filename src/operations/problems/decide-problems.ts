@@ -13,10 +13,10 @@ import { refuseFiles } from "../controls/plan-control.js";
 import { triageFailure } from "../failures/triage-failure.js";
 import { hintSaid, refuseHint } from "../hints.js";
 import { decideHolds } from "../jobs/resolve-holds.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { DEFAULT_REASON, redactorFor } from "../operator-words.js";
-import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
-import { files, flag, hint, jobChange, json, key, owner, reason, runStatus, step } from "../schemas.js";
+import { changedRun, putCommand, tryCommand } from "../put-command.js";
+import { files, flag, hint, json, key, reason, step } from "../schemas.js";
 
 const MAX_JOBS = 10_000;
 const ACTIONS = [
@@ -53,7 +53,15 @@ const result = z.object({
   ok: z.boolean(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
-type Result = z.output<typeof result>;
+type Result = Answer<typeof result>;
+
+const decided = z.object({
+  applied: z.boolean(),
+  dry_run: z.boolean(),
+  key: z.string(),
+  results: z.array(result),
+  runs: z.array(changedRun),
+});
 
 export const decideProblems = operation({
   name: "decide_problems",
@@ -65,21 +73,7 @@ export const decideProblems = operation({
   role: "operator",
   effect: "changes",
   input,
-  output: z.object({
-    applied: z.boolean(),
-    dry_run: z.boolean(),
-    key: z.string(),
-    results: z.array(result),
-    runs: z.array(
-      z.object({
-        run_id: z.number(),
-        before: runStatus,
-        status: runStatus,
-        changed: z.array(jobChange),
-        owner,
-      }),
-    ),
-  }),
+  output: decided,
   rest: { method: "POST", path: "/problems/decide" },
   cli: [
     {
@@ -95,16 +89,7 @@ export const decideProblems = operation({
   handler: decide,
 });
 
-interface Answer {
-  readonly results: Result[];
-  readonly runs: {
-    readonly run_id: number;
-    readonly before: CommandAnswer["before"];
-    readonly status: CommandAnswer["status"];
-    readonly changed: CommandAnswer["changed"][number][];
-    readonly owner: { readonly host: string; readonly pid: number } | null;
-  }[];
-}
+type Decided = Pick<Answer<typeof decided>, "results" | "runs">;
 
 async function decide(context: Context, request: Request) {
   const { key: chosen = randomUUID(), dry_run } = request;
@@ -150,8 +135,8 @@ async function decideAll(
   holds: readonly JobRow[],
   others: readonly JobRow[],
   isTrial: boolean,
-): Promise<Answer> {
-  const answers: Answer[] = [];
+): Promise<Decided> {
+  const answers: Decided[] = [];
   if (holds.length > 0) answers.push(await decideHeld(context, request, holds, isTrial));
   if (request.action === "set_aside") answers.push(await setAside(context, request, others, isTrial));
   else for (const job of others) answers.push(await decideOne(context, request, job, isTrial));
@@ -163,7 +148,7 @@ async function decideHeld(
   { action, reason: why, hint: words, output, key: chosen }: Keyed,
   jobs: readonly JobRow[],
   isTrial: boolean,
-): Promise<Answer> {
+): Promise<Decided> {
   const classifications = jobs.map(({ id }) => ({
     job_id: id,
     action: action as "retry" | "complete" | "skip" | "fail",
@@ -180,7 +165,7 @@ async function decideHeld(
   };
 }
 
-async function decideOne(context: Context, request: Keyed, job: JobRow, isTrial: boolean): Promise<Answer> {
+async function decideOne(context: Context, request: Keyed, job: JobRow, isTrial: boolean): Promise<Decided> {
   const { id: job_id, run_id, step: name, scope } = job;
   const place = { job_id, run_id, step: name, scope };
   try {
@@ -192,7 +177,7 @@ async function decideOne(context: Context, request: Keyed, job: JobRow, isTrial:
     const next = by === null ? null : { host: by.host, pid: by.pid };
     return {
       results: [{ ...place, ok: true, error: null }],
-      runs: [{ run_id, before, status, changed: [...changed], owner: next }],
+      runs: [{ run_id, before, status, changed, owner: next }],
     };
   } catch (error) {
     return { results: [{ ...place, ok: false, error: refusalIn(error) }], runs: [] };
@@ -231,7 +216,7 @@ async function setAside(
   { reason: why }: Keyed,
   jobs: readonly JobRow[],
   isTrial: boolean,
-): Promise<Answer> {
+): Promise<Decided> {
   const done = new Set<string>();
   const results: Result[] = [];
   for (const { id: job_id, run_id, step: name, family, scope, status, error } of jobs) {
@@ -263,7 +248,7 @@ function refusalIn(error: unknown): { readonly code: string; readonly message: s
 
 const MAX_TOLD = 5;
 
-function refused({ results }: Answer): DarumaError {
+function refused({ results }: Decided): DarumaError {
   const bad = results.filter(({ ok }) => !ok);
   const whys = bad
     .slice(0, MAX_TOLD)

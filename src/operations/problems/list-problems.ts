@@ -162,7 +162,7 @@ async function list({ store, now }: Context, request: z.output<typeof input>) {
     weighed.slice(0, request.limit).map(({ group }) => describeProblem(store, group, extent)),
   );
   items.sort((a, b) => weight(b) - weight(a));
-  return { items: items.map(writable), total: asked.length, runs: runsOfAll(asked), counts: countsOf(all) };
+  return { items: items, total: asked.length, runs: runsOfAll(asked), counts: countsOf(all) };
 }
 
 /** Before the newest run is looked at: all that comes after the step. */
@@ -187,14 +187,4 @@ function countsOf(groups: readonly ProblemGroup[]) {
   const counts = { hold: 0, dead_letter: 0, question: 0, failed: 0 };
   for (const { kind } of groups) counts[kind] += 1;
   return counts;
-}
-
-function writable({ question, ladder, items, kinds, ...problem }: Problem) {
-  return {
-    ...problem,
-    question: question === null ? null : { ...question, choices: [...question.choices] },
-    ladder: [...ladder],
-    kinds: [...kinds],
-    items: [...items],
-  };
 }

@@ -122,8 +122,8 @@ async function compare(context: Context, run: RunRow, other: RunRow) {
     run: summaryOf(run),
     other: summaryOf(other),
     definition: {
-      keys: [...keys],
-      steps: steps.slice(0, MAX_STEPS).map((step) => ({ ...step, keys: [...step.keys] })),
+      keys,
+      steps: steps.slice(0, MAX_STEPS),
       left_off: Math.max(0, steps.length - MAX_STEPS),
     },
     inputs: compareInputs(run.inputs, other.inputs).map((input) => ({

@@ -20,7 +20,7 @@ import {
   takesHint,
 } from "../controls/plan-control.js";
 import { hintSaid, refuseHint } from "../hints.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { redactorOver } from "../operator-words.js";
 import { type CommandAnswer, nameOfPrincipal, putCommand, tryCommand } from "../put-command.js";
 import {
@@ -188,8 +188,8 @@ interface ControlAnswer {
   readonly before: CommandAnswer["before"];
   readonly status: CommandAnswer["status"];
   /** What a run that is about to end is at. */
-  readonly phase: z.output<typeof endPhase>;
-  readonly changed: CommandAnswer["changed"][number][];
+  readonly phase: Answer<typeof endPhase>;
+  readonly changed: CommandAnswer["changed"];
   /** The job that the step names. */
   readonly target: { readonly job_id: number; readonly step: string; readonly scope: string } | null;
   /** Jobs that still run. */
@@ -311,7 +311,7 @@ async function answerOf(
     before,
     status,
     phase,
-    changed: [...changed],
+    changed,
     target: target === null ? null : { job_id: target.id, step: target.step, scope: target.scope },
     running,
     ...said,

@@ -25,7 +25,7 @@ import { BUDGET_KINDS, type LeftBudget, sentenceOf } from "../../report/words/le
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { at, considered, flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { interrupted, pastAt, recovery, waitsForPlace } from "./run-shapes.js";
@@ -172,7 +172,7 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
     })),
     recoveries: recoveries.map(({ considered, budgets, ...each }) => ({
       ...each,
-      considered: [...considered],
+      considered,
       budgets: numbersOf(budgets),
     })),
     left: left.map(({ attempt, budgets }) => ({
@@ -184,14 +184,14 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
       kind,
       text,
       command: commandOf({ argv }, typed),
-      argv: argv.map((words) => [...words]),
+      argv: argv,
       calls: calls.map(({ operation, input }) => ({ operation, input: { ...input } })),
     })),
     text: [...lines, "", ...adviceLines(advised, typed)].join("\n"),
   };
 }
 
-function numbersOf(given: readonly LeftBudget[]): z.output<typeof budgets> {
+function numbersOf(given: readonly LeftBudget[]): Answer<typeof budgets> {
   return given.map(({ kind, left, of }) => ({ kind, left, of }));
 }
 

@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.js";
 import { logFile } from "../../worker/attempt-paths.js";
 import { zodFields } from "../../worker/zod-of.js";
 import type { Context } from "../context.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { runReference } from "../schemas.js";
 
@@ -123,7 +123,7 @@ async function reportResources(context: Context, request: ResourcesRequest) {
     attempts: usages.length,
     measured: usages.filter(({ cpuMs }) => cpuMs !== null).length,
     total: totalOf(usages),
-    groups: all.slice(0, request.limit).map((each) => ({ ...each, findings: [...each.findings] })),
+    groups: all.slice(0, request.limit),
     groups_left_out: Math.max(0, all.length - request.limit),
     timeline: request.series === undefined ? null : copied(timelineOf(usages)),
     series: seriesOf(context, run, usages, request.series ?? 0).map(({ usage, samples }) => {
@@ -170,7 +170,7 @@ function seriesOf(
   usages: readonly AttemptUsage[],
   wanted: number,
 ) {
-  const found: { readonly usage: AttemptUsage; readonly samples: z.input<typeof sample>[] }[] = [];
+  const found: { readonly usage: AttemptUsage; readonly samples: Answer<typeof sample>[] }[] = [];
   if (wanted === 0) return found;
   const longest = [...usages].sort((first, second) => second.durationMs - first.durationMs);
   for (const usage of longest.slice(0, MAX_LOOKED_AT)) {

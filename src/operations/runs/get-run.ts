@@ -25,7 +25,7 @@ import type { Store } from "../../store/store.js";
 import { zodFields } from "../../worker/zod-of.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
 import { at, diagnostics, endPhase, json, runReference, runStatus, tokenUsage } from "../schemas.js";
@@ -207,22 +207,11 @@ async function describeRun(
     version: (await store.readWorkflow(run.workflow_id))!.version,
     jobs,
     waits_for: waits === null ? null : ((await waitsOf(store, [run], now())).get(runId) ?? null),
-    routes: [...report.routes],
     recoveries: await readRecoveries(store, runId),
-    handled_failures: [...report.handled_failures],
-    handled_in_children: [...report.handled_in_children],
-    skipped_by_failure: [...report.skipped_by_failure],
-    undone: report.undone === null ? null : { done: [...report.undone.done], left: [...report.undone.left] },
     ...(await standingOf(store, runId)),
     diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),
     usage: await usageOfModels(store, runId, definition),
-    summary: {
-      counts: [...counts],
-      failures: [...failures],
-      holds: [...holds],
-      reuse_file,
-      endings: [...endings],
-    },
+    summary: { counts, failures, holds, reuse_file, endings },
   };
 }
 
@@ -265,7 +254,7 @@ async function lastPauseBy(store: Store, runId: number): Promise<string | null> 
 }
 
 /** Of the scope that has taken most: it is the first that passes the limit. */
-function loopsOf({ scopes, maxLoops }: Run): z.output<typeof runLoops> {
+function loopsOf({ scopes, maxLoops }: Run): Answer<typeof runLoops> {
   let most: Scope | null = null;
   for (const scope of scopes.values()) if (scope.loops > (most?.loops ?? 0)) most = scope;
   return most === null ? null : { taken: most.loops, max: maxLoops, scope: most.id };

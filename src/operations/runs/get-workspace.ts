@@ -95,12 +95,12 @@ async function describeWorkspace({ store, outputDir }: Context, reference: RunRe
 }
 
 function describeNote(note: WorkspaceNote) {
-  const paths = note.kind === "empty_submodules" ? [...note.paths] : [];
+  const paths = note.kind === "empty_submodules" ? note.paths : [];
   return { kind: note.kind, paths, message: noteText(note) };
 }
 
 function describeCheckpoint({ run_id: _run, commit_id, changed_files, at, ...row }: CheckpointRow) {
-  return { ...row, commit: commit_id, changed_files: [...changed_files], at: iso(at) };
+  return { ...row, commit: commit_id, changed_files, at: iso(at) };
 }
 
 function describePartial(run: Run, { job: id, attempt, patch, files, at }: PartialPatch) {

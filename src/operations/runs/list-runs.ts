@@ -12,7 +12,7 @@ import { childText, isOpenChild } from "../../report/words/handled-text.js";
 import { happenedText } from "../../report/words/run-happened.js";
 import type { RunFilter } from "../../store/filters.js";
 import type { Store } from "../../store/store.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { error } from "../record-schemas.js";
 import { flag, limit, listOf, runStatus } from "../schemas.js";
 import { searchFields, searchOf, textField } from "../search-fields.js";
@@ -116,7 +116,7 @@ export const listRuns = operation({
 const INTERRUPTED_PAGE = 1_000;
 
 /** One line of `daruma list`. Times are ISO 8601. */
-type RunItem = z.output<typeof runItemShape>;
+type RunItem = Answer<typeof runItemShape>;
 
 /** The newest first; `next` is the `before` of the next page. */
 export async function listRunReports(

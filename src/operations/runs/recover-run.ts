@@ -154,7 +154,7 @@ async function recover(context: Context, request: RecoverRequest) {
     status,
     recovered: items.length,
     jobs,
-    changed: [...changed],
+    changed,
     reason,
     key,
     owner: owner === null ? null : { host: owner.host, pid: owner.pid },

@@ -1,12 +1,12 @@
-import type { z } from "zod";
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
 import { placeWait } from "../../engine/places/place-text.js";
 import { listHolds } from "../../report/holds.js";
 import { listNames, nameOf } from "../../report/lookup/job-name.js";
 import type { Store } from "../../store/store.js";
+import type { Answer } from "../operation.js";
 import type { waitsForPlace } from "./run-shapes.js";
 
-export type WaitsForPlace = NonNullable<z.output<typeof waitsForPlace>>;
+export type WaitsForPlace = NonNullable<Answer<typeof waitsForPlace>>;
 
 /** What the runs among these wait for, by run: a place before they begin, or a child run that somebody has to decide about. */
 export async function waitsOf(
@@ -63,7 +63,7 @@ async function placesOf(
     if (own === undefined) continue;
     const beside = members.filter((each) => each.concurrency.group === concurrency!.group);
     const { position, runs: others, text } = placeWait(own, beside);
-    found.set(id, { kind: "place", position, runs: [...others], text });
+    found.set(id, { kind: "place", position, runs: others, text });
   }
   return found;
 }

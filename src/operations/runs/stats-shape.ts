@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Answer } from "../operation.js";
 
 const outcomes = z.object({
   at_once: z.number(),
@@ -60,4 +61,4 @@ export const statistics = z.object({
     output_tokens: z.number(),
   }),
 });
-export type StatsAnswer = z.output<typeof statistics>;
+export type StatsAnswer = Answer<typeof statistics>;

@@ -14,7 +14,7 @@ import { iso } from "../../core/text/iso-time.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
 import { DUTY_LEASE } from "../../store/duties.js";
 import { toStorableText } from "../../store/storable-text.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { describeStarted, requireRunner, startedRun } from "../runs/started-run.js";
 import { key, name, owner, reason } from "../schemas.js";
@@ -170,7 +170,7 @@ export const runSchedule = operation({
   },
 });
 
-function itemOf(workflow: string, version: number, state: ScheduleState, now: number): z.input<typeof item> {
+function itemOf(workflow: string, version: number, state: ScheduleState, now: number): Answer<typeof item> {
   const { schedule: defined, paused, last, skipped, missed, refused } = state;
   const { id, cron, timezone, overlap, catchUp, jitterMs } = defined;
   const next = paused === null ? nextTick(defined, Math.max(now, state.judged_to)) : null;
@@ -185,7 +185,7 @@ function itemOf(workflow: string, version: number, state: ScheduleState, now: nu
   };
 }
 
-function countOf({ count, last }: TickCount): z.input<typeof counted> {
+function countOf({ count, last }: TickCount): Answer<typeof counted> {
   return { count, last: last === null ? null : iso(last) };
 }
 

@@ -17,7 +17,7 @@ import { BREAKERS, BreakerRows, readBreaker } from "../../engine/breakers/breake
 import { openingNotices, rulesFor } from "../../engine/breakers/opening-notices.js";
 import { iso } from "../../report/run-report.js";
 import type { Context } from "../context.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { key } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
@@ -156,7 +156,7 @@ async function rulesAbout(
   return rulesFor(key, users, shared, notify);
 }
 
-function itemOf(name: string, breaker: Breaker, policy: BreakerPolicy, now: number): z.input<typeof item> {
+function itemOf(name: string, breaker: Breaker, policy: BreakerPolicy, now: number): Answer<typeof item> {
   const { opened, closed, probe, openings } = breaker;
   const is = stateOf(breaker, policy, now);
   const last = opened ?? closed;
@@ -176,7 +176,7 @@ function itemOf(name: string, breaker: Breaker, policy: BreakerPolicy, now: numb
     policy: {
       failures: policy.failures,
       within_ms: policy.withinMs,
-      classes: [...policy.classes],
+      classes: policy.classes,
       probe_every_ms: policy.probeEveryMs,
       max_open_ms: policy.maxOpenMs,
       release_per_second: policy.releasePerSecond,

@@ -76,9 +76,9 @@ export const getSettings = operation({
       channels: (channels?.settings ?? []).map((channel) => ({
         ...{ name: channel.name, type: channel.type, target: channelTarget(channel) },
       })),
-      notify: (notify ?? []).map(({ on, to, when }) => ({ on: [...on], to: [...to], when })),
+      notify: (notify ?? []).map(({ on, to, when }) => ({ on, to, when })),
       breakers: (breakers ?? []).map(({ name }) => name),
-      clusters: (clusters?.settings ?? []).map(({ name, type, tags }) => ({ name, type, tags: [...tags] })),
+      clusters: (clusters?.settings ?? []).map(({ name, type, tags }) => ({ name, type, tags })),
       limits: shownLimits((await limits?.()) ?? {}),
       retention: shownRetention(kept),
       servers: servers.map(({ host, pid, url, seen_at }) => ({ host, pid, url, seen_at: iso(seen_at) })),

@@ -4,7 +4,7 @@ import { readHealth, WORKERS } from "../../engine/health/health-rows.js";
 import { iso } from "../../report/run-report.js";
 import { runOfJobId } from "../../store/search-rules.js";
 import type { WorkerInfo } from "../context.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { listKnownServers } from "./server-settings.js";
 import { healthItem, workerHealth } from "./worker-health.js";
 
@@ -60,7 +60,7 @@ export const listWorkers = operation({
     const found = new Map(rows.map((row) => [row.name, readHealth(row)]));
     const workers = runner?.listWorkers() ?? [];
     const here = new Set<string | null>();
-    const items = workers.map((worker): z.input<typeof item> => {
+    const items = workers.map((worker): Answer<typeof item> => {
       const name = answerableFor(worker.name, worker);
       here.add(name);
       return { ...connected(worker), health: healthItem(name, found.get(name ?? ""), at) };
@@ -75,11 +75,11 @@ export const listWorkers = operation({
   },
 });
 
-function connected(worker: WorkerInfo): Omit<z.input<typeof item>, "health"> {
+function connected(worker: WorkerInfo): Omit<Answer<typeof item>, "health"> {
   return {
     ...worker,
     connected: true,
-    tags: [...worker.tags],
+    tags: worker.tags,
     attempts: worker.attempts.map((each) => ({ run_id: runOfJobId(each.job_id), ...each })),
     leaves_at: worker.leaves_at === null ? null : iso(worker.leaves_at),
     last_seen_at: iso(worker.last_seen_at),

@@ -18,5 +18,5 @@ export function shownRetention({ runs, logs, artifacts }: RetentionSettings) {
 function shownRule(rule: RetentionRule | null) {
   if (rule === null) return null;
   const { olderThanMs, keepLast, maxBytes, status } = rule;
-  return { older_than_ms: olderThanMs, keep_last: keepLast, max_bytes: maxBytes, status: [...status] };
+  return { older_than_ms: olderThanMs, keep_last: keepLast, max_bytes: maxBytes, status };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { HEALTHY, stateOf, type WorkerHealth } from "../../core/workers/quarantine.js";
 import { iso } from "../../report/run-report.js";
+import type { Answer } from "../operation.js";
 
 export const healthState = z.enum(["healthy", "quarantined", "probation"]);
 
@@ -31,7 +32,7 @@ export function healthItem(
   name: string | null,
   health: WorkerHealth | undefined,
   now: number,
-): z.input<typeof workerHealth> {
+): Answer<typeof workerHealth> {
   const { quarantine, freed } = health ?? HEALTHY;
   const state = stateOf({ quarantine, freed }, now);
   return {

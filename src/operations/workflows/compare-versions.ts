@@ -85,8 +85,8 @@ export const compareVersions = operation({
       from: before.which,
       to: after.which,
       definition: changes && {
-        keys: [...changes.keys],
-        steps: changes.steps.map((step) => ({ ...step, keys: [...step.keys] })),
+        keys: changes.keys,
+        steps: changes.steps,
       },
       lines: lines?.slice(0, MAX_LINES) ?? null,
       left_off: Math.max(0, (lines?.length ?? 0) - MAX_LINES),

@@ -80,7 +80,7 @@ async function publish(
     workflow_id: workflowId,
     version,
     revision: draft.revision,
-    warnings: [...workflow.warnings],
+    warnings: workflow.warnings,
   };
 }
 

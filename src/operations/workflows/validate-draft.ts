@@ -15,11 +15,7 @@ export const validateDraft = operation({
   output: checked.extend({ name: z.string(), revision: z.number() }),
   rest: { method: "POST", path: "/workflows/{name}/draft/validate" },
   cli: [{ words: "workflow check", positional: ["name"], examples: ["daruma workflow check release"] }],
-  handler: async (context, input) =>
-    structuredClone(await checkDraft(context, input.name)) as Omit<z.input<typeof checked>, "name"> & {
-      name: string;
-      revision: number;
-    },
+  handler: (context, input) => checkDraft(context, input.name),
 });
 
 export async function checkDraft(

@@ -57,10 +57,8 @@ export const validateWorkflow = operation({
     },
   ],
   withoutStore: "unread",
-  handler: async (context, { source: text, file_name, name: wanted, graph }) =>
-    structuredClone(
-      await checkWorkflow(context, text, { file: file_name, name: wanted, surveys: graph }),
-    ) as z.input<typeof checked>,
+  handler: (context, { source: text, file_name, name: wanted, graph }) =>
+    checkWorkflow(context, text, { file: file_name, name: wanted, surveys: graph }),
 });
 
 export interface WorkflowCheck {

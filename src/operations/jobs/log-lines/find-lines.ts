@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Answer } from "../../operation.js";
 import { withLines } from "./line-indexes.js";
 import { spanOf } from "./line-span.js";
 import { readLines } from "./read-lines.js";
@@ -32,7 +33,7 @@ export interface LineRequest {
   readonly limitBytes: number;
 }
 
-const NOTHING: z.output<typeof foundLines> = {
+const NOTHING: Answer<typeof foundLines> = {
   items: [],
   next_line: null,
   total: 0,
@@ -45,7 +46,7 @@ const NOTHING: z.output<typeof foundLines> = {
 export async function findLines(
   path: string,
   { lines, grep, regex, limitBytes }: LineRequest,
-): Promise<z.input<typeof foundLines>> {
+): Promise<Answer<typeof foundLines>> {
   const found = await withLines(path, async (indexed) => {
     const { total, complete, errorLines, errorCount } = indexed.facts;
     const span = { ...spanOf(lines ?? "1:", total), limitBytes };
@@ -53,8 +54,8 @@ export async function findLines(
       grep === undefined
         ? await readLines(indexed, span)
         : await searchLines(indexed, { ...span, grep, regex });
-    const error_lines = grep === undefined ? [...errorLines] : [];
-    return { items: [...items], next_line: nextLine, total, complete, error_lines, error_count: errorCount };
+    const error_lines = grep === undefined ? errorLines : [];
+    return { items, next_line: nextLine, total, complete, error_lines, error_count: errorCount };
   });
   return found ?? NOTHING;
 }

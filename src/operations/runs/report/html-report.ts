@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { z } from "zod";
 import { builtFile } from "../../../action/process/package-folder.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { iso } from "../../../core/text/iso-time.js";
@@ -7,6 +6,7 @@ import type { FailedLog } from "../../../report/formats/failed-log.js";
 import { markdownText } from "../../../report/formats/markdown.js";
 import type { ReportedRun } from "../../../report/formats/reported-run.js";
 import type { Context } from "../../context.js";
+import type { Answer } from "../../operation.js";
 import { getTimeline } from "../../timeline/get-timeline.js";
 import { workflowGraph } from "../../workflows/workflow-graph.js";
 import { explainRun } from "../explain-run.js";
@@ -15,15 +15,15 @@ import { embedReport } from "./embed-report.js";
 import { failedLogs } from "./failed-logs.js";
 import { bytesOf, fitting } from "./fitting.js";
 
-type Graph = NonNullable<z.input<typeof workflowGraph.output>["graph"]>;
-type RunDetails = z.input<typeof getRun.output>;
+type Graph = NonNullable<Answer<typeof workflowGraph.output>["graph"]>;
+type RunDetails = Answer<typeof getRun.output>;
 
 /** What the page reads; web/src/report/report-data.ts has the same in its own words. */
 interface ReportData {
   readonly made_at: string;
   readonly run: RunDetails;
-  readonly story: { readonly recoveries: z.input<typeof explainRun.output>["recoveries"] };
-  readonly timeline: z.input<typeof getTimeline.output>;
+  readonly story: { readonly recoveries: Answer<typeof explainRun.output>["recoveries"] };
+  readonly timeline: Answer<typeof getTimeline.output>;
   /** Null: it is too large for a report. */
   readonly graph: Graph | null;
   readonly logs: readonly FailedLog[];
@@ -67,7 +67,7 @@ async function reportData(context: Context, runId: number): Promise<ReportData> 
   return {
     made_at: iso(context.now()),
     run: { ...shown.run, recoveries: details.recoveries.slice(0, shown.recoveries.length) },
-    story: { recoveries: [...shown.recoveries] },
+    story: { recoveries: shown.recoveries },
     timeline: { ...timeline, rows: shown.rows },
     graph: shown.graph,
     logs: logs.shown,
@@ -94,22 +94,22 @@ function runOf(details: RunDetails): RunDetails {
   return {
     ...details,
     ...{ jobs: [], routes: [], usage: [], state: null, diagnostics: [] },
-    handled_failures: [...fitting(details.handled_failures, MAX_OUTCOMES_BYTES)],
+    handled_failures: fitting(details.handled_failures, MAX_OUTCOMES_BYTES),
     summary: {
       counts,
-      failures: [...fitting(outcomes, MAX_OUTCOMES_BYTES)],
-      holds: [...fitting(holds, MAX_OUTCOMES_BYTES)],
+      failures: fitting(outcomes, MAX_OUTCOMES_BYTES),
+      holds: fitting(holds, MAX_OUTCOMES_BYTES),
       reuse_file: null,
       endings: [],
     },
   };
 }
 
-type Row = z.input<typeof getTimeline.output>["rows"][number];
+type Row = Answer<typeof getTimeline.output>["rows"][number];
 
 /** Steps that failed are kept first, in the order of the run. */
-function rowsOf(rows: readonly Row[]): Row[] {
-  if (bytesOf(rows) <= MAX_TIMELINE_BYTES) return [...rows];
+function rowsOf(rows: readonly Row[]): readonly Row[] {
+  if (bytesOf(rows) <= MAX_TIMELINE_BYTES) return rows;
   const byNeed = [...rows].sort((one, other) => Number(other.failed > 0) - Number(one.failed > 0));
   const kept = new Set(fitting(byNeed, MAX_TIMELINE_BYTES));
   return rows.filter((row) => kept.has(row));
