@@ -1,7 +1,6 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { Client } from "../operations/client.js";
-import { ownerOf } from "../report/lookup/run-owner.js";
-import type { LeaseOwner } from "../store/store.js";
+import { ownerOf, type RunOwner } from "../report/lookup/run-owner.js";
 import { followRun } from "./follow-run.js";
 import { openHere } from "./open-here.js";
 import type { FollowFlags } from "./server/server-flags.js";
@@ -22,7 +21,7 @@ export async function goOnHere(
 ): Promise<number> {
   const { daruma, channels } = await openHere(session, runId, flags);
   await tellChangedFile(session, daruma, runId);
-  let runner = null as LeaseOwner | null;
+  let runner = null as RunOwner | null;
   try {
     return await followRun(session, daruma, { ...flags, channels }, () =>
       daruma.takeUp(runId).catch(async (error: unknown) => {
@@ -40,11 +39,7 @@ export async function goOnHere(
 async function followThere(
   session: Session,
   client: Client,
-  {
-    runId,
-    runner,
-    flags,
-  }: { readonly runId: number; readonly runner: LeaseOwner; readonly flags: GoOnFlags },
+  { runId, runner, flags }: { readonly runId: number; readonly runner: RunOwner; readonly flags: GoOnFlags },
 ): Promise<number> {
   const { ServerRun } = await import("./remote/follow-server-run.js");
   const { json, quiet } = session.options;

@@ -1,15 +1,21 @@
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { decide } from "../core/decide/decide.js";
 import { refusedWhereNobodyRuns } from "../core/decide/operator.js";
 import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
+import type { JobRow } from "../core/model/rows.js";
 import type { Run } from "../core/model/run.js";
 import { systemClock } from "../engine/clock.js";
 import { loadRun } from "../engine/load-run.js";
-import { ownerOf } from "../report/lookup/run-owner.js";
-import type { LeaseOwner, Store } from "../store/store.js";
+import { findJob, type JobRequest } from "../report/lookup/choose-job.js";
+import { ownerOf, type RunOwner } from "../report/lookup/run-owner.js";
+import type { Store } from "../store/store.js";
 import { outcomeOf } from "./command-outcome.js";
 import type { Context, Principal } from "./context.js";
+import { hintSaid } from "./hints.js";
+import type { Answer } from "./operation.js";
+import { redactorFor, type TypedWords } from "./operator-words.js";
 import { jobChange, owner, runStatus } from "./schemas.js";
 
 /** A run that operators' commands changed, or would change. */
@@ -22,10 +28,55 @@ export const changedRun = z.object({
 });
 
 /** What an operator's command did, or would do. */
-export interface CommandAnswer extends CommandOutcome {
-  readonly runId: number;
-  /** Who goes on with the run by itself; null: somebody must resume it. */
-  readonly owner: LeaseOwner | null;
+export interface CommandAnswer {
+  readonly done: CommandOutcome["done"];
+  readonly run: Answer<typeof changedRun>;
+}
+
+const { run_id, ...change } = changedRun.shape;
+
+/** What a command about one job answers: which job, then what was done. */
+export const jobNamed = { run_id, job_id: z.number(), step: z.string(), scope: z.string() };
+export const commandDone = { dry_run: z.boolean(), ...change, reason: z.string(), key: z.string() };
+
+/** What people say with every command. */
+interface Asked {
+  readonly reason: string;
+  readonly hint?: string | undefined;
+  readonly key?: string | undefined;
+  readonly dry_run: boolean;
+}
+
+/** The same as it goes into the log. */
+export interface Said {
+  readonly reason: string;
+  readonly key: string;
+  readonly hint?: string;
+}
+
+/** Give a command to the run of a job, or try it, and answer what it did to the job's run. */
+export async function commandJob(
+  context: Context,
+  { reason, hint, key = randomUUID(), dry_run, ...named }: JobRequest & Asked,
+  commandFor: (job: JobRow, said: Said, words: TypedWords) => OperatorCommand | Promise<OperatorCommand>,
+) {
+  const job = await findJob(context.store, named);
+  const { id: job_id, run_id, step, scope } = job;
+  const words = await redactorFor(context.store, run_id);
+  const said = { reason: words.redact(reason), key };
+  const command = await commandFor(job, { ...said, ...hintSaid(hint, words) }, words);
+  const { run } = await giveCommand(context, run_id, command, dry_run);
+  return { job_id, step, scope, dry_run, ...run, ...said };
+}
+
+/** Put a command to a run, or only try it. */
+export function giveCommand(
+  context: Pick<Context, "store" | "operate" | "principal">,
+  runId: number,
+  command: OperatorCommand,
+  isTrial: boolean,
+): Promise<CommandAnswer> {
+  return isTrial ? tryCommand(context.store, runId, command) : putCommand(context, runId, command);
 }
 
 /** Put a command to a run, whoever runs it, and tell what changed. A refusal is thrown with its code. */
@@ -35,7 +86,7 @@ export async function putCommand(
   command: OperatorCommand,
 ): Promise<CommandAnswer> {
   const outcome = await operate(runId, { ...command, by: nameOfPrincipal(principal) });
-  return { runId, ...outcome, owner: await ownerOf(store, runId) };
+  return answerOf(runId, outcome, await ownerOf(store, runId));
 }
 
 /** `ci`, or `agent (ci)` for an agent with that token. */
@@ -44,11 +95,7 @@ export function nameOfPrincipal({ name, as }: Principal): string {
 }
 
 /** The same answer for a run in memory only: nothing is written. */
-export async function tryCommand(
-  store: Store,
-  runId: number,
-  command: OperatorCommand,
-): Promise<CommandAnswer> {
+async function tryCommand(store: Store, runId: number, command: OperatorCommand): Promise<CommandAnswer> {
   return tryCommandOn(store, (await loadRun(store, runId)).run, command);
 }
 
@@ -60,5 +107,13 @@ export async function tryCommandOn(store: Store, run: Run, command: OperatorComm
   const refusal =
     taken.refusal && owner === null ? refusedWhereNobodyRuns(runId, taken.refusal) : taken.refusal;
   const outcome = await outcomeOf(store, { runId, command }, { ...taken, refusal });
-  return { runId, ...outcome, owner };
+  return answerOf(runId, outcome, owner);
+}
+
+function answerOf(
+  runId: number,
+  { done, ...outcome }: CommandOutcome,
+  owner: RunOwner | null,
+): CommandAnswer {
+  return { done, run: { run_id: runId, ...outcome, owner } };
 }

@@ -65,7 +65,7 @@ async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
     ...job,
     blocks: blocksAmong(dependents, job.step, blocked),
     error_lines: errorLinesOf(job.error?.cause ?? job.error),
-    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
+    owner,
   }));
 }
 

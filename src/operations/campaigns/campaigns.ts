@@ -159,7 +159,7 @@ async function start(context: Context, request: StartRequest) {
     );
   const shown = {
     ...{ dry_run, items: found.items.map(toItem), left_out: found.leftOut },
-    owner: await workingServer(store),
+    owner: await ownerOf(store, DUTY_LEASE.campaigns),
   };
   if (dry_run || found.items.length === 0) return { campaign: null, ...shown };
   const redactor = await redactorOver(store, [...new Set(found.items.map((each) => each.run_id))]);
@@ -181,18 +181,13 @@ async function start(context: Context, request: StartRequest) {
   return { campaign: made.id, ...shown };
 }
 
-async function workingServer(store: Context["store"]) {
-  const server = await ownerOf(store, DUTY_LEASE.campaigns);
-  return server === null ? null : { host: server.host, pid: server.pid };
-}
-
 /** What this key began before the process that began it could write its answer down. */
 async function begunBefore({ store }: Context, { key: given }: StartRequest) {
   const campaigns = given === undefined ? [] : await store.listCampaigns({ limit: MAX_KEYS_READ });
   const begun = campaigns.find(({ plan }) => plan.key === given);
   if (begun === undefined) return null;
   const items = begun.items.map((each) => toItem({ ...each, state: "waiting", code: null, wave: null }));
-  const owner = await workingServer(store);
+  const owner = await ownerOf(store, DUTY_LEASE.campaigns);
   return { campaign: begun.id, dry_run: false, items, left_out: begun.left_out, owner };
 }
 

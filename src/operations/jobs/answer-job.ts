@@ -1,11 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { findJob } from "../../report/lookup/choose-job.js";
-import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { redacted } from "../operator-words.js";
-import { putCommand, tryCommand } from "../put-command.js";
-import { dryRun, jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+import { commandDone, commandJob, jobNamed } from "../put-command.js";
+import { dryRun, jobId, key, reason, runOfJob } from "../schemas.js";
 
 const input = z.strictObject({
   job_id: jobId,
@@ -16,7 +12,6 @@ const input = z.strictObject({
   key,
   dry_run: dryRun,
 });
-type AnswerRequest = z.output<typeof input>;
 
 export const answerJob = operation({
   name: "answer_job",
@@ -26,20 +21,7 @@ export const answerJob = operation({
   role: "operator",
   effect: "changes",
   input,
-  output: z.object({
-    run_id: z.number(),
-    job_id: z.number(),
-    step: z.string(),
-    scope: z.string(),
-    choice: z.string(),
-    dry_run: z.boolean(),
-    before: runStatus,
-    status: runStatus,
-    changed: z.array(jobChange),
-    reason: z.string(),
-    key: z.string(),
-    owner,
-  }),
+  output: z.object({ ...jobNamed, choice: z.string(), ...commandDone }),
   rest: { method: "POST", path: "/jobs/{job_id}/answer" },
   cli: [
     {
@@ -52,32 +34,10 @@ export const answerJob = operation({
     },
   ],
   actsOn: (request) => [{ job: request }],
-  handler: answer,
+  handler: async (context, { choice, text, ...asked }) => {
+    const done = await commandJob(context, asked, ({ id: job }, said, words) => {
+      return { type: "human.answer", job, choice, text: words.redact(text), ...said };
+    });
+    return { ...done, choice };
+  },
 });
-
-/** The word of a person for a human step. */
-async function answer(context: Context, { choice, key = randomUUID(), ...said }: AnswerRequest) {
-  const job = await findJob(context.store, said);
-  const text = await redacted(context.store, job.run_id, said.text);
-  const reason = await redacted(context.store, job.run_id, said.reason);
-  const command = { type: "human.answer", job: job.id, choice, text, reason, key } as const;
-  const { dry_run } = said;
-  const answer = await (dry_run
-    ? tryCommand(context.store, job.run_id, command)
-    : putCommand(context, job.run_id, command));
-  const { before, status, changed, owner } = answer;
-  return {
-    run_id: job.run_id,
-    job_id: job.id,
-    step: job.step,
-    scope: job.scope,
-    choice,
-    dry_run,
-    before,
-    status,
-    changed,
-    reason,
-    key,
-    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
-  };
-}

@@ -1,12 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
-import type { Context } from "../context.js";
-import { hintSaid } from "../hints.js";
 import { operation } from "../operation.js";
-import { redactorFor } from "../operator-words.js";
-import { type CommandAnswer, putCommand, tryCommand } from "../put-command.js";
-import { dryRun, hint, jobChange, jobId, key, owner, reason, runOfJob, runStatus } from "../schemas.js";
+import { commandDone, commandJob, jobNamed } from "../put-command.js";
+import { dryRun, hint, jobId, key, reason, runOfJob } from "../schemas.js";
 
 export const redriveJob = operation({
   name: "redrive_job",
@@ -17,19 +12,7 @@ export const redriveJob = operation({
   role: "operator",
   effect: "changes",
   input: z.strictObject({ job_id: jobId, run_id: runOfJob, reason, hint, key, dry_run: dryRun }),
-  output: z.object({
-    run_id: z.number(),
-    job_id: z.number(),
-    step: z.string(),
-    scope: z.string(),
-    dry_run: z.boolean(),
-    before: runStatus,
-    status: runStatus,
-    changed: z.array(jobChange),
-    reason: z.string(),
-    key: z.string(),
-    owner,
-  }),
+  output: z.object({ ...jobNamed, ...commandDone }),
   rest: { method: "POST", path: "/jobs/{job_id}/redrive" },
   cli: [
     {
@@ -39,46 +22,6 @@ export const redriveJob = operation({
     },
   ],
   actsOn: (request) => [{ job: request }],
-  handler: redrive,
+  handler: (context, request) =>
+    commandJob(context, request, ({ id: job }, said) => ({ type: "step.redrive", job, ...said })),
 });
-
-/** Back into the queue, with a fresh count of rounds, from the checkpoints. A job that is no dead letter is refused. */
-async function redrive(
-  context: Context,
-  request: JobRequest & {
-    readonly reason: string;
-    readonly hint?: string | undefined;
-    readonly key?: string | undefined;
-    readonly dry_run: boolean;
-  },
-) {
-  const job = await findJob(context.store, request);
-  const redactor = await redactorFor(context.store, job.run_id);
-  const reason = redactor.redact(request.reason);
-  const key = request.key ?? randomUUID();
-  const command = {
-    type: "step.redrive",
-    job: job.id,
-    reason,
-    key,
-    ...hintSaid(request.hint, redactor),
-  } as const;
-  const { dry_run } = request;
-  const answer: CommandAnswer = await (dry_run
-    ? tryCommand(context.store, job.run_id, command)
-    : putCommand(context, job.run_id, command));
-  const { before, status, changed, owner } = answer;
-  return {
-    run_id: job.run_id,
-    job_id: job.id,
-    step: job.step,
-    scope: job.scope,
-    dry_run,
-    before,
-    status,
-    changed,
-    reason,
-    key,
-    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
-  };
-}

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { refusalOf } from "../../core/decide/operator.js";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import type { HoldDecision, OperatorCommand } from "../../core/model/commands.js";
-import type { HoldAction } from "../../core/model/events.js";
 import type { JobRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
@@ -16,9 +15,9 @@ import { outputArtifact } from "../../worker/attempt-paths.js";
 import { throwIfRefused } from "../command-outcome.js";
 import type { Context } from "../context.js";
 import { hintSaid, refuseHint } from "../hints.js";
-import { operation } from "../operation.js";
+import { type Answer, operation } from "../operation.js";
 import { definitionOf, redactorFor, type TypedWords } from "../operator-words.js";
-import { type CommandAnswer, changedRun, putCommand, tryCommand } from "../put-command.js";
+import { changedRun, giveCommand } from "../put-command.js";
 import { duration, flag, hint, jobId, json, key, memorySize, reason, runOfJob } from "../schemas.js";
 
 const MAX_CLASSIFICATIONS = 10_000;
@@ -44,6 +43,30 @@ const input = z.strictObject({
   key,
 });
 type ResolveRequest = z.output<typeof input>;
+type Classification = ResolveRequest["classifications"][number];
+
+/** `job_id` is as it was named where there is no such job; the reason is without the secrets of the run. */
+const result = z.object({
+  job_id: z.union([z.number(), z.string()]),
+  run_id: z.number().nullable(),
+  step: z.string().nullable(),
+  scope: z.string().nullable(),
+  action: z.string(),
+  reason: z.string(),
+  ok: z.boolean(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+type ItemResult = Answer<typeof result>;
+
+/** Not applied: it was a dry run, or some decision was refused and nothing at all is changed. */
+const resolved = z.object({
+  applied: z.boolean(),
+  dry_run: z.boolean(),
+  key: z.string(),
+  results: z.array(result),
+  runs: z.array(changedRun),
+});
+export type ResolveAnswer = Answer<typeof resolved>;
 
 export const resolveHeldJobs = operation({
   name: "resolve_holds",
@@ -56,24 +79,7 @@ export const resolveHeldJobs = operation({
   role: "operator",
   effect: "changes",
   input,
-  output: z.object({
-    applied: z.boolean(),
-    dry_run: z.boolean(),
-    key: z.string(),
-    results: z.array(
-      z.object({
-        job_id: z.union([z.number(), z.string()]),
-        run_id: z.number().nullable(),
-        step: z.string().nullable(),
-        scope: z.string().nullable(),
-        action: z.string(),
-        reason: z.string(),
-        ok: z.boolean(),
-        error: z.object({ code: z.string(), message: z.string() }).nullable(),
-      }),
-    ),
-    runs: z.array(changedRun),
-  }),
+  output: resolved,
   rest: { method: "POST", path: "/holds/resolve" },
   cli: [
     {
@@ -92,54 +98,12 @@ export const resolveHeldJobs = operation({
   handler: resolveHolds,
 });
 
-interface Classification {
-  readonly job_id: number | string;
-  readonly action: HoldAction;
-  readonly reason: string;
-  /** For `complete`. */
-  readonly output?: unknown;
-  /** For `retry`, in bytes and milliseconds. */
-  readonly memory?: number | undefined;
-  readonly runtime?: number | undefined;
-  readonly hint?: string | undefined;
-}
-
-interface ItemResult {
-  /** As it was named, where there is no such job. */
-  readonly job_id: number | string;
-  readonly run_id: number | null;
-  readonly step: string | null;
-  readonly scope: string | null;
-  readonly action: HoldAction;
-  /** As it is kept: without the secrets of the run. */
-  readonly reason: string;
-  readonly ok: boolean;
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
-
-interface RunResult {
-  readonly run_id: number;
-  readonly before: CommandAnswer["before"];
-  readonly status: CommandAnswer["status"];
-  readonly changed: CommandAnswer["changed"];
-  readonly owner: { readonly host: string; readonly pid: number } | null;
-}
-
 /** All decisions of one run in one command: they apply together or not at all. */
 interface RunPlan {
   readonly runId: number;
   readonly run: Run;
   readonly redactor: TypedWords;
   readonly items: HoldDecision[];
-}
-
-export interface ResolveAnswer {
-  /** False: it was a dry run, or some decision was refused and nothing at all is changed. */
-  readonly applied: boolean;
-  readonly dry_run: boolean;
-  readonly key: string;
-  readonly results: ItemResult[];
-  readonly runs: RunResult[];
 }
 
 /** Decide holds, all of them or none; the refusal names each that cannot be. A dry run only tells. */
@@ -158,17 +122,14 @@ export async function decideHolds(context: Context, request: ResolveRequest): Pr
   for (const item of request.classifications)
     results.push(await checkItem(context, { ...item, run_id: request.run_id }, plans, seen, key));
   if (results.some(({ ok }) => !ok)) return { applied: false, dry_run, key, results, runs: [] };
-  const runs: RunResult[] = [];
+  const runs: ResolveAnswer["runs"][number][] = [];
   // Somebody may have been faster, in one run and not in another.
   const overtaken = new Map<number, DarumaError>();
   for (const plan of plans.values()) {
     const reason = plan.items[0]!.reason ?? "";
     const command: OperatorCommand = { type: "holds.resolve", items: plan.items, reason, key };
-    const put = dry_run
-      ? tryCommand(context.store, plan.runId, command)
-      : putCommand(context, plan.runId, command);
-    await put.then(
-      (answer) => runs.push(runResult(answer)),
+    await giveCommand(context, plan.runId, command, dry_run).then(
+      ({ run }) => runs.push(run),
       (error: unknown) => overtaken.set(plan.runId, refusalIn(error)),
     );
   }
@@ -317,14 +278,4 @@ function resultFor(
 
 function errorOf({ code, message }: DarumaError): NonNullable<ItemResult["error"]> {
   return { code, message };
-}
-
-function runResult({ runId, before, status, changed, owner }: CommandAnswer): RunResult {
-  return {
-    run_id: runId,
-    before,
-    status,
-    changed,
-    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
-  };
 }

@@ -1,13 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { JobStatus } from "../../core/model/rows.js";
-import { findJob } from "../../report/lookup/choose-job.js";
+import { requireJob } from "../../report/lookup/choose-job.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
-import type { Context } from "../context.js";
-import { hintSaid } from "../hints.js";
 import { operation } from "../operation.js";
-import { redactorFor } from "../operator-words.js";
-import { putCommand, tryCommand } from "../put-command.js";
+import { commandJob } from "../put-command.js";
 import { dryRun, hint, jobId, jobStatus, key, reason, runReference } from "../schemas.js";
 
 const input = z.strictObject({
@@ -23,7 +18,6 @@ const input = z.strictObject({
   key,
   dry_run: dryRun,
 });
-type RetryRequest = z.output<typeof input>;
 
 export const retryJob = operation({
   name: "retry_job",
@@ -51,39 +45,17 @@ export const retryJob = operation({
     },
   ],
   actsOn: (request) => [{ job: request }],
-  handler: retry,
+  handler: async (context, { max_retries: maxAttempts, ...request }) => {
+    // Status and attempts are looked at where the retry is decided: of many who ask at once, one is not refused.
+    const done = await commandJob(context, request, ({ id: job }, said) => {
+      return { type: "step.retry", job, maxAttempts, ...said };
+    });
+    const { job_id: id, run_id, step: name, changed } = done;
+    const { workflow_id } = await requireRun(context.store, run_id);
+    const change = changed.find(({ job_id }) => job_id === id);
+    const { status, attempt_id } = change
+      ? { ...change, status: change.to }
+      : await requireJob(context.store, id);
+    return { id, workflow_id, name, status, attempt_id };
+  },
 });
-
-/** The answer of `POST /jobs/{id}/retry/{run_id}`. */
-interface RetriedJob {
-  readonly id: number;
-  readonly workflow_id: number;
-  readonly name: string;
-  readonly status: JobStatus;
-  readonly attempt_id: number;
-}
-
-/** Status and attempts are looked at where the retry is decided: of many who ask at once, one is not refused. */
-async function retry(context: Context, request: RetryRequest): Promise<RetriedJob> {
-  const { store } = context;
-  const job = await findJob(store, request);
-  const { id, run_id, step } = job;
-  const { workflow_id } = await requireRun(store, run_id);
-  const redactor = await redactorFor(store, run_id);
-  const command = {
-    type: "step.retry",
-    job: id,
-    maxAttempts: request.max_retries,
-    reason: redactor.redact(request.reason),
-    ...hintSaid(request.hint, redactor),
-    key: request.key ?? randomUUID(),
-  } as const;
-  const { changed } = await (request.dry_run
-    ? tryCommand(store, run_id, command)
-    : putCommand(context, run_id, command));
-  const { to: status, attempt_id } = changed.find(({ job_id }) => job_id === id) ?? {
-    ...job,
-    to: job.status,
-  };
-  return { id, workflow_id, name: step, status, attempt_id };
-}

@@ -11,11 +11,11 @@ import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { refuseFiles } from "../controls/plan-control.js";
 import { triageFailure } from "../failures/triage-failure.js";
-import { hintSaid, refuseHint } from "../hints.js";
+import { refuseHint } from "../hints.js";
 import { decideHolds } from "../jobs/resolve-holds.js";
 import { type Answer, operation } from "../operation.js";
-import { DEFAULT_REASON, redactorFor } from "../operator-words.js";
-import { changedRun, putCommand, tryCommand } from "../put-command.js";
+import { DEFAULT_REASON, type TypedWords } from "../operator-words.js";
+import { changedRun, commandJob, type Said } from "../put-command.js";
 import { files, flag, hint, json, key, reason, step } from "../schemas.js";
 
 const MAX_JOBS = 10_000;
@@ -168,45 +168,47 @@ async function decideHeld(
 async function decideOne(context: Context, request: Keyed, job: JobRow, isTrial: boolean): Promise<Decided> {
   const { id: job_id, run_id, step: name, scope } = job;
   const place = { job_id, run_id, step: name, scope };
+  const { reason: why, hint: words } = request;
+  const asked = { job_id, reason: why, hint: words, key: `${request.key}/${job_id}`, dry_run: isTrial };
   try {
-    const command = await commandFor(context, request, job);
-    const answer = isTrial
-      ? await tryCommand(context.store, run_id, command)
-      : await putCommand(context, run_id, command);
-    const { before, status, changed, owner: by } = answer;
-    const next = by === null ? null : { host: by.host, pid: by.pid };
+    const done = await commandJob(context, asked, (_, ...said) => commandFor(context, request, job, ...said));
+    const { before, status, changed, owner } = done;
     return {
       results: [{ ...place, ok: true, error: null }],
-      runs: [{ run_id, before, status, changed, owner: next }],
+      runs: [{ run_id, before, status, changed, owner }],
     };
   } catch (error) {
     return { results: [{ ...place, ok: false, error: refusalIn(error) }], runs: [] };
   }
 }
 
-async function commandFor({ store }: Context, request: Keyed, job: JobRow): Promise<OperatorCommand> {
-  const redactor = await redactorFor(store, job.run_id);
-  const said = { job: job.id, reason: redactor.redact(request.reason), key: `${request.key}/${job.id}` };
-  const told = hintSaid(request.hint, redactor);
+async function commandFor(
+  { store }: Context,
+  request: Keyed,
+  job: JobRow,
+  said: Said,
+  words: TypedWords,
+): Promise<OperatorCommand> {
+  const of = { job: job.id, ...said };
   switch (request.action) {
     case "redrive":
-      return { type: "step.redrive", ...said, ...told };
+      return { type: "step.redrive", ...of };
     case "hard_reset":
-      return { type: "step.hard_reset", ...said, ...told, force: false };
+      return { type: "step.hard_reset", ...of, force: false };
     case "resume_from": {
       const { id } =
         request.step === undefined
           ? job
           : await findJob(store, { run_id: job.run_id, job_id: request.step, scope: undefined });
       const policy = request.files === undefined ? {} : { files: request.files };
-      return { type: "step.resume_from", ...said, ...told, ...policy, job: id, force: false };
+      return { type: "step.resume_from", ...of, ...policy, job: id, force: false };
     }
     case "answer": {
-      const text = redactor.redact(request.text);
-      return { type: "human.answer", ...said, choice: request.choice!, text };
+      const text = words.redact(request.text);
+      return { type: "human.answer", ...of, choice: request.choice!, text };
     }
     default:
-      return { type: "step.retry", ...said, ...told, force: false };
+      return { type: "step.retry", ...of, force: false };
   }
 }
 

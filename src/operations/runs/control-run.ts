@@ -22,7 +22,7 @@ import {
 import { hintSaid, refuseHint } from "../hints.js";
 import { type Answer, operation } from "../operation.js";
 import { redactorOver } from "../operator-words.js";
-import { type CommandAnswer, nameOfPrincipal, putCommand, tryCommand } from "../put-command.js";
+import { giveCommand, nameOfPrincipal } from "../put-command.js";
 import {
   dryRun,
   endPhase,
@@ -74,6 +74,23 @@ const input = z.strictObject({
 });
 type ControlRequest = z.output<typeof input>;
 
+/** The action is what was done: a forced retry of a step that completed is `resume_from_step`. */
+const controlled = z.object({
+  run_id: z.number(),
+  action: z.enum(CONTROL_ACTIONS),
+  dry_run: z.boolean(),
+  before: runStatus,
+  status: runStatus,
+  phase: endPhase,
+  changed: z.array(jobChange),
+  target: z.object({ job_id: z.number(), step: z.string(), scope: z.string() }).nullable(),
+  running: z.number(),
+  reason: z.string(),
+  key: z.string(),
+  owner,
+});
+type ControlAnswer = Answer<typeof controlled>;
+
 export const controlRun = operation({
   name: "control_run",
   summary: "control a run: pause, resume, cancel, take over, retry a step",
@@ -84,20 +101,7 @@ export const controlRun = operation({
   role: "operator",
   effect: "changes",
   input,
-  output: z.object({
-    run_id: z.number(),
-    action: z.enum(CONTROL_ACTIONS),
-    dry_run: z.boolean(),
-    before: runStatus,
-    status: runStatus,
-    phase: endPhase,
-    changed: z.array(jobChange),
-    target: z.object({ job_id: z.number(), step: z.string(), scope: z.string() }).nullable(),
-    running: z.number(),
-    reason: z.string(),
-    key: z.string(),
-    owner,
-  }),
+  output: controlled,
   rest: { method: "POST", path: "/runs/{run_id}/control", alsoCalled: { stepId: "step_id" } },
   cli: [
     {
@@ -180,26 +184,6 @@ export const controlRun = operation({
   handler: control,
 });
 
-interface ControlAnswer {
-  readonly run_id: number;
-  /** What was done: a forced retry of a step that completed is `resume_from_step`. */
-  readonly action: ControlAction;
-  readonly dry_run: boolean;
-  readonly before: CommandAnswer["before"];
-  readonly status: CommandAnswer["status"];
-  /** What a run that is about to end is at. */
-  readonly phase: Answer<typeof endPhase>;
-  readonly changed: CommandAnswer["changed"];
-  /** The job that the step names. */
-  readonly target: { readonly job_id: number; readonly step: string; readonly scope: string } | null;
-  /** Jobs that still run. */
-  readonly running: number;
-  readonly reason: string;
-  readonly key: string;
-  /** Who goes on with the run by itself; null: somebody must resume it. */
-  readonly owner: { readonly host: string; readonly pid: number } | null;
-}
-
 const END_POLL_MS = 50;
 
 /** One thing that an operator asks of a run. A refusal is thrown with its code. */
@@ -220,20 +204,18 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
   }
   const { target, also } = await chooseTargets(context.store, runId, request);
   const command = commandOf(asked, { ...said, ...told, force, also, now, files: policy }, target?.id ?? null);
-  const answer = await (dry_run
-    ? tryCommand(context.store, runId, command)
-    : putCommand(context, runId, command));
+  const { done, run } = await giveCommand(context, runId, command, dry_run);
   for (const run_id of children)
     await control(context, { ...request, run_id, wait_ms: 0, key: `${said.key}/${run_id}` }).catch(
       unlessOver,
     );
   if (request.action !== "cancel" || dry_run) {
-    const action = answer.done === "step.resume_from" ? "resume_from_step" : request.action;
-    return answerOf(context, { action, target }, answer, said);
+    const action = done === "step.resume_from" ? "resume_from_step" : request.action;
+    return answerOf(context, { action, target }, run, said);
   }
   await waitForEnd(context, runId, request.wait_ms);
   const { status } = await requireRun(context.store, runId);
-  return answerOf(context, { action: "cancel", target }, { ...answer, status }, said);
+  return answerOf(context, { action: "cancel", target }, { ...run, status }, said);
 }
 
 /** A child run undoes itself when its parent's step is stopped, unless it is told not to. */
@@ -276,13 +258,13 @@ async function resumeRun(context: Context, runId: number, { reason, key, dry_run
   const { store, runner, principal } = context;
   const command = { type: "run.unpause", reason, key } as const;
   const before = await findOutcome(store, runId, command);
-  if (before !== null) return { runId, ...before };
+  if (before !== null) return { run_id: runId, ...before };
   const run = await requireRun(store, runId);
   const { how } = await planResume(context, run);
   const lifts = how === "unpause" || (how === "take_up" && run.status === "paused");
-  if (lifts && dry_run) return tryCommand(store, runId, command);
-  if (how === "unpause") return putCommand(context, runId, command);
-  const untouched = { runId, before: run.status, status: run.status, changed: [] };
+  if (how === "unpause" || (lifts && dry_run))
+    return (await giveCommand(context, runId, command, dry_run)).run;
+  const untouched = { run_id: runId, before: run.status, status: run.status, changed: [] };
   if (how === "nothing" || dry_run) return untouched;
   await runner!.resume(runId, { reason, key, by: nameOfPrincipal(principal) });
   return { ...untouched, status: (await requireRun(store, runId)).status };
@@ -294,19 +276,19 @@ interface Said {
   readonly dry_run: boolean;
 }
 
-type Answered = Pick<CommandAnswer, "runId" | "before" | "status" | "changed">;
+type Answered = Pick<ControlAnswer, "run_id" | "before" | "status" | "changed">;
 
 async function answerOf(
   { store }: Context,
   { action, target }: { readonly action: ControlAction; readonly target: JobRow | null },
-  { runId, before, status, changed }: Answered,
+  { run_id, before, status, changed }: Answered,
   said: Said,
 ): Promise<ControlAnswer> {
-  const phase = (await store.readRun(runId))?.tally?.ending?.phase ?? null;
-  const running = (await store.readJobs(runId)).filter((job) => job.status === "running").length;
-  const owner = await ownerOf(store, runId);
+  const phase = (await store.readRun(run_id))?.tally?.ending?.phase ?? null;
+  const running = (await store.readJobs(run_id)).filter((job) => job.status === "running").length;
+  const owner = await ownerOf(store, run_id);
   return {
-    run_id: runId,
+    run_id,
     action,
     before,
     status,
@@ -315,7 +297,7 @@ async function answerOf(
     target: target === null ? null : { job_id: target.id, step: target.step, scope: target.scope },
     running,
     ...said,
-    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
+    owner,
   };
 }
 

@@ -145,20 +145,8 @@ async function recover(context: Context, request: RecoverRequest) {
       ...(raise === null ? {} : { amounts: amountsOf([raise]) }),
     }));
   const command: OperatorCommand = { type: "jobs.recover", items, reason, key };
-  const answer = await answerOf(context, run, command, dry_run);
-  const { before, status, changed, owner } = answer;
-  return {
-    run_id: runId,
-    dry_run,
-    before,
-    status,
-    recovered: items.length,
-    jobs,
-    changed,
-    reason,
-    key,
-    owner: owner === null ? null : { host: owner.host, pid: owner.pid },
-  };
+  const done = await answerOf(context, run, command, dry_run);
+  return { ...done, dry_run, recovered: items.length, jobs, reason, key };
 }
 
 async function answerOf(
@@ -166,11 +154,12 @@ async function answerOf(
   run: Run,
   command: Extract<OperatorCommand, { type: "jobs.recover" }>,
   dryRun: boolean,
-): Promise<Pick<CommandAnswer, "before" | "status" | "changed" | "owner">> {
+): Promise<CommandAnswer["run"]> {
   const { id, status } = run;
   if (command.items.length === 0)
-    return { before: status, status, changed: [], owner: await ownerOf(context.store, id) };
-  return dryRun ? tryCommandOn(context.store, run, command) : putCommand(context, id, command);
+    return { run_id: id, before: status, status, changed: [], owner: await ownerOf(context.store, id) };
+  const put = dryRun ? tryCommandOn(context.store, run, command) : putCommand(context, id, command);
+  return (await put).run;
 }
 
 type Selected = Omit<Finding, "why"> & { readonly why: (typeof KINDS)[number] };

@@ -73,12 +73,11 @@ export const listSchedules = operation({
       .entries()
       .filter(([each]) => workflow === undefined || each === workflow)
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    const server = await ownerOf(store, DUTY_LEASE.schedules);
     return {
       items: named.flatMap(([each, { version, schedules }]) =>
         schedules.map((state) => itemOf(each, version, state, rows.now())),
       ),
-      owner: server === null ? null : { host: server.host, pid: server.pid },
+      owner: await ownerOf(store, DUTY_LEASE.schedules),
     };
   },
 });

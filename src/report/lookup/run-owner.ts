@@ -3,11 +3,13 @@ import { isDead } from "../../store/lease-owner.js";
 import type { LastLease, LeaseOwner, Store } from "../../store/store.js";
 import { isImported } from "./own-runs.js";
 
+export type RunOwner = Pick<LeaseOwner, "host" | "pid">;
+
 /** The process that goes on with a run by itself, or null if nobody does. A child run that rests is its parent's. */
-export async function ownerOf(store: Store, runId: number): Promise<LeaseOwner | null> {
+export async function ownerOf(store: Store, runId: number): Promise<RunOwner | null> {
   const lease = await store.readLease(runId);
   if (lease !== null && lease.expiresAt > Date.now() && lease.owner.decides !== true && !isDead(lease.owner))
-    return lease.owner;
+    return { host: lease.owner.host, pid: lease.owner.pid };
   const parent = (await store.readRun(runId))?.parent ?? null;
   return parent === null ? null : ownerOf(store, parent.run_id);
 }

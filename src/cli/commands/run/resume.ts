@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { COMMAND_LINE, operateThrough } from "../../../host/local-operate.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { nameOfPrincipal, putCommand } from "../../../operations/put-command.js";
-import { ownerOf } from "../../../report/lookup/run-owner.js";
-import type { LeaseOwner, Store } from "../../../store/store.js";
+import { ownerOf, type RunOwner } from "../../../report/lookup/run-owner.js";
+import type { Store } from "../../../store/store.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
@@ -52,17 +52,17 @@ async function liftWhereOwned(
   const { key = randomUUID() } = flags;
   const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
   const target = { store, operate: operateThrough(store), principal: COMMAND_LINE };
-  const answer = await putCommand(target, runId, { type: "run.unpause", reason, key });
+  const { run } = await putCommand(target, runId, { type: "run.unpause", reason, key });
   // Where the owner let go of the run meanwhile, the pause is lifted and nobody goes on: then this process does.
-  if (answer.owner === null) return false;
-  tell(session, { run_id: runId, status: answer.status, reason, key }, owner);
+  if (run.owner === null) return false;
+  tell(session, { run_id: runId, status: run.status, reason, key }, owner);
   return true;
 }
 
 function tell(
   { out, options }: Session,
   told: { run_id: number; status: string; reason: string; key: string },
-  { pid }: LeaseOwner,
+  { pid }: RunOwner,
 ): void {
   if (options.json) writeJson(out, { ...told, action: "resume", owner_pid: pid });
   else if (!options.quiet)
