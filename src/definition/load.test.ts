@@ -186,6 +186,14 @@ checks:
     expect(definitionOf('{"name": "j", "steps": {"a": {"type": "noop"}}}').name).toBe("j");
   });
 
+  it.each([
+    ["on_fail: { edge: b }", "Write a map with some of `to`, `then` here."],
+    ["on_fail: { retry: 3 }", "Write retry: { max: 3 }."],
+    ["shell: []", "Write a program's name and arguments in it, or leave the key out."],
+  ])("says what to write in place of %s", (key, hint) => {
+    expect(problemsOf(`steps: { a: { exec: x, ${key} }, b: { exec: y } }`)).toMatchObject([{ hint }]);
+  });
+
   it("shows all problems at once, sorted, with place, code and hint", () => {
     const text = `name: x
 parameters: {}

@@ -150,6 +150,9 @@ steps:
       `${file}:4:20 INVALID_VALUE \`{{ inputs.x }}\` is not allowed here`,
       `${file}:5:8 UNKNOWN_KEY unknown key \`shell\` here: it belongs to \`type: command or agent\`, this step is \`noop\``,
     ]);
+    expect(stderr).toContain(
+      "hint: Write one of `sh`, `bash`, or a list of a program and its arguments, such as `[zsh, -e, -c]`.",
+    );
   });
 });
 

@@ -132,6 +132,10 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "A failure before a pipe is not noticed by the step's shell (a warning).",
     next: "Add `shell: bash` to the step or to the file.",
   },
+  NEEDS_BASH: {
+    means: "A step sets `pipefail` under `sh`, which knows it on some machines only (a warning).",
+    next: "Add `shell: bash` to the step or to the file.",
+  },
   UNREACHABLE_STEP: {
     means: "Nothing can ever run the step (a warning).",
     next: "Name it in a run list, remove its depends_on, or set `start: auto`.",

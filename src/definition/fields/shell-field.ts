@@ -14,7 +14,10 @@ const argument = text({
 
 const shell = named(
   "shell",
-  union(oneOf(SHELL_WORDS), listOf(argument, { items: "a program's name and arguments", notEmpty: true })),
+  union(
+    oneOf(SHELL_WORDS, ", or a list of a program and its arguments, such as `[zsh, -e, -c]`"),
+    listOf(argument, { items: "a program's name and arguments", notEmpty: true }),
+  ),
 );
 
 export const shellField = {

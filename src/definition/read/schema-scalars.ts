@@ -84,11 +84,8 @@ function textJson(options: TextOptions): JsonSchema {
   return json;
 }
 
-/** One of a few words. `later` lists words that a later version will know. */
-export function oneOf<const W extends string>(
-  words: readonly W[],
-  later: readonly string[] = [],
-): Schema<W, W> {
+/** One of a few words. `beside`: what else the value may be, for the hint. */
+export function oneOf<const W extends string>(words: readonly W[], beside = ""): Schema<W, W> {
   const expected =
     words.length === 1 ? `\`${words[0]}\`` : `one of ${words.map((word) => `\`${word}\``).join(", ")}`;
   const schema: Schema<W, W> = {
@@ -100,15 +97,12 @@ export function oneOf<const W extends string>(
       const word = words.find((candidate) => candidate === node.value);
       if (word !== undefined) return word;
       const name = quote(node.value);
-      const isLater = later.includes(node.value);
-      const suggestion = isLater ? null : context.findings.suggester.nearest(node.value, words);
-      const message = isLater
-        ? `${name} is not supported yet`
-        : `${name} is not allowed here${didYouMean(suggestion)}`;
+      const suggestion = context.findings.suggester.nearest(node.value, words);
+      const message = `${name} is not allowed here${didYouMean(suggestion)}`;
       context.findings.error({
         code: "INVALID_VALUE",
         message,
-        hint: `Write ${expected}.`,
+        hint: `Write ${expected}${beside}.`,
         at: node.at,
         path,
         mending: rename(node.value, suggestion),

@@ -14,6 +14,9 @@ import {
 } from "./source-tree.js";
 import { didYouMean, quote } from "./suggest.js";
 
+/** A map with more is described elsewhere. */
+const MAX_NAMED_KEYS = 8;
+
 /**
  * A schema reads a value out of the source tree, reports what is wrong with it at its place, and describes itself as
  * JSON Schema: one source for messages, for editors and, by `W`, for the builder's types.
@@ -85,8 +88,6 @@ export interface UnreadKeys {
 export interface ObjectOptions {
   /** Keys that are read before these, and are as good: hints name them too. */
   readonly beside?: readonly string[];
-  /** Keys of later versions: refused with a word of their own. */
-  readonly later?: readonly string[];
   /** What keys are called here that other programs call so. */
   readonly renamed?: ReadonlyMap<string, string>;
   /** Keys that are taken and change nothing, with the reason for the warning. */
@@ -97,15 +98,18 @@ export interface ObjectOptions {
   readonly rest?: (entry: SourceEntry, path: Path, context: ReadContext) => void;
 }
 
+/** `sample`: what to write, where that says more than what is expected. */
 export function wrongType(
-  schema: { expected: string },
+  schema: { expected: string; sample?: string },
   node: SourceNode,
   path: Path | null,
   context: ReadContext,
 ): undefined {
   const message = `expected ${schema.expected}, found ${describeNode(node)}`;
   const empty = node.kind === "scalar" && node.value === null;
-  const hint = empty ? "Give a value, or leave the key out." : `Write ${schema.expected} here.`;
+  const hint = empty
+    ? "Give a value, or leave the key out."
+    : `Write ${schema.sample ?? schema.expected} here.`;
   context.findings.error({ code: "WRONG_TYPE", message, hint, at: node.at, path });
   return undefined;
 }
@@ -122,7 +126,8 @@ export function object<const F extends Fields>(
     expected: "a map",
     fits: (node) => node.kind === "map",
     read(node, path, context) {
-      if (node.kind !== "map") return wrongType(schema, node, path, context);
+      if (node.kind !== "map")
+        return wrongType({ ...schema, sample: mapOfKeys(fields) }, node, path, context);
       reportRepeatedKeys(node, path, context);
       const found = new Map<string, SourceEntry>();
       for (const entry of node.entries) {
@@ -136,6 +141,12 @@ export function object<const F extends Fields>(
     json: (definitions) => objectJson(fields, options, definitions),
   };
   return schema;
+}
+
+function mapOfKeys(fields: Fields): string {
+  const names = Object.keys(fields).map(quote);
+  if (names.length > MAX_NAMED_KEYS) return "a map";
+  return names.length === 1 ? `a map with ${names[0]}` : `a map with some of ${names.join(", ")}`;
 }
 
 function readFields<F extends Fields>(
@@ -182,12 +193,6 @@ function takeOther(
     const message = `${name} has no effect: ${unread}`;
     context.findings.warn({ code: "NO_EFFECT", message, hint: "Remove it.", at: entry.keyAt, path });
     return;
-  }
-  if (options.later?.includes(entry.key)) {
-    return report(
-      `the key ${name} is not supported yet`,
-      "Remove it; this version of Daruma does not support it.",
-    );
   }
   const misplaced = options.misplaced?.(entry.key) ?? null;
   if (misplaced !== null) return report(`unknown key ${name} here: ${misplaced}`, "Move or remove the key.");
@@ -288,7 +293,7 @@ export function listOf<T, W>(
         context.findings.error({
           code: "INVALID_VALUE",
           message: "the list is empty",
-          hint: `Give at least one of the ${options.items}.`,
+          hint: `Write ${options.items} in it, or leave the key out.`,
           at: node.at,
           path,
         });

@@ -87,6 +87,19 @@ describe("a pipe under a shell without pipefail", () => {
   });
 });
 
+describe("pipefail under a shell that may not know it", () => {
+  it("is warned of, in place of the pipes that it is for", () => {
+    expect(warned("set -euo pipefail\na | b")).toEqual(["NEEDS_BASH pipefail"]);
+    expect(warned("cd x\nset -o pipefail; a", ["sh", "-ec"])).toEqual(["NEEDS_BASH pipefail; a"]);
+  });
+
+  it("is not where bash runs the text, or where the text asks first", () => {
+    expect(warned("set -euo pipefail\na | b", "bash")).toEqual([]);
+    expect(warned("set -o pipefail || true\na")).toEqual([]);
+    expect(warned("echo set pipefail")).toEqual([]);
+  });
+});
+
 it("both are told with their places, once each, for the shell that a step gets", () => {
   const text = `steps:
   one:

@@ -11,7 +11,7 @@ import { type ShellCommand, shellCommands } from "./shell-commands.js";
 import { shellTokens } from "./shell-tokens.js";
 
 interface ShellWarning {
-  readonly code: "SHELL_STOPS" | "PIPE_HIDES";
+  readonly code: "SHELL_STOPS" | "PIPE_HIDES" | "NEEDS_BASH";
   readonly message: string;
   readonly hint: string;
   readonly at: number;
@@ -58,9 +58,12 @@ export function shellWarnings(text: string, shell: Shell): readonly ShellWarning
   if (!stopsAtFailure(shell)) return [];
   const lists = shellTokens(text).map(shellCommands);
   const stops = first(lists, statusAfterStop);
-  const hides = noticesPipes(shell) ? null : first(lists, hidingPipe);
+  const refused = noticesPipes(shell) ? null : first(lists, pipefail);
+  // With bash it is noticed.
+  const hides = noticesPipes(shell) || refused !== null ? null : first(lists, hidingPipe);
   return [
     ...(stops === null ? [] : [{ ...STOPS, at: stops }]),
+    ...(refused === null ? [] : [{ ...REFUSED, at: refused }]),
     ...(hides === null ? [] : [{ ...HIDES, at: hides }]),
   ];
 }
@@ -69,6 +72,11 @@ const STOPS = {
   code: "SHELL_STOPS",
   message: "`$?` is never anything but 0 here: the step ends at the command before it if that fails",
   hint: "Write `COMMAND || code=$?`, or `if COMMAND; then`, or `set +e` before the command.",
+} as const;
+const REFUSED = {
+  code: "NEEDS_BASH",
+  message: "`sh` knows no `pipefail` on many machines, and the step fails here",
+  hint: "Add `shell: bash`, which sets `-e` and `pipefail` by itself.",
 } as const;
 const HIDES = {
   code: "PIPE_HIDES",
@@ -97,6 +105,17 @@ function statusAfterStop(commands: readonly ShellCommand[]): number | null {
     const isPlain = !command.isCondition && !command.isClosing && !/^(?:&&|\|\|)$/.test(command.before);
     if (!stops || !isPlain || next == null || next.status === null || !ENDS_LINE.has(command.after)) continue;
     if (!ENDS_BLOCK.has(next.words[0]?.text ?? "")) return next.status;
+  }
+  return null;
+}
+
+/** `set -euo pipefail`, the first line of many scripts. */
+function pipefail(commands: readonly ShellCommand[]): number | null {
+  for (const { words, after } of commands) {
+    // Whoever asks whether it works goes on without it.
+    if (words[0]?.text !== "set" || after === "||") continue;
+    const found = words.find(({ text }) => text === "pipefail");
+    if (found !== undefined) return found.at;
   }
   return null;
 }
