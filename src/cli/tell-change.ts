@@ -45,6 +45,20 @@ export async function tellChange(
   return 0;
 }
 
+/** Tell that a pause is lifted, and who goes on. */
+export function tellLifted(
+  { out, options }: Session,
+  change: Change,
+  place: Pick<TopRun, "managed" | "program">,
+): void {
+  if (options.json) writeJson(out, jsonOf(change));
+  else if (!options.quiet)
+    writeLines(
+      out,
+      changeLines(change, `the pause of run ${change.run_id} is lifted`, { ...place, options }),
+    );
+}
+
 /** Tell what changed, and go on with the run here where nobody else does. The exit code is the run's then. */
 export async function tellAndGoOn(
   session: Session,

@@ -12,6 +12,7 @@ import type { Resumed } from "../engine/owned-run.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
 import type { Context } from "../operations/context.js";
 import type { OperationName } from "../operations/operations.js";
+import { requireActions, requireProgram } from "../operations/require-program.js";
 import type { Naming } from "../operations/runs/design-events.js";
 import { designEvent, eventItem, type RunDesignEvent, type RunEvent } from "../operations/runs/event-item.js";
 import { findRunOf, orRunOf } from "../operations/runs/run-cause.js";
@@ -27,7 +28,6 @@ import { childFile } from "./child-file.js";
 import { LocalChildRuns } from "./child-runs.js";
 import { newRunOf, plainData, withTakenOver } from "./new-run.js";
 import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
-import { requireActions, requireProgram } from "./require-program.js";
 import type { BegunRun, RunHandle } from "./run-handle.js";
 
 interface AssembledDaruma {

@@ -15,6 +15,7 @@ import { heldAttempts, mayGoOn } from "../engine/occupancy.js";
 import { RunHost } from "../engine/run-host.js";
 import type { BesideCommit } from "../engine/run-listeners.js";
 import { outcomeOf } from "../operations/command-outcome.js";
+import { programGoesOn } from "../report/lookup/run-program.js";
 import { requireRun } from "../report/lookup/run-reference.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
@@ -144,7 +145,7 @@ async function operateOrphan(store: Store, request: OperateRequest, fence: numbe
   const held = isCancel ? heldAttempts(run) : [];
   for (const { token } of held) await request.endLeftovers(token);
   const { refusal, outcome } = takeCommand(run, command, () => host.takeForLater(command, now));
-  const taken = { refusal: refusal && refusedWhereNobodyRuns(runId, refusal), outcome };
+  const taken = { refusal: refusal && refusedWhereNobodyRuns(runId, refusal, programGoesOn(run)), outcome };
   // What runs on another machine is ended by the server that takes the run next.
   const kept = held.filter(mayGoOn).map(({ jobId }) => jobId);
   if (isCancel) host.takeForLater({ type: "run.resume", kept }, now);

@@ -10,6 +10,7 @@ import { systemClock } from "../engine/clock.js";
 import { loadRun } from "../engine/load-run.js";
 import { findJob, type JobRequest } from "../report/lookup/choose-job.js";
 import { ownerOf, type RunOwner } from "../report/lookup/run-owner.js";
+import { programGoesOn } from "../report/lookup/run-program.js";
 import type { Store } from "../store/store.js";
 import { outcomeOf } from "./command-outcome.js";
 import type { Context, Principal } from "./context.js";
@@ -105,7 +106,9 @@ export async function tryCommandOn(store: Store, run: Run, command: OperatorComm
   const owner = await ownerOf(store, runId);
   const taken = takeCommand(run, command, () => decide(run, command, systemClock.now()));
   const refusal =
-    taken.refusal && owner === null ? refusedWhereNobodyRuns(runId, taken.refusal) : taken.refusal;
+    taken.refusal && owner === null
+      ? refusedWhereNobodyRuns(runId, taken.refusal, programGoesOn(run))
+      : taken.refusal;
   const outcome = await outcomeOf(store, { runId, command }, { ...taken, refusal });
   return answerOf(runId, outcome, owner);
 }

@@ -99,6 +99,33 @@ describe("an unmanaged run that needs its program", () => {
     expect(calls).toEqual(["ship", "ship"]);
   });
 
+  it("has its pause lifted from anywhere, which begins nothing, and goes on with the program", {
+    tags: ["R10"],
+  }, async () => {
+    const { outputDir, runId } = await interrupted();
+    const other = await real.start({ outputDir });
+    await other.operate(runId, { type: "run.pause", takeover: false, reason: "lunch", key: null });
+    const before = await log(other, runId);
+    const resume = { run_id: runId, action: "resume" } as const;
+    const tried = await other.call("control_run", { ...resume, dry_run: true });
+    expect([tried.before, tried.status, await log(other, runId)]).toEqual(["paused", "running", before]);
+    expect(await other.call("control_run", resume)).toMatchObject({
+      before: "paused",
+      status: "running",
+      owner: null,
+    });
+    expect([await log(other, runId), await other.store.readLease(runId)]).toEqual([
+      [...before, "run.unpaused"],
+      null,
+    ]);
+    await expect(other.call("control_run", resume)).rejects.toMatchObject({ code: "NEEDS_PROGRAM" });
+    await other.close();
+    const calls: string[] = [];
+    const again = await real.start({ outputDir, actions: program(calls) });
+    const { result } = await again.start(ORDER, { key: "order-17" });
+    expect([(await result).status, calls]).toEqual(["completed", ["ship"]]);
+  });
+
   it("is undone by its program; cancel --now ends that", { tags: ["R10"] }, async () => {
     const outputDir = (await real.start()).outputDir;
     const calls: string[] = [];

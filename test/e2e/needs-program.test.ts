@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -97,5 +98,51 @@ describe("a run of a program that was killed", () => {
     expect(stdout).toContain(`goes on when ${file} (key order-18) starts\n`);
     const recovered = await cli.daruma("cancel", "last", "--dry-run");
     expect(recovered.exitCode).toBe(0);
+    const fork = await cli.daruma("fork", "last", "--from", "ship");
+    expect([fork.exitCode, fork.stderr]).toEqual([
+      2,
+      "error NEEDS_PROGRAM: orders needs a program with ship\nhint: Start it in a program that registers them with `actions`; `fork` of `daruma.start` makes it a fork.\n",
+    ]);
+  });
+
+  it("has its pause lifted from the command line and from a server, and its program goes on with it", {
+    tags: ["R10"],
+  }, async () => {
+    const file = writeProgram();
+    const key = "order-19";
+    const goesOn = `goes on when ${file} (key ${key}) starts`;
+    rmSync(join(cli.path, "shipping"), { force: true });
+    rmSync(join(cli.path, "go"), { force: true });
+    rmSync(join(cli.path, "bad"), { force: true });
+    const killed = start(file, key);
+    await fileAppears(join(cli.path, "shipping"));
+    killed.kill();
+    await killed.ended;
+    // To wait for an attempt whose process is gone is no advice, nor is a command that is refused.
+    const retried = await cli.daruma("retry", "last", "ship");
+    expect(retried.stderr).toMatch(
+      /^error NOT_RETRYABLE: ship is running\nhint: Nobody runs it: it goes on when /,
+    );
+    expect(retried.stderr).toContain(`it ${goesOn}.\n`);
+    const tried = await cli.daruma("retry", "last", "ship", "--dry-run");
+    expect(tried.stderr).toBe(retried.stderr);
+    const pause = async () => {
+      const { stdout } = await cli.daruma("pause", "last");
+      return /^next: daruma (resume \d+)/m.exec(stdout)![1]!.split(" ");
+    };
+    const lifted = /^the pause of run \d+ is lifted\nrun \d+ goes on when /;
+    const here = await cli.daruma(...(await pause()));
+    expect([here.exitCode, here.stdout]).toEqual([0, expect.stringMatching(lifted)]);
+    expect(here.stdout).toContain(`${goesOn}\n`);
+    const server = cli.start("serve", "--port", "0");
+    const [, url = ""] = await server.until(/listening at (http:\S+)/);
+    const there = await runCli([...(await pause()), "--server", url]);
+    expect([there.exitCode, there.stdout]).toEqual([0, here.stdout]);
+    server.kill("SIGTERM");
+    await server.ended;
+    const json = JSON.parse((await cli.daruma(...(await pause()), "--json")).stdout);
+    expect(json).toMatchObject({ action: "resume", status: "running", owner_pid: null });
+    cli.write("go", "");
+    expect(await start(file, key).ended).toBe("completed");
   });
 });

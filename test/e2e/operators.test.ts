@@ -47,7 +47,7 @@ describe("pause", () => {
     await cli.daruma("takeover", id, "--reason", "mine");
     await running.until(/is taken over: mine/);
     expect((await cli.daruma("resume", id)).stdout).toMatch(
-      new RegExp(`^run ${id} is running; process \\d+ continues it\n$`),
+      new RegExp(`^the pause of run ${id} is lifted\nprocess \\d+ continues it\n$`),
     );
     cli.write("lift-go", "");
     expect(await running.ended).toBe(0);

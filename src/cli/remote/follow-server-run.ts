@@ -16,6 +16,7 @@ import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "../follow-r
 import { lookAt } from "../look.js";
 import type { Progress } from "../render/progress.js";
 import { type FollowFlags, refuseLocalFlags } from "../server/server-flags.js";
+import { tellLifted } from "../tell-change.js";
 import { outlivePipes } from "../terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../terminal/channel.js";
 import { EXIT } from "../terminal/exit-codes.js";
@@ -24,6 +25,7 @@ import { writeReports } from "../write-reports.js";
 import { openClient } from "./open-client.js";
 import { ServerOutput } from "./server-output.js";
 import { whatToRun } from "./what-to-run.js";
+import { topRunOf } from "./who-goes-on.js";
 
 const EVENTS_PER_PAGE = 1_000;
 const CANCEL_WAIT_MS = 10_000;
@@ -113,6 +115,11 @@ export async function resumeRemotely(
   if (flags.detach === true) {
     if (session.options.json) writeJson(session.out, answer);
     else writeLines(session.out, [`run ${run_id} is ${answer.status} on the server`]);
+    return EXIT.completed;
+  }
+  // Its program goes on with it, whenever that starts.
+  if (answer.status === "running" && answer.owner === null) {
+    tellLifted(session, answer, await topRunOf(client, run_id));
     return EXIT.completed;
   }
   return run.follow();

@@ -4,6 +4,7 @@ import type { FilesPolicy } from "../../core/model/files-policy.js";
 import type { RunRow } from "../../core/model/rows.js";
 import { ownerOf } from "../../report/lookup/run-owner.js";
 import type { Context } from "../context.js";
+import { absentProgram } from "../require-program.js";
 
 export const CONTROL_ACTIONS = [
   "pause",
@@ -100,10 +101,15 @@ export type ResumePlan =
   | { readonly how: "nothing"; readonly why: string };
 
 /** A run that is over, or that somebody runs, is left as it is. */
-export async function planResume({ store, runner }: Context, run: RunRow): Promise<ResumePlan> {
+export async function planResume(
+  { store, runner, customActions }: Context,
+  run: RunRow,
+): Promise<ResumePlan> {
   const { id, status, finished_at } = run;
   const isOwned = (await ownerOf(store, id)) !== null;
-  if (status === "paused" && (isOwned || runner === null)) return { how: "unpause" };
+  // That its program goes on with it is no reason to keep it paused until then.
+  const isElsewhere = async () => (await absentProgram(store, run, customActions)) !== null;
+  if (status === "paused" && (isOwned || runner === null || (await isElsewhere()))) return { how: "unpause" };
   if (finished_at !== null) return { how: "nothing", why: `run ${id} is ${status}` };
   if (isOwned) return { how: "nothing", why: `run ${id} is ${status}, and not paused` };
   if (runner === null)

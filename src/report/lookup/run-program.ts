@@ -19,6 +19,12 @@ export function programOf({ options: { program }, cause }: Started): RunProgram 
   return { file: program === "" ? null : program, key };
 }
 
+/** What has to happen where nobody runs it; null: `resume` in any process. */
+export function programGoesOn(run: Started & { readonly id: number }): string | null {
+  const program = programOf(run);
+  return program === null ? null : goesOnWith(program, run.id);
+}
+
 /** As a clause names it. */
 export function programName({ file, key }: RunProgram): string {
   return `${file ?? "the program that started it"}${key === null ? "" : ` (key ${key})`}`;

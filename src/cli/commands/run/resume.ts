@@ -2,27 +2,30 @@ import { randomUUID } from "node:crypto";
 import { COMMAND_LINE, operateThrough } from "../../../host/local-operate.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { nameOfPrincipal, putCommand } from "../../../operations/put-command.js";
-import { ownerOf, type RunOwner } from "../../../report/lookup/run-owner.js";
+import { ownerOf } from "../../../report/lookup/run-owner.js";
+import { programOf } from "../../../report/lookup/run-program.js";
+import { requireRun } from "../../../report/lookup/run-reference.js";
 import type { Store } from "../../../store/store.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
 import { openHere } from "../../open-here.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
+import { tellLifted } from "../../tell-change.js";
 import { tellChangedFile } from "../../tell-changed-file.js";
-import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
+import type { Session } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
 
 /**
  * Go on with a run whose process is gone, or lift its pause. A run that is over tells its result again; one whose
- * process still lives goes on there.
+ * process still lives goes on there, and one that needs its program goes on with that.
  */
 export async function resume(reference: RunReference, flags: ResumeFlags, session: Session): Promise<number> {
   if (session.options.server !== undefined)
     return (await import("../../remote/follow-server-run.js")).resumeRemotely(session, reference, flags);
   refuseServerFlags(flags);
   const store = await existingStore(session.options);
-  const lifted = await liftWhereOwned(store, reference, flags, session).catch(async (error: unknown) => {
+  const lifted = await liftWhereOthersGoOn(store, reference, flags, session).catch(async (error: unknown) => {
     await store.close();
     throw error;
   });
@@ -39,32 +42,26 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
   });
 }
 
-/** A paused run whose last attempts still run has an owner, which goes on with it once the pause is lifted. */
-async function liftWhereOwned(
+/**
+ * A paused run whose last attempts still run has an owner, and one with steps that are functions of a program waits for
+ * that: they go on with it once the pause is lifted.
+ */
+async function liftWhereOthersGoOn(
   store: Store,
   reference: RunReference,
   flags: ResumeFlags,
   session: Session,
 ): Promise<boolean> {
   const runId = await resolveRun(store, reference);
-  const owner = await ownerOf(store, runId);
-  if (owner === null || (await store.readRun(runId))?.status !== "paused") return false;
+  const row = await requireRun(store, runId);
+  const program = programOf(row);
+  if (row.status !== "paused" || (program === null && (await ownerOf(store, runId)) === null)) return false;
   const { key = randomUUID() } = flags;
   const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
   const target = { store, operate: operateThrough(store), principal: COMMAND_LINE };
   const { run } = await putCommand(target, runId, { type: "run.unpause", reason, key });
   // Where the owner let go of the run meanwhile, the pause is lifted and nobody goes on: then this process does.
-  if (run.owner === null) return false;
-  tell(session, { run_id: runId, status: run.status, reason, key }, owner);
+  if (run.owner === null && program === null) return false;
+  tellLifted(session, { ...run, action: "resume", reason, key }, { managed: row.managed, program });
   return true;
-}
-
-function tell(
-  { out, options }: Session,
-  told: { run_id: number; status: string; reason: string; key: string },
-  { pid }: RunOwner,
-): void {
-  if (options.json) writeJson(out, { ...told, action: "resume", owner_pid: pid });
-  else if (!options.quiet)
-    writeLines(out, [`run ${told.run_id} is ${told.status}; process ${pid} continues it`]);
 }

@@ -9,9 +9,13 @@ export interface Refusal {
   readonly waits?: true;
 }
 
-/** What is to be waited for never comes where nobody runs the run. */
-export function refusedWhereNobodyRuns(runId: number, refusal: Refusal): Refusal {
+/** What is to be waited for never comes where nobody runs the run. `goesOn`: what its program has to do for it. */
+export function refusedWhereNobodyRuns(runId: number, refusal: Refusal, goesOn: string | null): Refusal {
   if (refusal.waits !== true) return refusal;
+  if (goesOn !== null) {
+    const hint = `Nobody runs it: it ${goesOn}.`;
+    return { ...refusal, hint: { typed: hint, asked: hint } };
+  }
   return {
     ...refusal,
     hint: {
