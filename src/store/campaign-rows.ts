@@ -12,18 +12,3 @@ export interface CampaignStore {
   /** If it still has the revision that was read; it then has the next one. False: somebody was faster. */
   writeCampaign(campaign: Campaign): Promise<boolean>;
 }
-
-/** As a database keeps it: what is asked for by itself, and the rest as JSON. */
-export interface StoredCampaign {
-  readonly id: number;
-  readonly revision: number;
-  readonly data: string;
-}
-
-export function campaignData(campaign: NewCampaign | Campaign): string {
-  return JSON.stringify({ ...campaign, id: undefined, revision: undefined });
-}
-
-export function readStoredCampaign({ id, revision, data }: StoredCampaign): Campaign {
-  return { ...(JSON.parse(data) as NewCampaign), id, revision };
-}

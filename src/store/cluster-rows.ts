@@ -57,21 +57,20 @@ export const ALLOCATION_ROW = {
 export type AllocationRow = OfFields<typeof ALLOCATION_ROW>;
 
 /** What all servers of a store must agree on about one cluster. */
-export const CLUSTER_ROW = {
-  name: text,
+export interface ClusterRow {
+  readonly name: string;
   /** One more with each change, of it or of its allocations; 0: there is no row yet. */
-  revision: id,
+  readonly revision: number;
   /** Nothing is submitted until somebody resumes it. */
-  suspended: nullable(object({ kind: text, message: text, at: time })),
+  readonly suspended: { readonly kind: string; readonly message: string; readonly at: number } | null;
   /** Allocations in a row that ended without a worker. */
-  failures: id,
+  readonly failures: number;
   /** Nothing is submitted before. */
-  retry_at: nullable(time),
-  submitted_at: nullable(time),
+  readonly retry_at: number | null;
+  readonly submitted_at: number | null;
   /** Nodes that the next allocations leave out, until when and why. */
-  excluded: list(object({ node: text, until: time, reason: text })),
-} as const satisfies Fields;
-export type ClusterRow = OfFields<typeof CLUSTER_ROW>;
+  readonly excluded: readonly { readonly node: string; readonly until: number; readonly reason: string }[];
+}
 
 export function newCluster(name: string): ClusterRow {
   return {
@@ -106,13 +105,13 @@ export interface ServerRow {
   readonly expiresAt: number;
 }
 
-/** What runs share and no log holds: allocations and their clusters, and the servers that look after them. */
 /** Allocations that have ended, by key, and tokens that are no longer valid, by id. */
 export interface EndedRows {
   readonly allocations: readonly string[];
   readonly tokens: readonly number[];
 }
 
+/** What runs share and no log holds: allocations and their clusters, and the servers that look after them. */
 export interface ClusterStore {
   /** One that was never written is as new. */
   readCluster(name: string): Promise<ClusterState>;

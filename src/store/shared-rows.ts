@@ -12,6 +12,9 @@ export const SHARED_ROW = {
 } as const satisfies Fields;
 export type SharedRow = OfFields<typeof SHARED_ROW>;
 
+/** What only one may have at a time, and who has it: a job that is in a campaign, say. */
+export const CLAIM_ROW = { key: text, holder: text } as const satisfies Fields;
+
 export interface SharedRead {
   /** By name. */
   readonly rows: readonly SharedRow[];

@@ -186,14 +186,13 @@ export const WORKFLOW_ROW = {
 } as const satisfies Fields;
 export type WorkflowRow = OfFields<typeof WORKFLOW_ROW>;
 
-export const DRAFT_ROW = {
-  name: text,
-  source: text,
+export interface DraftRow {
+  readonly name: string;
+  readonly source: string;
   /** 1 at first, one more with each save. */
-  revision: id,
-  updated_at: time,
-} as const satisfies Fields;
-export type DraftRow = OfFields<typeof DRAFT_ROW>;
+  readonly revision: number;
+  readonly updated_at: number;
+}
 
 export interface NewDraft {
   readonly name: string;

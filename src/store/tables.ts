@@ -10,9 +10,9 @@ import {
 } from "../core/model/rows.js";
 import { NOTICE } from "../core/notify/notice.js";
 import { type ColumnKind, columnKindOf, type Fields, type OfFields, type Shape } from "../core/text/shape.js";
-import { ALLOCATION_ROW, CLUSTER_ROW } from "./cluster-rows.js";
-import { SHARED_ROW } from "./shared-rows.js";
-import { DRAFT_ROW, WORKFLOW_ROW } from "./store.js";
+import { ALLOCATION_ROW } from "./cluster-rows.js";
+import { CLAIM_ROW, SHARED_ROW } from "./shared-rows.js";
+import { WORKFLOW_ROW } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
 import { TOKEN_ROW } from "./token-rows.js";
 
@@ -80,15 +80,10 @@ export const TABLES = {
   }),
   failure_handler: table("failure_handler", FAILURE_HANDLER_ROW, { key: ["id"] }),
   workflow: table("workflow", WORKFLOW_ROW, { key: ["id"] }),
-  draft: table("draft", DRAFT_ROW, { key: ["name"] }),
   token: table("token", TOKEN_ROW, { key: ["id"] }),
   allocation: table("allocation", ALLOCATION_ROW, {
     key: ["key"],
     nameOf: ({ key }) => `allocation ${key}`,
-  }),
-  cluster: table("cluster", CLUSTER_ROW, {
-    key: ["name"],
-    nameOf: ({ name }) => `cluster ${name}`,
   }),
   book_row: table("book_row", BOOK_ROW, {
     key: ["run_id", "n"],
@@ -101,6 +96,7 @@ export const TABLES = {
     nameOf: ({ signature }) => `failure ${signature}`,
   }),
   shared: table("shared", SHARED_ROW, { key: ["kind", "name"] }),
+  claim: table("claim", CLAIM_ROW, { key: ["key"] }),
   outbox: table("outbox", NOTICE, { key: ["id"], nameOf: ({ id }) => `notice ${id}` }),
 } as const;
 

@@ -45,6 +45,19 @@ export function campaignContract(under: StoreUnderTest): void {
       ]);
     });
 
+    test("is listed newest first, and has the number after the newest", async () => {
+      const { store } = under;
+      for (let job = 1; job <= 11; job += 1)
+        expect(await store.createCampaign(campaign(job))).toEqual({ id: job });
+      const ids = async (filter: { unfinished?: true; limit: number }) =>
+        (await store.listCampaigns(filter)).map(({ id }) => id);
+      expect(await ids({ limit: 100 })).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+      const newest = (await store.readCampaign(11))!;
+      await store.writeCampaign({ ...newest, state: "stopped" });
+      expect(await ids({ unfinished: true, limit: 2 })).toEqual([10, 9]);
+      expect(await ids({ limit: 2 })).toEqual([11, 10]);
+    });
+
     test("is made by one alone of those who want the same job at once", async () => {
       const made = await Promise.all(
         Array.from({ length: 5 }, () => under.store.createCampaign(campaign(1))),

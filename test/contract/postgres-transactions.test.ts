@@ -35,8 +35,8 @@ async function ask(text: string): Promise<unknown> {
 describe("a connection that breaks", () => {
   test.each<[Cut, string]>([
     ["answer", "BEGIN READ WRITE"],
-    ["question", "INSERT INTO draft"],
-    ["answer", "INSERT INTO draft"],
+    ["question", "INSERT INTO shared"],
+    ["answer", "INSERT INTO shared"],
     ["question", "SAVEPOINT all_is_written"],
     ["answer", "SAVEPOINT all_is_written"],
   ])(

@@ -11,7 +11,6 @@ import { isConnectionLoss, isOutsideOfTransaction, isOvertaken, TransactionLost 
 
 const DIALECT: Omit<Dialect, "clock"> = {
   among: (column, list, of) => `${column} = ANY (${list}::${of}[])`,
-  each: (list) => `SELECT value FROM unnest(${list}::bigint[]) AS value`,
   records: (json, columns) => {
     const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
     return `SELECT * FROM json_to_recordset(${json}::text::json) AS given (${typed.join(", ")})`;

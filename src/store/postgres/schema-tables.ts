@@ -14,8 +14,6 @@ const WORKFLOWS = `
     workflow_id bigint NOT NULL REFERENCES workflow (id) ON DELETE CASCADE,
     name text COLLATE "C" NOT NULL, rules text NOT NULL,
     UNIQUE (workflow_id, name));
-  CREATE TABLE draft (
-    name text COLLATE "C" PRIMARY KEY, source text NOT NULL, revision integer NOT NULL, updated_at bigint NOT NULL);
   CREATE TABLE token (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, role text NOT NULL,
     hash text COLLATE "C" NOT NULL UNIQUE, created_at bigint NOT NULL, expires_at bigint, revoked_at bigint);
@@ -146,11 +144,8 @@ const BOOK = `
 const CALLS = `
   CREATE TABLE call (id text COLLATE "C" PRIMARY KEY, answer text NOT NULL, at timestamptz NOT NULL DEFAULT now());`;
 
-/** What servers have in common. A job is in one unfinished campaign at a time. */
+/** What servers have in common. */
 const SERVERS = `
-  CREATE TABLE cluster (
-    name text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL, suspended text, failures integer NOT NULL,
-    retry_at bigint, submitted_at bigint, excluded text NOT NULL);
   CREATE TABLE allocation (
     key text COLLATE "C" PRIMARY KEY, cluster text COLLATE "C" NOT NULL, id text, restart integer NOT NULL,
     state text COLLATE "C" NOT NULL, shape text NOT NULL, tags text NOT NULL, job_id bigint, reason text NOT NULL,
@@ -159,16 +154,11 @@ const SERVERS = `
     ended_at bigint, outcome text);
   CREATE INDEX allocation_live ON allocation (cluster) WHERE state <> 'ended';
   CREATE INDEX allocation_by_age ON allocation (created_at, key);
-  CREATE TABLE server (owner text COLLATE "C" PRIMARY KEY, url text NOT NULL, expires_at bigint NOT NULL);
-  CREATE TABLE campaign (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, revision integer NOT NULL, unfinished boolean NOT NULL,
-    data text NOT NULL);
-  CREATE INDEX campaign_unfinished ON campaign (id) WHERE unfinished;
-  CREATE TABLE campaign_job (job_id bigint PRIMARY KEY, campaign_id bigint NOT NULL);
-  CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);
   CREATE TABLE shared (
     kind text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, revision bigint NOT NULL, data text NOT NULL,
     PRIMARY KEY (kind, name));
+  CREATE TABLE claim (key text COLLATE "C" PRIMARY KEY, holder text COLLATE "C" NOT NULL);
+  CREATE INDEX claim_by_holder ON claim (holder);
   CREATE TABLE outbox (
     id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL, kind text NOT NULL, channel text COLLATE "C" NOT NULL,
     thing text COLLATE "C" NOT NULL, run_id bigint, workflow text, step text, signature text, condition text,

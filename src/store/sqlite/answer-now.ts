@@ -17,7 +17,6 @@ import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
 export const DIALECT: Dialect = {
   among: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
-  each: (list) => `SELECT value FROM json_each(${list})`,
   // With a condition, or the upsert behind it could not be told from a join.
   given: (table, json) => {
     const fields = table.columns.map(({ name }) => `value ->> '$.${name}'`);

@@ -82,8 +82,6 @@ const SCHEMA = `
     at INTEGER NOT NULL, answer TEXT,
     UNIQUE (run_id, key));
   CREATE INDEX inbox_unanswered ON inbox (run_id) WHERE answer IS NULL;
-  CREATE TABLE draft (
-    name TEXT PRIMARY KEY, source TEXT NOT NULL, revision INTEGER NOT NULL, updated_at INTEGER NOT NULL);
   CREATE TABLE token (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, role TEXT NOT NULL, hash TEXT NOT NULL UNIQUE,
     created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER);
@@ -101,9 +99,6 @@ const SCHEMA = `
   CREATE TABLE waiting_run (
     run_id INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE, fence INTEGER NOT NULL, seq INTEGER NOT NULL,
     owner TEXT NOT NULL, asks TEXT NOT NULL);
-  CREATE TABLE cluster (
-    name TEXT PRIMARY KEY, revision INTEGER NOT NULL, suspended TEXT, failures INTEGER NOT NULL, retry_at INTEGER,
-    submitted_at INTEGER, excluded TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE allocation (
     key TEXT PRIMARY KEY, cluster TEXT NOT NULL, id TEXT, restart INTEGER NOT NULL, state TEXT NOT NULL,
     shape TEXT NOT NULL, tags TEXT NOT NULL, job_id INTEGER, reason TEXT NOT NULL, server TEXT NOT NULL,
@@ -112,7 +107,6 @@ const SCHEMA = `
     ended_at INTEGER, outcome TEXT);
   CREATE INDEX allocation_live ON allocation (cluster) WHERE state <> 'ended';
   CREATE INDEX allocation_by_age ON allocation (created_at, key);
-  CREATE TABLE server (owner TEXT PRIMARY KEY, url TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE snapshot (
     run_id INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE, seq INTEGER NOT NULL, version TEXT NOT NULL,
     sha256 TEXT NOT NULL, bytes BLOB NOT NULL);
@@ -142,16 +136,12 @@ const SCHEMA = `
   CREATE TRIGGER enter_labels AFTER INSERT ON run WHEN new.labels IS NOT NULL BEGIN
     INSERT INTO run_label (key, value, run_id) SELECT key, value, new.id FROM json_each(new.labels);
   END;
-  CREATE TABLE campaign (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, revision INTEGER NOT NULL, unfinished INTEGER NOT NULL,
-    data TEXT NOT NULL);
-  CREATE INDEX campaign_unfinished ON campaign (id) WHERE unfinished;
-  -- A job is in one unfinished campaign at a time.
-  CREATE TABLE campaign_job (job_id INTEGER PRIMARY KEY, campaign_id INTEGER NOT NULL);
-  CREATE INDEX campaign_job_by_campaign ON campaign_job (campaign_id);
+  -- Rows of some kinds are long, so they are not kept within the tree of their keys.
   CREATE TABLE shared (
     kind TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL, data TEXT NOT NULL,
-    PRIMARY KEY (kind, name)) WITHOUT ROWID;
+    PRIMARY KEY (kind, name));
+  CREATE TABLE claim (key TEXT PRIMARY KEY, holder TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX claim_by_holder ON claim (holder);
   CREATE TABLE outbox (
     id TEXT PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, channel TEXT NOT NULL, thing TEXT NOT NULL,
     run_id INTEGER, workflow TEXT, step TEXT, signature TEXT, condition TEXT, facts TEXT NOT NULL,

@@ -1,50 +1,61 @@
 import { type Campaign, isUnfinished } from "../../core/campaign/campaign.js";
-import { campaignData, type NewCampaign, readStoredCampaign, type StoredCampaign } from "../campaign-rows.js";
+import type { NewCampaign } from "../campaign-rows.js";
+import type { SharedRow } from "../shared-rows.js";
+import { dropClaims, HOLDS_CLAIMS, heldClaims, holderName, takeClaims } from "./claim.js";
 import type { Dialect } from "./dialect.js";
-import { row, rows, type Verb } from "./query.js";
+import type { Verb } from "./query.js";
+import { dataOf, findShared, writeShared } from "./shared.js";
 
-const FOUND = "SELECT id, revision, data FROM campaign";
+const KIND = "campaign";
+/** Names of one length have the order of the numbers. */
+const DIGITS = 15;
+
+function nameOf(id: number): string {
+  return String(id).padStart(DIGITS, "0");
+}
+
+const claimOf = (job: number): string => `job/${job}`;
 
 export function* createCampaign(
-  { among, each }: Dialect,
+  dialect: Dialect,
   campaign: NewCampaign,
 ): Verb<{ readonly id: number } | { readonly taken: number }> {
   const jobs = campaign.items.map(({ job_id }) => job_id);
-  const taken = yield* row<{ job_id: number }>(
-    `SELECT job_id FROM campaign_job WHERE ${among("job_id", "$1", "bigint")} ORDER BY job_id LIMIT 1`,
-    jobs,
-  );
-  if (taken !== null) return { taken: taken.job_id };
-  const made = yield* row<{ id: number }>(
-    "INSERT INTO campaign (revision, unfinished, data) VALUES (1, $1, $2) RETURNING id",
-    ...[true, campaignData(campaign)],
-  );
-  const put = `INSERT INTO campaign_job (job_id, campaign_id) SELECT value, $2 FROM (${each("$1")}) AS given`;
-  yield* rows(put, jobs, made!.id);
-  return { id: made!.id };
+  const held = new Set(yield* heldClaims(dialect, jobs.map(claimOf)));
+  if (held.size > 0) return { taken: Math.min(...jobs.filter((job) => held.has(claimOf(job)))) };
+  const [newest] = yield* findShared(KIND, "ORDER BY name DESC LIMIT 1");
+  const id = Number(newest?.name ?? 0) + 1;
+  const row = rowOf({ ...campaign, id, revision: 0 });
+  yield* writeShared(dialect, [row]);
+  yield* takeClaims(dialect, jobs.map(claimOf), holderName(row));
+  return { id };
 }
 
 export function* readCampaign(_: Dialect, id: number): Verb<Campaign | null> {
-  const found = yield* row<StoredCampaign>(`${FOUND} WHERE id = $1`, id);
-  return found === null ? null : readStoredCampaign(found);
+  const [row] = yield* findShared(KIND, "AND name = $2", nameOf(id));
+  return row === undefined ? null : campaignOf(row);
 }
 
+/** One that is not over holds its jobs. */
 export function* listCampaigns(
   _: Dialect,
   { unfinished, limit }: { readonly unfinished?: true; readonly limit: number },
 ): Verb<Campaign[]> {
-  const where = unfinished === true ? "WHERE unfinished" : "";
-  const found = yield* rows<StoredCampaign>(`${FOUND} ${where} ORDER BY id DESC LIMIT $1`, limit);
-  return found.map(readStoredCampaign);
+  const which = unfinished === true ? `AND ${HOLDS_CLAIMS}` : "";
+  return (yield* findShared(KIND, `${which} ORDER BY name DESC LIMIT $2`, limit)).map(campaignOf);
 }
 
-export function* writeCampaign(_: Dialect, campaign: Campaign): Verb<boolean> {
-  const { id, revision } = campaign;
-  const written = yield* rows(
-    "UPDATE campaign SET revision = revision + 1, unfinished = $3, data = $4 WHERE id = $1 AND revision = $2 RETURNING id",
-    ...[id, revision, isUnfinished(campaign), campaignData(campaign)],
-  );
-  if (written.length === 0) return false;
-  if (!isUnfinished(campaign)) yield* rows("DELETE FROM campaign_job WHERE campaign_id = $1", id);
+export function* writeCampaign(dialect: Dialect, campaign: Campaign): Verb<boolean> {
+  const row = rowOf(campaign);
+  if (campaign.revision === 0 || !(yield* writeShared(dialect, [row]))) return false;
+  if (!isUnfinished(campaign)) yield* dropClaims(holderName(row));
   return true;
+}
+
+function rowOf({ id, revision, ...data }: Campaign): SharedRow {
+  return { kind: KIND, name: nameOf(id), revision, data: JSON.stringify(data) };
+}
+
+function campaignOf(row: SharedRow): Campaign {
+  return { ...(dataOf(row) as NewCampaign), id: Number(row.name), revision: row.revision };
 }

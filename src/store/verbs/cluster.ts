@@ -8,33 +8,41 @@ import {
   type ServerRow,
 } from "../cluster-rows.js";
 import { ownerText } from "../lease-rules.js";
+import type { SharedRow } from "../shared-rows.js";
 import type { LeaseOwner } from "../store.js";
-import { parseStoredJson } from "../stored-json.js";
 import { TABLES } from "../tables.js";
 import { Conditions, type Dialect } from "./dialect.js";
-import { instant, put, row, rowOf, rows, rowsOf, type Verb } from "./query.js";
+import { instant, put, rowOf, rows, rowsOf, type Verb } from "./query.js";
+import { dataOf, findShared, writeShared } from "./shared.js";
+
+const CLUSTER = "cluster";
+const SERVER = "server";
 
 /** The cluster first: what is written between the two questions makes the revision old, so nobody builds on it. */
 export function* readCluster(_: Dialect, name: string): Verb<ClusterState> {
-  const cluster = yield* rowOf(TABLES.cluster, "WHERE name = $1", name);
+  const [row] = yield* findShared(CLUSTER, "AND name = $2", name);
   const live = "WHERE cluster = $1 AND state <> 'ended' ORDER BY created_at, key";
   return {
-    cluster: cluster ?? newCluster(name),
+    cluster: row === undefined ? newCluster(name) : clusterOf(row),
     allocations: yield* rowsOf(TABLES.allocation, live, name),
   };
 }
 
 export function* listClusters(): Verb<ClusterRow[]> {
-  return yield* rowsOf(TABLES.cluster, "ORDER BY name");
+  return (yield* findShared(CLUSTER, "ORDER BY name")).map(clusterOf);
 }
 
 export function* writeCluster(dialect: Dialect, { cluster, allocations }: ClusterState): Verb<boolean> {
-  const { name, revision } = cluster;
-  const present = yield* row<{ revision: number }>("SELECT revision FROM cluster WHERE name = $1", name);
-  if ((present?.revision ?? 0) !== revision) return false;
-  yield* put(dialect, TABLES.cluster, [{ ...cluster, revision: revision + 1 }]);
+  const { name, revision, ...data } = cluster;
+  const row = { kind: CLUSTER, name, revision, data: JSON.stringify(data) };
+  if (!(yield* writeShared(dialect, [row]))) return false;
   yield* put(dialect, TABLES.allocation, allocations);
   return true;
+}
+
+function clusterOf(row: SharedRow): ClusterRow {
+  const { name, revision } = row;
+  return { ...(dataOf(row) as ClusterRow), name, revision };
 }
 
 export function* readAllocation(_: Dialect, key: string): Verb<AllocationRow | null> {
@@ -57,25 +65,19 @@ export function* deleteEnded({ among }: Dialect, { allocations, tokens }: EndedR
 
 export function* keepServer(dialect: Dialect, { owner, url, expiresAt }: ServerRow, now: number): Verb<void> {
   const at = yield* instant(dialect, now);
-  yield* rows(
-    `INSERT INTO server (owner, url, expires_at) VALUES ($1, $2, $3)
-     ON CONFLICT (owner) DO UPDATE SET url = excluded.url, expires_at = excluded.expires_at`,
-    ...[ownerText(owner), url, at + expiresAt - now],
-  );
+  const data = JSON.stringify({ url, expiresAt: at + expiresAt - now });
+  // Nobody else writes it, so nobody is overtaken.
+  yield* put(dialect, TABLES.shared, [{ kind: SERVER, name: ownerText(owner), revision: 1, data }]);
 }
 
 export function* listServers(dialect: Dialect, now: number): Verb<ServerRow[]> {
   const at = yield* instant(dialect, now);
-  const found = yield* rows<{ owner: string; url: string; expires_at: number }>(
-    "SELECT owner, url, expires_at FROM server ORDER BY owner",
-  );
-  return found.map(({ owner, url, expires_at }) => ({
-    owner: parseStoredJson(owner, () => "an owner in the table server") as LeaseOwner,
-    url,
-    expiresAt: now + expires_at - at,
-  }));
+  return (yield* findShared(SERVER, "ORDER BY name")).map((row) => {
+    const { url, expiresAt } = dataOf(row) as Omit<ServerRow, "owner">;
+    return { owner: JSON.parse(row.name) as LeaseOwner, url, expiresAt: now + expiresAt - at };
+  });
 }
 
 export function* forgetServer(_: Dialect, owner: LeaseOwner): Verb<void> {
-  yield* rows("DELETE FROM server WHERE owner = $1", ownerText(owner));
+  yield* rows("DELETE FROM shared WHERE kind = $1 AND name = $2", SERVER, ownerText(owner));
 }

@@ -6,8 +6,6 @@ import type { Value } from "./query.js";
 export interface Dialect {
   /** Whether a column holds one of the values of a list. */
   among(column: string, list: string, of: "text" | "bigint"): string;
-  /** The numbers of a list, as rows of `value`. */
-  each(list: string): string;
   /** Rows with these columns, and their types, that are given as JSON. */
   records(json: string, columns: { readonly [column: string]: string }): string;
   /** A query for the rows of a table that are given as JSON. */

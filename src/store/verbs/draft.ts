@@ -1,15 +1,19 @@
+import type { SharedRow } from "../shared-rows.js";
 import { toStorableText } from "../storable-text.js";
 import type { DraftRow, NewDraft } from "../store.js";
-import { TABLES } from "../tables.js";
 import type { Dialect } from "./dialect.js";
-import { put, rowOf, rows, rowsOf, type Verb } from "./query.js";
+import { rows, type Verb } from "./query.js";
+import { dataOf, findShared, writeShared } from "./shared.js";
+
+const KIND = "draft";
 
 export function* readDraft(_: Dialect, name: string): Verb<DraftRow | null> {
-  return yield* rowOf(TABLES.draft, "WHERE name = $1", name);
+  const [row] = yield* findShared(KIND, "AND name = $2", name);
+  return row === undefined ? null : draftOf(row);
 }
 
 export function* listDrafts(): Verb<DraftRow[]> {
-  return yield* rowsOf(TABLES.draft, "ORDER BY name");
+  return (yield* findShared(KIND, "ORDER BY name")).map(draftOf);
 }
 
 export function* saveDraft(
@@ -19,11 +23,16 @@ export function* saveDraft(
   const present = yield* readDraft(dialect, name);
   const revision = present?.revision ?? 0;
   if (basedOn !== null && basedOn !== revision) return { saved: false, draft: present };
-  const draft = { name, source: toStorableText(source), revision: revision + 1, updated_at: at };
-  yield* put(dialect, TABLES.draft, [draft]);
-  return { saved: true, draft };
+  const kept = { source: toStorableText(source), updated_at: at };
+  yield* writeShared(dialect, [{ kind: KIND, name, revision, data: JSON.stringify(kept) }]);
+  return { saved: true, draft: { name, revision: revision + 1, ...kept } };
 }
 
 export function* deleteDraft(_: Dialect, name: string): Verb<void> {
-  yield* rows("DELETE FROM draft WHERE name = $1", name);
+  yield* rows("DELETE FROM shared WHERE kind = $1 AND name = $2", KIND, name);
+}
+
+function draftOf(row: SharedRow): DraftRow {
+  const { name, revision } = row;
+  return { name, revision, ...(dataOf(row) as Pick<DraftRow, "source" | "updated_at">) };
 }
