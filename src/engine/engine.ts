@@ -14,12 +14,14 @@ import { GroupCommit } from "./group-commit.js";
 import { type AnsweredEntry, answerEntry, type Posted, takeEntry, tellOutcome } from "./inbox-entry.js";
 import { writeLast } from "./last-words.js";
 import { LeaseKeeper } from "./lease-keeper.js";
+import { letGo } from "./let-go.js";
 import { loadRun, readRecalledLog } from "./load-run.js";
 import { hasPlace } from "./needs.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { begunSince, sideWork } from "./occupancy.js";
 import type { LossListener, OwnedRun, Resumed } from "./owned-run.js";
 import { PlaceQueue } from "./places/place-queue.js";
+import { RestBelow } from "./rest-below.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
 import { findWaiting } from "./waiting-runs.js";
@@ -49,6 +51,7 @@ export class Engine {
   readonly breakers: BreakerBoard;
   private readonly places: PlaceQueue;
   private readonly workspaces: WorkspaceKeeper;
+  readonly restBelow: RestBelow;
   private inbox: Posted[] = [];
   private turning = false;
   private stopping = false;
@@ -93,6 +96,7 @@ export class Engine {
       start: (host, place, command) =>
         this.effects.onPlace(command.job, place, () => this.decide(host, command)),
     });
+    this.restBelow = new RestBelow(this, store, (hosts) => this.letGo(hosts));
   }
 
   /** Create a run and start it. The id is given out once the run is on record. */
@@ -276,22 +280,16 @@ export class Engine {
     this.hosts.clear();
     this.dispatcher.stop();
     await this.breakers.stop();
-    const kept = Promise.all(hosts.map((host) => this.effects.release(host.run)));
-    // The attempt that waits for a child run would else wait for ever.
-    for (const host of hosts) if (host.run.parent !== null) host.lose(stoppedError(host.run.id));
-    const keptOf = await kept;
-    for (const [index, host] of hosts.entries()) {
-      // A store that fails now leaves the attempts as lost, which a resume makes good too.
-      await this.interrupt(host, keptOf[index]!).catch(() => {});
-      await this.leases.release(host.run.id);
-    }
+    await this.restBelow.settled();
+    await this.letGo(hosts);
     this.leases.stop();
     for (const host of hosts) host.lose(stoppedError(host.run.id));
   }
 
-  private async interrupt(host: RunHost, kept: readonly number[]): Promise<void> {
-    host.take({ type: "run.interrupt", kept }, this.options.clock.now());
-    if (host.hasPending) await writeLast(host, this.options.store, this.listeners);
+  private letGo(hosts: readonly RunHost[]): Promise<void> {
+    const { effects, leases, listeners, taking } = this;
+    for (const host of hosts) if (this.hosts.delete(host.run.id)) this.breakers.letGo(host);
+    return letGo(hosts, { ...this.options, effects, leases, listeners, taking });
   }
 
   private async adopt(host: RunHost, decideFirst: () => void): Promise<OwnedRun> {
@@ -368,7 +366,8 @@ export class Engine {
     if (this.hosts.get(host.run.id) !== host) return;
     this.breakers.committed(host, events);
     this.catchUp();
-    if (host.hasPending || needsEngine(host.run)) return;
+    if (host.hasPending) return;
+    if (needsEngine(host.run)) return this.restBelow.consider(host);
     this.hosts.delete(host.run.id);
     this.breakers.letGo(host);
     const released = this.effects.release(host.run).then(() => this.leases.release(host.run.id));

@@ -3,6 +3,7 @@ import type { ChildRequest, ChildResult, ChildRuns } from "../action/workflow.js
 import { DarumaError } from "../core/errors/errors.js";
 import type { RunCause } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
+import { isAtRest } from "../engine/rest-below.js";
 import { type RunReport, reportRun } from "../report/run-report.js";
 import type { Store } from "../store/store.js";
 import type { RunHandle } from "./run-handle.js";
@@ -14,6 +15,10 @@ export interface ChildHost {
   startChild(request: ChildRequest, cause: RunCause): Promise<RunHandle>;
   resume(runId: number): Promise<RunHandle>;
   cancel(runId: number, reason: string): Promise<void>;
+  /** This engine has the run. */
+  has(runId: number): boolean;
+  /** The child run for which this step waits rests; null: it no longer does. */
+  noteRest(parent: ChildRequest["parent"], child: number | null): void;
 }
 
 /** Children inside children; more is a file that runs itself. */
@@ -39,12 +44,17 @@ export class LocalChildRuns implements ChildRuns {
   async run(request: ChildRequest, signal: AbortSignal): Promise<ChildResult> {
     const host = this.host!;
     const child = (await this.madeBefore(request, signal)) ?? (await this.begin(request));
-    const cancel = (): void => void host.cancel(child.runId, "the parent's step was stopped").catch(() => {});
+    // An attempt that ends with its engine is begun again by whoever resumes its run, and goes on with the child.
+    const cancel = (): void => {
+      if (host.has(request.parent.runId))
+        void host.cancel(child.runId, "the parent's step was stopped").catch(() => {});
+    };
     if (signal.aborted) cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      return resultOf(await this.untilOver(child, signal));
+      return resultOf(await this.untilOver(child, request, signal));
     } finally {
+      host.noteRest(request.parent, null);
       signal.removeEventListener("abort", cancel);
     }
   }
@@ -74,17 +84,23 @@ export class LocalChildRuns implements ChildRuns {
    * A child that is held or paused is not over: somebody will decide, and then it goes on here. Nor is one that a server
    * with a worker for it has taken.
    */
-  private async untilOver({ runId, result }: Child, signal: AbortSignal): Promise<RunReport> {
+  private async untilOver(
+    { runId, result }: Child,
+    { parent }: ChildRequest,
+    signal: AbortSignal,
+  ): Promise<RunReport> {
     const { store } = this.host!;
     for (let last = result === null ? null : await unlessElsewhere(result, signal); ; ) {
       if (last !== null && (last.finished_at !== null || signal.aborted)) return last;
       if (signal.aborted) return reportRun(store, runId);
-      await delay(REST_POLL_MS, undefined, { signal }).catch(() => {});
       const run = await store.readRun(runId);
       if (run === null) return last ?? reportRun(store, runId);
       if (signal.aborted) continue;
-      if (run.status === "running" || run.finished_at !== null)
-        last = (await this.goOn(runId, signal)) ?? last;
+      this.host!.noteRest(parent, isAtRest(run.status) ? runId : null);
+      const goesOn = run.status === "running" || run.finished_at !== null;
+      last = (goesOn ? await this.goOn(runId, signal) : null) ?? last;
+      if (last === null || last.finished_at === null)
+        await delay(REST_POLL_MS, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -106,7 +122,7 @@ export class LocalChildRuns implements ChildRuns {
     if (last === undefined || last.finished_at !== null) return null;
     if (!(await this.wasGivenUp(request))) return this.takeUp(last.id);
     await this.host!.cancel(last.id, "the parent's step was stopped").catch(unlessOver);
-    await this.untilOver(await this.takeUp(last.id), signal);
+    await this.untilOver(await this.takeUp(last.id), request, signal);
     return null;
   }
 

@@ -44,7 +44,6 @@ export class Daruma {
   /** For the parts of Daruma itself: hears what steps print in this process, redacted, as they print it. */
   readonly onOutput: Parts["onOutput"];
   private readonly engine: Engine;
-  private closing = false;
 
   private constructor(
     private readonly parts: Parts,
@@ -58,19 +57,19 @@ export class Daruma {
   }
 
   static async open(options: DarumaOptions = {}): Promise<Daruma> {
-    return (await Daruma.assemble(options, (local) => local)).daruma;
+    return (await Daruma.assemble(options, (local) => local, null)).daruma;
   }
 
-  /** For a server, which has more workers than the one in its process. */
+  /** For a server, which has more workers than the one in its process. `prepare` is null in a program. */
   static async assemble(
     options: DarumaOptions,
     workerOf: WorkerOf,
-    prepare: (workflow: Workflow) => Workflow = (workflow) => workflow,
+    prepare: ((workflow: Workflow) => Workflow) | null,
   ): Promise<AssembledDaruma> {
     const children = new LocalChildRuns();
     const parts = await openParts(options, children, workerOf);
     const { store, engine, owner, sandbox } = parts;
-    const daruma = new Daruma(parts, prepare);
+    const daruma = new Daruma(parts, prepare ?? ((workflow) => workflow));
     children.attach({
       store,
       startChild: async ({ inputs, parent: { runId, jobId }, ...place }, cause) => {
@@ -81,8 +80,10 @@ export class Daruma {
         });
       },
       resume: (runId) => daruma.resume(runId),
-      // A step that is stopped with its engine is begun again by whoever resumes its run, and goes on with its child.
-      cancel: async (runId, reason) => (daruma.closing ? undefined : daruma.cancel(runId, reason)),
+      cancel: (runId, reason) => daruma.cancel(runId, reason),
+      has: (runId) => engine.hosts.has(runId),
+      // A server waits for people as long as they take.
+      noteRest: (parent, child) => (prepare === null ? engine.restBelow.note(parent, child) : undefined),
     });
     return { daruma, engine, owner, sandbox };
   }
@@ -241,7 +242,6 @@ export class Daruma {
 
   /** Ends what runs and leaves its runs resumable. */
   async close(): Promise<void> {
-    this.closing = true;
     await this.parts.close();
   }
 

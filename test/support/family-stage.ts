@@ -130,6 +130,9 @@ export class FamilyStage {
           handle(await engine.start({ ...workflow(this.child), parent: { runId, jobId }, cause })),
         ),
       resume: (runId) => unlessKilled(async () => handle(await engine.resume(runId))),
+      has: (runId) => engine.hosts.has(runId),
+      noteRest: (parent, child) =>
+        this.engine === engine ? engine.restBelow.note(parent, child) : undefined,
       cancel: (runId, reason) =>
         unlessKilled(async () => {
           if (killAt === "cancel") {

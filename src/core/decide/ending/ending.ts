@@ -1,6 +1,7 @@
 import type { Event } from "../../model/events.js";
-import { gateState, reducersWaiting, waitingFor } from "../../model/gate.js";
+import { gateState } from "../../model/gate.js";
 import { isHandled } from "../../model/handled.js";
+import { isAtRest } from "../../model/resting.js";
 import { isOver, type Job, type Run } from "../../model/run.js";
 import { follow } from "../agenda.js";
 import type { Decision } from "../decision.js";
@@ -13,32 +14,6 @@ const STALL_DUMP_JOBS = 20;
 /** Nothing ready, running, waiting or recovering, no expression, list or barrier open. */
 function isQuiescent(run: Run): boolean {
   return run.busy === 0 && run.barriers.size === 0;
-}
-
-/** Nothing is at work but run lists that cannot go on before a hold is decided or a routed failure is settled. */
-function isAtRest(run: Run): boolean {
-  if (run.barriers.size > 0 || run.ready.size > 0 || run.running.size > 0) return false;
-  if (run.workspace.aside !== null) return false;
-  return run.busy === 0 || run.busy === listsBehind(run, [...run.held, ...run.routed]).size;
-}
-
-/** The jobs whose run lists wait for these jobs, or for what depends on them. */
-function listsBehind(run: Run, jobs: readonly Job[]): Set<Job> {
-  const lists = new Set<Job>();
-  const behind = new Set(jobs);
-  for (const job of behind) {
-    for (const { by } of job.visitFor === null ? job.requests : [job.visitFor, ...job.requests]) {
-      lists.add(by);
-      behind.add(by);
-    }
-    const dependents = [...waitingFor(job)].map((waiting) => waiting.job);
-    for (const dependent of job.step.definition.forEach
-      ? [...dependents, ...reducersWaiting(run, job)]
-      : dependents) {
-      if (dependent.status === "blocked") behind.add(dependent);
-    }
-  }
-  return lists;
 }
 
 /** End the run if nothing can go on: skip what nobody routed to, and if that starts nothing, say how it went. */
