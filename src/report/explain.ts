@@ -32,8 +32,8 @@ export interface ExplainOptions {
   readonly step?: string;
   /** Every job by itself, every rung that was considered, every cost; else what happened, and jobs that failed alike as one. */
   readonly full?: boolean;
-  /** It wants an engine, and nobody runs it. */
-  readonly interrupted?: boolean;
+  /** Where that is not what the log says: nobody runs it though it could go on, or child runs hold it up. */
+  readonly stands?: "interrupted" | "held";
   /** What was handled or is open in its child runs; null: nothing. */
   readonly below?: string | null;
   /** How many jobs have completed, where what was told has left out some that did. */
@@ -117,7 +117,7 @@ function overview(run: Run, stories: readonly JobStory[], options: ExplainOption
   const own = failures === 0 ? "nothing failed" : `${failures} ${failures === 1 ? "failure" : "failures"}`;
   const below = options.below ?? null;
   const met = below === null ? own : `${failures === 0 ? "nothing failed in itself" : own}; ${below}`;
-  return `Run ${run.id} of ${run.workflow} ${standing(run, options.interrupted === true)}: ${completed} of ${open.length} steps completed, ${met}.`;
+  return `Run ${run.id} of ${run.workflow} ${standing(run, options.stands)}: ${completed} of ${open.length} steps completed, ${met}.`;
 }
 
 /** Of a run whose jobs do not say it. */
@@ -125,8 +125,8 @@ function errorText({ error, status }: Run): string {
   return error === null || status === "completed" ? "" : ` ${error.code}: ${error.message}`;
 }
 
-function standing(run: Run, interrupted: boolean): string {
-  if (run.finishedAt === null) return `is ${interrupted ? "interrupted" : run.status}`;
+function standing(run: Run, stands: ExplainOptions["stands"]): string {
+  if (run.finishedAt === null) return `is ${stands ?? run.status}`;
   const took = run.finishedAt - (run.startedAt ?? run.createdAt);
   return endedText(run.status === "canceled" ? "was canceled" : run.status, took);
 }

@@ -10,6 +10,7 @@ import { adviseOn, type Standing } from "./next-steps.js";
 
 const NOBODY: Standing = {
   interrupted: false,
+  heldBelow: [],
   owner: null,
   childRuns: new Map(),
   asked: [],

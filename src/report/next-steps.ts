@@ -20,6 +20,7 @@ import {
   startAgain,
 } from "./failure-advice.js";
 import type { HandledChild } from "./handled-in-children.js";
+import type { HeldChild } from "./lookup/held-below.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { isImported } from "./lookup/own-runs.js";
 import { goesOnWith, programOf } from "./lookup/run-program.js";
@@ -35,6 +36,8 @@ export interface Standing {
   readonly top: number;
   /** Of a completed run: what was handled or is open in its child runs. */
   readonly below: readonly HandledChild[];
+  /** Child runs that are held or paused, where it waits for nothing else. */
+  readonly heldBelow: readonly HeldChild[];
   /** The newest child run of each job that had one. */
   readonly childRuns: ReadonlyMap<number, number>;
   /** The jobs that somebody asks about; of all of them where it is empty. */
@@ -66,9 +69,21 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
       return [
         ...questions(run),
         ...(run.held.size > 0 ? adviceOnHolds(run, []) : []),
-        ...whoGoesOn(run, standing),
+        ...(standing.heldBelow.length > 0
+          ? standing.heldBelow.map((child) => heldAdvice(run, child))
+          : whoGoesOn(run, standing)),
       ];
   }
+}
+
+function heldAdvice({ id }: Run, { run_id, status }: HeldChild): Advice {
+  if (status === "paused")
+    return advice("resume", `Its child run ${run_id} is paused. Continue both:`, resumeCommand(id));
+  return advice(
+    "explain",
+    `Its child run ${run_id} is held. See why, and what can be decided:`,
+    explainCommand(run_id),
+  );
 }
 
 function belowAdvice(child: HandledChild): Advice {

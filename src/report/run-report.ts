@@ -17,6 +17,7 @@ import { number, type OfFields, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
 import { type HandledChild, handledInChildren } from "./handled-in-children.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
+import { type HeldChild, heldBelow } from "./lookup/held-below.js";
 import { isImported } from "./lookup/own-runs.js";
 import { interruptedRuns } from "./lookup/run-owner.js";
 import { programOf, type RunProgram } from "./lookup/run-program.js";
@@ -52,6 +53,8 @@ export interface RunReport extends RunTimes {
   readonly skipped_by_failure: readonly SkippedByFailure[];
   /** Of a completed run: its child runs in which failures were handled, or that are open. */
   readonly handled_in_children: readonly HandledChild[];
+  /** Its child runs about which somebody has to decide, where it waits for nothing else: it stands as one that is held. */
+  readonly held_below: readonly HeldChild[];
   readonly error: ErrorRecord | null;
   /** What a run that is about to end is at; null: it is not, or is over. */
   readonly phase: "undo" | "finally" | null;
@@ -122,7 +125,11 @@ export async function openReport(store: Store, runId: number): Promise<OpenRepor
   const interrupted = (await interruptedRuns(store, [run])).has(runId);
   const undone = await readUndone(store, run);
   const built = buildReport(run, [...failed, ...skipped], routes, interrupted);
-  const report = { ...built, jobs: [], undone, handled_in_children: await handledInChildren(store, run) };
+  const report = {
+    ...{ ...built, jobs: [], undone },
+    handled_in_children: await handledInChildren(store, run),
+    held_below: await heldBelow(store, run),
+  };
   return { report, jobs: jobsOf(store, run) };
 }
 
@@ -176,6 +183,7 @@ export function buildReport(
       })),
     skipped_by_failure: skippedByFailure(jobs),
     handled_in_children: [],
+    held_below: [],
     error: run.error,
     phase: run.tally?.ending?.phase ?? null,
     undone: null,

@@ -16,7 +16,7 @@ export interface RunSummary {
   /** `6 completed`, `1 failed (handled)`; what there is none of is left out. */
   readonly counts: readonly string[];
   readonly failures: readonly FailedStep[];
-  /** What waits for somebody: holds and open questions. */
+  /** What waits for somebody: holds and open questions, also those of child runs that hold it up. */
   readonly holds: readonly WaitingJob[];
   /** What the queue has given up. */
   readonly deadLetters: readonly DeadLetter[];
@@ -94,7 +94,12 @@ export async function summariseRun(
       ...failedStep(job, (stream) => log(job, stream)),
       unanswered: unanswered.has(job.id),
     })),
-    holds: mayWait ? await listHolds(store, { runId: run.id }) : [],
+    holds: [
+      ...(mayWait ? await listHolds(store, { runId: run.id }) : []),
+      ...(
+        await Promise.all(report.held_below.map(({ run_id }) => listHolds(store, { runId: run_id })))
+      ).flat(),
+    ],
     deadLetters: deadLettersAmong(failed),
     reuse_file: isReusable(run) && report.needs_program === null && !unseen ? run.file : null,
     endings: readEndings(endings, (job) => log(job, "stdout")),

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CliFolder, type Report } from "../support/cli-folder.js";
@@ -75,17 +75,75 @@ describe("a sub-workflow", () => {
     );
   });
 
-  it("that is held waits for a decision and then goes on in the parent's process", async () => {
-    const child = CHILD.replace("EXEC", "test -f sub-ok || exit 6; echo 8").replace(
-      "name: child",
-      "name: child\nunhandled: hold",
+  const HELD = CHILD.replace("EXEC", "test -f sub-ok || exit 6; echo 8").replace(
+    "name: child",
+    "name: child\nunhandled: hold",
+  );
+
+  it("that is held ends the parent's process as a hold of its own would, and the decision goes on with both", async () => {
+    const file = cli.write("parent.yaml", parent(HELD));
+    const { exitCode, stdout } = await cli.daruma(
+      "run",
+      file,
+      "--report",
+      `junit=${join(cli.path, "j.xml")}`,
     );
-    const running = cli.start("run", cli.write("parent.yaml", parent(child)));
+    expect(exitCode).toBe(3);
+    const [, id = "", childId = ""] =
+      /^‖ run (\d+) of parent held: run (\d+) of child is held: work$/m.exec(stdout) ?? [];
+    expect(stdout).toContain(
+      `work (run ${childId}, job ${childId}0000001) is held after 1 attempt: exit code 6`,
+    );
+    expect(stdout).toMatch(new RegExp(`^to run it again: +daruma resolve ${childId} work --retry`, "m"));
+    expect(readFileSync(join(cli.path, "j.xml"), "utf8")).toContain(
+      `<failure message="held for a decision: run ${childId} of child is held: work" type="CHILD_RUN">`,
+    );
+    expect((await cli.daruma("list")).stdout).toMatch(
+      new RegExp(`^${id} +held +parent .*waits for run ${childId}`, "m"),
+    );
+    const shown = await cli.json<Report>("show", id);
+    expect(shown.value).toMatchObject({
+      status: "running",
+      interrupted: false,
+      held_below: [{ run_id: Number(childId), status: "held", steps: "work" }],
+    });
+    expect((await cli.daruma("explain", id)).stdout).toContain(`daruma explain ${childId}`);
+    expect((await cli.daruma("watch", id)).exitCode).toBe(3);
+    expect((await cli.resume(Number(id))).exitCode).toBe(3);
+    cli.write("sub-ok", "");
+    const resolved = await cli.daruma("resolve", childId, "work", "--retry", "--reason", "ok now");
+    expect(resolved.exitCode).toBe(0);
+    expect(resolved.stdout).toContain(`run ${id} of parent completed`);
+    expect(await childrenAfter(Number(id))).toMatchObject([{ status: "completed" }]);
+    rmSync(join(cli.path, "sub-ok"));
+  });
+
+  it("that is held while its parent has other work goes on in the parent's process", async () => {
+    const busy = `${parent(HELD)}  other: { type: command, exec: "until test -f other-ok; do sleep 0.05; done" }\n`;
+    const running = cli.start("run", cli.write("parent.yaml", busy));
     const [, id = ""] = await running.until(/run (\d+) is held: work/);
     cli.write("sub-ok", "");
     const resolved = await cli.daruma("resolve", id, "work", "--retry", "--reason", "ok now");
     expect(resolved.stdout).toMatch(/process \d+ continues it\n$/);
+    cli.write("other-ok", "");
     expect(await running.ended).toBe(0);
+    rmSync(join(cli.path, "sub-ok"));
+  });
+
+  it("that is held on a server ends what watches the parent, and the server goes on waiting", async () => {
+    const file = cli.write("parent.yaml", parent(HELD));
+    const server = cli.start("serve", "--port", "0");
+    const [, url = ""] = await server.until(/listening at (http:\S+)/);
+    const followed = await cli.daruma("run", file, "--server", url, "--folder", cli.path);
+    expect(followed.exitCode).toBe(3);
+    const [, id = "", childId = ""] =
+      /run (\d+) of parent held: run (\d+) of child/.exec(followed.stdout) ?? [];
+    cli.write("sub-ok", "");
+    await cli.daruma("resolve", childId, "work", "--retry", "--reason", "ok now", "--server", url);
+    expect((await cli.daruma("watch", id, "--server", url)).exitCode).toBe(0);
+    server.kill("SIGTERM");
+    await server.ended;
+    rmSync(join(cli.path, "sub-ok"));
   });
 
   it("survives Ctrl-C: the resumed parent goes on with the same child run", async () => {

@@ -38,6 +38,7 @@ function tell({ run: { id }, definition }: SimResult, log: readonly LoggedEvent[
         });
         const standing = {
           interrupted: false,
+          heldBelow: [],
           owner: null,
           childRuns: new Map<number, number>(),
           asked,

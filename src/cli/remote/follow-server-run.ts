@@ -29,7 +29,7 @@ import { topRunOf } from "./who-goes-on.js";
 
 const EVENTS_PER_PAGE = 1_000;
 const CANCEL_WAIT_MS = 10_000;
-/** How soon it is told that a run which has not started waits for another one now. */
+/** How soon it is told what a run waits for of which its own log says nothing: its place, or a child run that is held. */
 const WAIT_POLL_MS = 2_000;
 
 interface Variables {
@@ -186,6 +186,7 @@ export class ServerRun {
   private async untilItRests(signal: AbortSignal): Promise<void> {
     const progress = await chooseProgress(this.session, this.client);
     const output = this.flags.verbose === true ? new ServerOutput(this.client, progress, signal) : null;
+    const rest = new AbortController();
     try {
       const isOld = this.seen > 0;
       if (isOld) await this.catchUp();
@@ -193,7 +194,9 @@ export class ServerRun {
       for (const job of this.run?.running ?? []) output?.follow(job, job.attempt);
       const request = { run_id: this.runId, after: this.seen };
       void this.tellWait(progress, signal);
-      for await (const { data } of this.client.stream("list_run_events", request, signal)) {
+      const reading = AbortSignal.any([signal, rest.signal]);
+      void this.untilHeldBelow(reading).then(() => rest.abort());
+      for await (const { data } of this.client.stream("list_run_events", request, reading)) {
         const logged = await this.fold(data as EventItem);
         progress.events(this.run!, [logged]);
         const { event } = logged;
@@ -201,6 +204,7 @@ export class ServerRun {
         if (this.rests()) return;
       }
     } finally {
+      rest.abort();
       await output?.ended();
       progress.end();
     }
@@ -216,6 +220,15 @@ export class ServerRun {
       if (text !== null && text !== told) progress.say(`run ${this.runId} has not started: ${text}`);
       told = text ?? told;
       await delay(WAIT_POLL_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** The log of a run says nothing of its child runs. */
+  private async untilHeldBelow(signal: AbortSignal): Promise<void> {
+    for (; !signal.aborted; await delay(WAIT_POLL_MS, undefined, { signal, ref: false }).catch(() => {})) {
+      if (this.run === null || !hasChildRun(this.run)) continue;
+      const shown = await this.client.call("get_run", { run_id: this.runId, jobs: "none" }).catch(() => null);
+      if (shown !== null && shown.held_below.length > 0) return;
     }
   }
 
@@ -252,4 +265,8 @@ export class ServerRun {
       writeJson(session.out, summaryOf(await client.call("get_run", { run_id: runId })).report);
     return EXIT.interrupted;
   }
+}
+
+function hasChildRun({ running, ready }: Run): boolean {
+  return [...running, ...ready].some(({ step }) => step.definition.action.type === "workflow");
 }

@@ -13,11 +13,20 @@ const HEAD = "next: ";
 
 /** The commands that fit the end of a run, the first to type first. How to go on from a hold stands below the holds. */
 export function nextLines(summary: RunSummary, look: SummaryLook): string[] {
-  const { run_id: id, status, interrupted, imported, needs_program: program } = summary.report;
+  const {
+    run_id: id,
+    status,
+    interrupted,
+    imported,
+    held_below: below,
+    needs_program: program,
+  } = summary.report;
   const { commandLine } = look;
   if (interrupted && program !== null) return [`run ${id} ${goesOnWith(program, id)}`];
-  if (interrupted || (status === "paused" && !imported)) return [`${HEAD}${commandLine(`resume ${id}`)}`];
+  const isPaused = status === "paused" || below.some((child) => child.status === "paused");
+  if (interrupted || (isPaused && !imported)) return [`${HEAD}${commandLine(`resume ${id}`)}`];
   if (status === "failed" || status === "held") return listed(endCommands(summary, look), look);
+  if (below.length > 0) return [];
   const isUnderWay = status === "pending" || status === "running";
   return isUnderWay && look.serversRuns.has(id) ? ["the server goes on with it"] : [];
 }

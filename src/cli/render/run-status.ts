@@ -1,17 +1,6 @@
 import type { RunStatus } from "../../core/model/rows.js";
 import type { Colour } from "./paint.js";
 
-/** What the log says of a run, and whether anybody is there who goes on with it. */
-export interface StandingRun {
-  readonly status: RunStatus;
-  readonly interrupted: boolean;
-}
-
-/** The word for people: `status`, or `interrupted` for a run that nobody runs though it wants an engine. */
-export function statusWord({ status, interrupted }: StandingRun): RunStatus | "interrupted" {
-  return interrupted ? "interrupted" : status;
-}
-
 /** An imported run stands as it stood elsewhere. */
 export function importedMark({ imported }: { readonly imported: boolean }): string {
   return imported ? " (imported)" : "";

@@ -33,6 +33,7 @@ const REPORT: RunReport = {
   handled_failures: [],
   skipped_by_failure: [],
   handled_in_children: [],
+  held_below: [],
   error: null,
   phase: null,
   undone: null,

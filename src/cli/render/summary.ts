@@ -1,16 +1,18 @@
 import type { JobStatus } from "../../core/model/rows.js";
 import { oneLine } from "../../core/text/plain-text.js";
+import { heldBelowText } from "../../report/lookup/held-below.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import type { UndoneJob } from "../../report/undone.js";
 import { durationText } from "../../report/words/duration-text.js";
 import { countHandled, handledText } from "../../report/words/handled-text.js";
+import { statusWord } from "../../report/words/status-word.js";
 import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
 import { logsCommand, nextLines } from "./next-lines.js";
 import type { Colour, Paint } from "./paint.js";
-import { HANDLED_SIGN, importedMark, STATUS_SIGNS, statusWord } from "./run-status.js";
+import { HANDLED_SIGN, importedMark, STATUS_SIGNS } from "./run-status.js";
 import { tableLines } from "./table.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -70,6 +72,8 @@ export function headlines({ report, counts }: RunSummary, paint: Paint): string[
     `${sign} run ${report.run_id} of ${report.workflow} ${paint("bold", word)}${importedMark(report)}`,
   );
   const more = counts.join(", ");
+  if (report.held_below.length > 0)
+    return [`${title}: ${heldBelowText(report.held_below)}`, `${INDENT}${more}`];
   if (handled === null) return [`${title}${phase}${time === "" ? "" : ` ${time}`}: ${more}`];
   const why = countHandled(report) > 0 ? "a failure was handled" : "a child run is open";
   const strict = report.strict ? [`strict: the exit code is 1, because ${why}`] : [];

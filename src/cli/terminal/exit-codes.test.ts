@@ -10,19 +10,27 @@ describe("exit codes", () => {
     ["paused", 3],
     ["canceled", 4],
   ] as const)("a run that is %s gives %i", (status, code) => {
-    expect(exitCodeOfRun({ status, strict: false, handled_failures: [], handled_in_children: [] })).toBe(
-      code,
-    );
-    expect(exitCodeOfRun({ status, strict: true, handled_failures: [], handled_in_children: [] })).toBe(code);
-    expect(exitCodeOfRun({ status, strict: false, handled_failures: [{}], handled_in_children: [] })).toBe(
-      code,
-    );
+    expect(
+      exitCodeOfRun({ status, strict: false, handled_failures: [], handled_in_children: [], held_below: [] }),
+    ).toBe(code);
+    expect(
+      exitCodeOfRun({ status, strict: true, handled_failures: [], handled_in_children: [], held_below: [] }),
+    ).toBe(code);
+    expect(
+      exitCodeOfRun({
+        status,
+        strict: false,
+        handled_failures: [{}],
+        handled_in_children: [],
+        held_below: [],
+      }),
+    ).toBe(code);
   });
 
   it("a strict run that completed with a handled failure gives 1; one that ended otherwise its own", () => {
-    const strict = { strict: true, handled_failures: [{}], handled_in_children: [] };
+    const strict = { strict: true, handled_failures: [{}], handled_in_children: [], held_below: [] };
     expect(exitCodeOfRun({ ...strict, status: "completed" })).toBe(1);
-    const child = { strict: true, handled_failures: [], handled_in_children: [{}] };
+    const child = { strict: true, handled_failures: [], handled_in_children: [{}], held_below: [] };
     expect(exitCodeOfRun({ ...child, status: "completed" })).toBe(1);
     expect(exitCodeOfRun({ ...strict, status: "held" })).toBe(3);
     expect(exitCodeOfRun({ ...strict, status: "canceled" })).toBe(4);

@@ -52,10 +52,13 @@ interface EndedRun {
   readonly handled_failures: readonly unknown[];
   /** Child runs in which failures were handled, or that are open. */
   readonly handled_in_children: readonly unknown[];
+  /** Child runs that hold it up. */
+  readonly held_below: readonly unknown[];
 }
 
 /** A run keeps its status with `--strict`; only the answer to whoever waits for its end is another. */
 export function exitCodeOfRun(run: EndedRun): number {
+  if (run.held_below.length > 0) return EXIT.held;
   const handled = run.handled_failures.length + run.handled_in_children.length;
   return run.status === "completed" && run.strict && handled > 0 ? EXIT.failed : exitCodeOfStatus(run.status);
 }

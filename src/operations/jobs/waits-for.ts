@@ -16,6 +16,7 @@ import { iso } from "../../core/text/iso-time.js";
 import { BREAKERS, readBreaker } from "../../engine/breakers/breaker-rows.js";
 import { loadRun } from "../../engine/load-run.js";
 import type { JobRecord } from "../../report/job-record.js";
+import { heldBelow, heldBelowText } from "../../report/lookup/held-below.js";
 import { jobName } from "../../report/lookup/job-name.js";
 import { interruptedRuns } from "../../report/lookup/run-owner.js";
 import { waitsForProgram } from "../../worker/pool/why-no-place.js";
@@ -23,7 +24,7 @@ import type { Context, PlacedJob } from "../context.js";
 import type { Answer } from "../operation.js";
 
 const WAIT_KINDS = [
-  ...(["answer", "breaker", "pause", "process", "retry"] as const),
+  ...(["answer", "breaker", "child", "pause", "process", "retry"] as const),
   ...(["slot", "worker", "workspace"] as const),
 ] as const;
 
@@ -65,6 +66,10 @@ export class Waits {
     if (job.status === "waiting" && (isAsking || job.due_at !== null)) return waitsForTime(job, isAsking);
     if (await this.isInterrupted(run))
       return { kind: "process", ...NOTHING_MORE, text: "no process is running its run" };
+    if (step.action.type === "workflow") {
+      const below = await heldBelow(this.context.store, run);
+      if (below.length > 0) return { kind: "child", ...NOTHING_MORE, text: heldBelowText(below) };
+    }
     const breaker = await this.breakerOf(run, job, definition, { step: { definition: step } });
     if (breaker !== null) return breaker;
     if (run.status === "paused") return { kind: "pause", ...NOTHING_MORE, text: "its run is paused" };

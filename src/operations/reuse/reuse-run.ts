@@ -1,7 +1,7 @@
 import { loadRun } from "../../engine/load-run.js";
 import type { NewRun } from "../../engine/new-run.js";
 import { isReusable, requireOwnRuns } from "../../report/lookup/own-runs.js";
-import { interruptedRuns } from "../../report/lookup/run-owner.js";
+import { unownedRuns } from "../../report/lookup/run-owner.js";
 import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
 import { planReuse, type ReusePlan } from "./plan-reuse.js";
@@ -48,10 +48,8 @@ async function lastEnded(store: Store, workflow: string): Promise<number | null>
       limit: RUNS_PER_PAGE,
       ...(beforeId === undefined ? {} : { beforeId }),
     });
-    const interrupted = await interruptedRuns(store, page);
-    const found = page.find(
-      (run) => isReusable(run) && (run.status !== "running" || interrupted.has(run.id)),
-    );
+    const unowned = await unownedRuns(store, page);
+    const found = page.find((run) => isReusable(run) && (run.status !== "running" || unowned.has(run.id)));
     if (found !== undefined) return found.id;
     if (page.length < RUNS_PER_PAGE) return null;
     beforeId = page.at(-1)!.id;

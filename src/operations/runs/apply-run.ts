@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Advice, DarumaError } from "../../core/errors/errors.js";
 import { isOver, type Run } from "../../core/model/run.js";
 import { lastCommit } from "../../core/model/workspace-state.js";
-import { interruptedRuns, ownerOf } from "../../report/lookup/run-owner.js";
+import { ownerOf, unownedRuns } from "../../report/lookup/run-owner.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import { runFolder } from "../../worker/attempt-paths.js";
 import type { Workspace } from "../../workspace/workspace.js";
@@ -143,7 +143,7 @@ function resumeFirst(run: Run): Advice {
 /** What it has begun does not end by itself: nobody runs it. */
 async function isLeft({ store }: Context, run: Run): Promise<boolean> {
   if (!run.managed) return (await ownerOf(store, run.id)) === null;
-  return (await interruptedRuns(store, [await requireRun(store, run.id)])).has(run.id);
+  return (await unownedRuns(store, [await requireRun(store, run.id)])).has(run.id);
 }
 
 /** While steps change the files, what is taken would be nobody's result. */

@@ -13,6 +13,7 @@ import { explainTold } from "../../report/explain.js";
 import { handledInChildren } from "../../report/handled-in-children.js";
 import { type JobRecord, jobRecord } from "../../report/job-record.js";
 import { jobsCalled } from "../../report/lookup/choose-job.js";
+import { heldBelow } from "../../report/lookup/held-below.js";
 import { listNames, nameOf } from "../../report/lookup/job-name.js";
 import { pastRun } from "../../report/lookup/past-run.js";
 import { interruptedRuns, ownerOf, runToResume } from "../../report/lookup/run-owner.js";
@@ -125,10 +126,11 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
   const { told, recoveries, left, completed } = await tellRun(store, row, step);
   const below = past === null ? await handledInChildren(store, row) : [];
+  const held = past === null ? await heldBelow(store, row) : [];
   const story = explainTold(told, {
     full,
     below: below.length === 0 ? null : below.map(childText).join("; "),
-    interrupted,
+    ...(held.length > 0 ? { stands: "held" } : interrupted ? { stands: "interrupted" } : {}),
     ...(completed === null ? {} : { completed }),
     ...(step === undefined ? {} : { step }),
   });
@@ -146,6 +148,7 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
           owner: await ownerOf(store, runId),
           top: await runToResume(store, row),
           below,
+          heldBelow: held,
           childRuns: await childRunsOf(store, run),
           asked: story.asked,
         });

@@ -31,6 +31,7 @@ import { error, job, waitingJob } from "../record-schemas.js";
 import { at, diagnostics, endPhase, json, runReference, runStatus, tokenUsage } from "../schemas.js";
 import {
   concurrency,
+  heldBelow,
   imported,
   interrupted,
   labels,
@@ -100,6 +101,7 @@ const runDetails = z.object({
   handled_in_children: z
     .array(z.object(zodFields(HANDLED_CHILD, { others: "dropped" })))
     .describe("Of a completed run: its child runs in which failures were handled, or that are open."),
+  held_below: heldBelow,
   undone: z
     .object({ done: z.array(undoneJob), left: z.array(undoneJob) })
     .nullable()
@@ -208,6 +210,7 @@ async function describeRun(
     jobs,
     waits_for: waits === null ? null : ((await waitsOf(store, [run], now())).get(runId) ?? null),
     recoveries: await readRecoveries(store, runId),
+    held_below: waits === null ? [] : report.held_below,
     ...(await standingOf(store, runId)),
     diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),
     usage: await usageOfModels(store, runId, definition),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
 import { type HandledChild, handledInChildren } from "../../report/handled-in-children.js";
+import { type HeldChild, heldBelow } from "../../report/lookup/held-below.js";
 import { isImported } from "../../report/lookup/own-runs.js";
 import { interruptedRuns, runToResume } from "../../report/lookup/run-owner.js";
 import { programOf } from "../../report/lookup/run-program.js";
@@ -18,6 +19,7 @@ import { flag, limit, listOf, runStatus } from "../schemas.js";
 import { searchFields, searchOf, textField } from "../search-fields.js";
 import {
   concurrency,
+  heldBelow as heldBelowShape,
   imported,
   interrupted,
   labels,
@@ -49,6 +51,7 @@ const runItemShape = z.object({
   jobs: z.record(z.string(), z.number()).describe("How many jobs have which status."),
   resumes: z.number().describe("The run to resume: itself, or an open one that it is a child run of."),
   handled: z.number().describe("Failures that were handled, of a completed run also in its child runs."),
+  held_below: heldBelowShape,
   open_children: z.array(z.number()).describe("Of a completed run: its child runs that are open."),
   recoveries: z.number().describe("How often a rung brought a step back."),
   waiting: z.number().describe("Jobs that wait for a person: holds and open questions."),
@@ -135,6 +138,7 @@ export async function listRunReports(
     const stands = {
       ...{ interrupted, waits, version: versions.get(id)! },
       below: await handledInChildren(store, run),
+      heldBelow: await heldBelow(store, run),
       resumes: interrupted ? await runToResume(store, run) : run.id,
     };
     items.push(itemOf(run, stands, await toldOf(store, run)));
@@ -151,6 +155,7 @@ interface StandsNow {
 interface Listed extends StandsNow {
   readonly version: number;
   readonly below: readonly HandledChild[];
+  readonly heldBelow: readonly HeldChild[];
   readonly resumes: number;
 }
 
@@ -192,7 +197,7 @@ const ASKS = { held: "hold", dead_letter: "dead_letter", question: "question", h
 
 function itemOf(
   run: RunRow,
-  { interrupted, waits, version, below, resumes }: Listed,
+  { interrupted, waits, version, below, heldBelow: held, resumes }: Listed,
   told: ToldRun,
 ): RunItem {
   const { recoveries, waiting, tally } = told;
@@ -217,6 +222,7 @@ function itemOf(
     jobs: tally.jobs,
     resumes,
     handled: below.reduce((sum, { failures }) => sum + failures, tally.handled),
+    held_below: [...held],
     open_children: below.filter(isOpenChild).map(({ run_id }) => run_id),
     recoveries,
     waiting,

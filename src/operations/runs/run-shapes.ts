@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CONCURRENCY_POLICIES } from "../../core/groups/concurrency.js";
+import { HELD_CHILD } from "../../report/lookup/held-below.js";
 import { RUN_PROGRAM } from "../../report/lookup/run-program.js";
 import { RECOVERY } from "../../report/recoveries.js";
 import { zodFields } from "../../worker/zod-of.js";
@@ -7,7 +8,13 @@ import { zodFields } from "../../worker/zod-of.js";
 export const interrupted = z
   .boolean()
   .describe(
-    "No process is running the run although it is not over: its process ended. Computed when you ask; `status` is what the log says.",
+    "No process is running the run although it could go on: its process ended. Computed when you ask; `status` is what the log says.",
+  );
+
+export const heldBelow = z
+  .array(z.object(zodFields(HELD_CHILD, { others: "dropped" })))
+  .describe(
+    "Child runs that are held or paused, where the run waits for nothing else: whoever decides about them goes on with it.",
   );
 
 export const imported = z

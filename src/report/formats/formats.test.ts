@@ -37,6 +37,7 @@ function reported(jobs: readonly ReportedJob[], changes: object = {}): ReportedR
     handled_failures: [],
     skipped_by_failure: [],
     handled_in_children: [],
+    held_below: [],
     error: null,
     created_at: "2026-11-16T08:00:00.123Z",
     finished_at: "2026-11-16T08:00:02.623Z",

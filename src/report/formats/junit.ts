@@ -1,6 +1,7 @@
 import { xmlAttribute, xmlText } from "../../core/text/escapes.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { RunReport } from "../run-report.js";
+import { statusWord } from "../words/status-word.js";
 import {
   errorOf,
   handledWords,
@@ -37,7 +38,7 @@ export function junitText({ summary: { report }, jobs }: ReportedRun): string {
     `  <testsuite${suite}>`,
     "    <properties>",
     property("daruma.run", String(report.run_id)),
-    property("daruma.status", report.interrupted ? "interrupted" : report.status),
+    property("daruma.status", statusWord(report)),
     ...Object.entries(report.labels).map(([key, value]) => property(`label.${key}`, value)),
     "    </properties>",
     ...jobs.map((job) => testCase(job, report)),

@@ -5,6 +5,7 @@ import type { RouteReport } from "../run-report.js";
 import type { FailedStep } from "../run-summary.js";
 import { durationText, endedText } from "../words/duration-text.js";
 import { handledText } from "../words/handled-text.js";
+import { statusWord } from "../words/status-word.js";
 import { isRescued, type ReportedJob, type ReportedRun } from "./reported-run.js";
 
 const MAX_FAILURES = 10;
@@ -17,7 +18,7 @@ const MAX_CELL_CHARS = 300;
 /** A page of a run that a person reads where the pipeline shows it. What steps wrote stands in fences or escaped. */
 export function markdownText({ summary, jobs }: ReportedRun): string {
   const { report, failures, holds, counts } = summary;
-  const word = report.interrupted ? "interrupted" : report.status;
+  const word = statusWord(report);
   const time = report.duration_ms === null ? word : endedText(word, report.duration_ms);
   const handled = report.status === "completed" ? handledText(report) : null;
   return [

@@ -1,6 +1,7 @@
 import type { ErrorRecord } from "../../core/model/failure.js";
 import type { AttemptRow, JobStatus } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
+import { heldBelowText } from "../lookup/held-below.js";
 import { nameOf } from "../lookup/job-name.js";
 import { type JobReport, openReport, type RunReport } from "../run-report.js";
 import { type RunSummary, summariseRun } from "../run-summary.js";
@@ -64,12 +65,20 @@ export async function readReportedRun(
         ...reportedJob(job, attempts.get(job.id) ?? []),
         handledBy: handledBy.get(job.id) ?? null,
         below: job.status === "completed" ? (below.get(job.id) ?? null) : null,
+        ...heldAs(job, report),
       });
       yield job;
     }
   }
   const summary = await summariseRun(store, outputDir, report, passing());
   return { summary, jobs: kept };
+}
+
+/** A step whose child run waits for a decision is as one that does so itself. */
+function heldAs({ id }: JobReport, { held_below }: RunReport): Pick<ReportedJob, "status" | "error"> | null {
+  const children = held_below.filter(({ under_job_id }) => under_job_id === id);
+  if (children.length === 0) return null;
+  return { status: "held", error: { code: "CHILD_RUN", message: heldBelowText(children) } };
 }
 
 /** It passed, though not at once. One that somebody completed by hand has not passed. */

@@ -1,6 +1,7 @@
 import type { RunRow } from "../../core/model/rows.js";
 import { isDead } from "../../store/lease-owner.js";
 import type { LastLease, LeaseOwner, Store } from "../../store/store.js";
+import { heldBelow } from "./held-below.js";
 import { isImported } from "./own-runs.js";
 
 export type RunOwner = Pick<LeaseOwner, "host" | "pid">;
@@ -25,12 +26,24 @@ export async function runToResume(
 
 type Owned = Pick<RunRow, "id" | "status" | "managed" | "parent" | "options">;
 
-/**
- * Of these runs the ones that are interrupted: they want an engine and nobody has them. No status of the log says so,
- * since whoever dies writes nothing; so it is derived at each look. A run that servers go on with is interrupted only when
- * nobody has had it for longer than a lease: until then the next server is about to take it.
- */
+/** Of these runs the ones that are interrupted: nobody has them, and somebody could go on with them at once. */
 export async function interruptedRuns(
+  store: Store,
+  runs: readonly Owned[],
+  now = Date.now(),
+): Promise<ReadonlySet<number>> {
+  const interrupted = new Set(await unownedRuns(store, runs, now));
+  for (const run of runs)
+    if (interrupted.has(run.id) && (await heldBelow(store, run)).length > 0) interrupted.delete(run.id);
+  return interrupted;
+}
+
+/**
+ * Of these runs the ones that want an engine and that nobody has. No status of the log says so, since whoever dies writes
+ * nothing; so it is derived at each look. A run that servers go on with is among them only when nobody has had it for longer
+ * than a lease: until then the next server is about to take it.
+ */
+export async function unownedRuns(
   store: Store,
   runs: readonly Owned[],
   now = Date.now(),
@@ -40,9 +53,9 @@ export async function interruptedRuns(
   if (asked.length === 0) return new Set();
   const found = new OwnedRuns(store, now);
   await found.readLeases(asked.map(({ id }) => id));
-  const interrupted = new Set<number>();
-  for (const run of asked) if (!(await found.isKept(run))) interrupted.add(run.id);
-  return interrupted;
+  const unowned = new Set<number>();
+  for (const run of asked) if (!(await found.isKept(run))) unowned.add(run.id);
+  return unowned;
 }
 
 const RUNS_PER_PAGE = 1_000;

@@ -117,7 +117,7 @@ const STOP_MEANS: Readonly<Record<StopReason, string>> = {
   canceled: "the run is canceled",
   fail_fast: "another step failed (fail_fast)",
   loop_budget: "max_loops is used up",
-  interrupted: "Daruma was stopped",
+  interrupted: "its process let go of the run",
   reset: "it is to run in a fresh workspace",
 };
 

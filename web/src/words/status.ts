@@ -36,10 +36,10 @@ const WORDS: { readonly [status in RunStatus]: Standing } = {
 const PHASES = { undo: "undoing what it did", finally: "at its finally steps" } as const;
 
 export function standingOf(
-  run: Pick<RunItem, "status" | "interrupted"> & Partial<Pick<RunDetails, "phase">>,
+  run: Pick<RunItem, "status" | "interrupted"> & Partial<Pick<RunDetails, "phase" | "held_below">>,
   met: { readonly recoveries: number; readonly handled: number } = { recoveries: 0, handled: 0 },
 ): Standing {
-  const plain = WORDS[run.status];
+  const plain = WORDS[(run.held_below ?? []).length > 0 ? "held" : run.status];
   if (run.phase != null && !run.interrupted)
     return { ...plain, words: `${plain.words}, ${PHASES[run.phase]}` };
   if (run.interrupted) return { ...plain, words: `${plain.words}, interrupted` };

@@ -5,10 +5,11 @@ import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { goesOnWith } from "../../../report/lookup/run-program.js";
 import { durationText } from "../../../report/words/duration-text.js";
+import { statusWord } from "../../../report/words/status-word.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
-import { importedMark, statusWord } from "../../render/run-status.js";
+import { importedMark } from "../../render/run-status.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 

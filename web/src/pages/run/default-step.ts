@@ -1,11 +1,13 @@
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import type { RunSummary } from "./run-data.js";
 
-/** The step that most needs a look. */
+/** The step that most needs a look. What a child run waits for is a step of that. */
 export function defaultStep({
+  run_id,
   summary,
   handled_failures,
-}: Pick<RunSummary, "summary" | "handled_failures">): string | null {
-  const [job] = [...summary.holds, ...summary.failures, ...handled_failures];
+}: Pick<RunSummary, "run_id" | "summary" | "handled_failures">): string | null {
+  const holds = summary.holds.filter((hold) => hold.run_id === run_id);
+  const [job] = [...holds, ...summary.failures, ...handled_failures];
   return job === undefined ? null : nameOf(job.step, job.scope);
 }

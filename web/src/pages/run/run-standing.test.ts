@@ -10,7 +10,13 @@ const question = { kind: "question", dead_letter: false };
 function run(changes: object, counts: readonly string[] = [], holds: readonly object[] = []): RunSummary {
   return {
     ...{ status: "running", phase: null, interrupted: false, paused_by: null },
-    ...{ recoveries: [], handled_failures: [], handled_in_children: [], live_control: { takeover: false } },
+    ...{
+      recoveries: [],
+      handled_failures: [],
+      handled_in_children: [],
+      held_below: [],
+      live_control: { takeover: false },
+    },
     ...{ summary: { counts, holds } },
     ...changes,
   } as unknown as RunSummary;
@@ -21,6 +27,10 @@ const told = (...given: Parameters<typeof run>): string => {
 };
 
 describe("how a run stands", () => {
+  it("is held by a child run that is, although its log says that it runs", () => {
+    expect(told({ held_below: [{ run_id: 2 }] }, ["1 ready"], [hold])).toBe("held: Held");
+  });
+
   it("names who stopped it", () => {
     expect(told({ status: "paused", paused_by: "ci" })).toBe("paused: Paused, by ci");
     const live_control = { takeover: true };

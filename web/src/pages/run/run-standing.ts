@@ -11,7 +11,7 @@ export function runStanding(run: RunSummary): Standing {
       run.handled_failures.length,
     ),
   });
-  if (run.interrupted || run.phase !== null) return plain;
+  if (run.interrupted || run.phase !== null || run.held_below.length > 0) return plain;
   if (status === "paused") return { ...plain, words: pausedWords(live_control.takeover, by) };
   const holds = summary.holds.filter(({ kind }) => kind === "hold");
   const asks = summary.holds.length - holds.length;
