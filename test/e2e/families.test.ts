@@ -75,6 +75,39 @@ describe("a sweep of 300 jobs in the batch form of which 7 % fail in three ways"
     expect(listed.value).toHaveLength(21);
   });
 
+  it("is retried kind by kind, by what it failed with, without a server", { timeout: HANG_MS }, async () => {
+    const book = await cli.json<{ items: { code: string; signature: string }[] }>("failures");
+    const signature = book.value.items
+      .find(({ code }) => code === "EXIT_3")!
+      .signature.split(":")[1]!
+      .slice(0, 10);
+    const kind = ["--signature", signature] as const;
+    const dry = await run("retry", "1", ...kind, "--dry-run");
+    expect([dry.exitCode, dry.stdout.match(/train_\d+: held -> ready/g)?.length]).toEqual([0, 7]);
+    for (const [command, said] of [
+      [
+        ["retry", "1", ...kind, "--canary", "2"],
+        "--canary is for campaigns, which only runs of a server have",
+      ],
+      [["resolve", "1", "--class", "resource", "--retry"], "no job of run 1 that failed or is held matches"],
+      [["retry", "1", "--class", "nonsense"], "must be one of"],
+    ] as const) {
+      const refused = await run(...command);
+      expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining(said)]);
+    }
+    const nowhere = await run("retry", ...kind);
+    expect(nowhere.stdout).toBe(
+      "no job matches\n  left out: jobs 10000007, 10000050, 10000093, 10000136, 10000179, 10000222 and 1 more: " +
+        "its run belongs to `daruma run`, not to a server: name the run\n",
+    );
+    const skipped = await run("resolve", "1", ...kind, "--skip", "--dry-run");
+    expect([skipped.exitCode, skipped.stdout.match(/train_\d+: held -> skipped/g)?.length]).toEqual([0, 7]);
+    const again = await run("reset", "1", ...kind, "--step", FAMILY);
+    expect([again.exitCode, again.stdout.match(/train_\d+: held -> ready/g)?.length]).toEqual([3, 7]);
+    const held = await cli.json<{ attempts: number }[]>("jobs", "1", "--status", "held");
+    expect(held.value.filter(({ attempts }) => attempts === 2)).toHaveLength(7);
+  });
+
   it("is decided by the command that the inbox names, or some of it by a glob", {
     timeout: HANG_MS,
   }, async () => {

@@ -64,8 +64,10 @@ const FILES_WORDS =
   "in a workspace: keep all that was completed, or restore what was before the step (default)";
 const GOES_ON =
   "If no process runs the run, it goes on here; the exit code is the run's then. A run of a server waits for its server.";
-const MANY =
+const CAMPAIGN =
   "With --signature, --workflow, --step, --class or --since it starts a campaign over all failed jobs that match, of runs on a\nserver: a canary first, then waves. See `daruma campaigns start --help`.";
+const MANY =
+  "With a run and --signature, --step, --class or --since it takes all failed jobs of the run that match. Without a run, and for a\nrun of a server, that is a campaign: a canary first, then waves. See `daruma campaigns start --help`.";
 const ONLY_STEPS = ["step_id", "step_ids", "scope", "force", "wait_ms", "now", "files"];
 const NO_HINT = [...ONLY_STEPS, "hint"];
 
@@ -196,7 +198,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       ...byFailure(),
       reason(),
     ],
-    details: MANY,
+    details: CAMPAIGN,
   },
   "campaigns start": {
     hides: ["job_ids"],

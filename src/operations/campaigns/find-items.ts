@@ -117,7 +117,7 @@ async function whyNot(
   action: CampaignAction,
   runs: RunOf,
 ): Promise<string | null> {
-  if (!run.managed) return "its run belongs to `daruma run`, not to a server";
+  if (!run.managed) return "its run belongs to `daruma run`, not to a server: name the run";
   if (action !== "retry" && kind !== "hold") return "it is not on hold";
   if (run.parent === null) return null;
   const parent = await runs(run.parent.run_id);

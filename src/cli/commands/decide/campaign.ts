@@ -2,14 +2,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { counted } from "../../../core/text/amount-text.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
+import { listNames } from "../../../report/lookup/job-name.js";
+import type { RunReference } from "../../../report/lookup/run-reference.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Given, Present } from "../../declare/presenter.js";
+import { topRunOf } from "../../remote/who-goes-on.js";
+import { alike } from "../../render/failed-steps.js";
 import { LiveRegion } from "../../render/live-region.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { firstSignal } from "../../terminal/signals.js";
 import { type Campaign, campaignLines, itemName } from "../look/campaigns.js";
 
+type StartInput = InputOf<"start_campaign">;
 type Started = OutputOf<"start_campaign">;
 
 const POLL_MS = 500;
@@ -38,7 +43,7 @@ const MAX_TOLD = 20;
 
 function startedLines({ campaign, dry_run, items, left_out }: Started): string[] {
   const what = counted(items.length, "job");
-  const lines = left_out.map(({ job_id, because }) => `  left out: job ${job_id}, ${because}`);
+  const lines = leftOutLines(left_out);
   if (campaign !== null) return [`campaign ${campaign}: ${what}`, ...lines];
   if (items.length === 0) return ["no job matches", ...lines];
   const told = items.slice(0, MAX_TOLD).map((item) => `  run ${item.run_id}, ${itemName(item)}`);
@@ -51,6 +56,14 @@ function startedLines({ campaign, dry_run, items, left_out }: Started): string[]
   ];
 }
 
+/** Jobs that are left out for the same reason once. */
+function leftOutLines(leftOut: Started["left_out"]): string[] {
+  return alike(leftOut, ({ because }) => because).map((jobs) => {
+    const word = jobs.length === 1 ? "job" : "jobs";
+    return `  left out: ${word} ${listNames(jobs, ({ job_id }) => String(job_id))}: ${jobs[0]!.because}`;
+  });
+}
+
 const FILTERS = {
   ...{ signature: "signature", workflow: "workflow", step: "step", class: "class", since: "since" },
 } as const;
@@ -58,22 +71,61 @@ const CAMPAIGN = {
   ...{ canary: "canary", factor: "factor", rate: "rate", stopAt: "stop_at", wait: "wait" },
 } as const;
 /** What is for jobs that are named. */
-const OF_NAMED_JOBS = ["all", "force", "key", "scope", "complete", "memory", "runtime"] as const;
+const OF_NAMED_JOBS = {
+  ...{ all: "all", force: "force", key: "key", scope: "scope", complete: "complete" },
+  ...{ memory: "memory", runtime: "runtime" },
+} as const;
 
 /** The jobs are chosen by what they failed with, not by their names. */
 export function choosesByFailure(flags: Given["flags"]): boolean {
   return Object.keys(FILTERS).some((flag) => flags[flag] !== undefined);
 }
 
+/**
+ * The ids of the jobs of one run that failed so. Null: they are for a campaign. A run that no server runs has none: they
+ * are decided at once, all of them or none.
+ */
+export async function chosenHere(
+  client: Client,
+  run: RunReference | undefined,
+  flags: Given["flags"],
+  preset: Pick<StartInput, "kind">,
+): Promise<string[] | null> {
+  if (run === undefined) return null;
+  const { run_id } = await client.call("get_run_definition", { run_id: run });
+  if ((await topRunOf(client, run_id)).managed) return null;
+  refuse(flags, { ...CAMPAIGN, detach: "detach" }, "is for campaigns, which only runs of a server have", {
+    hint: "Leave it out: all jobs of this run that match are decided at once.",
+  });
+  // A campaign would leave out all that match.
+  const looked = { ...preset, ...inputOf(flags, FILTERS), run_id, dry_run: true } as StartInput;
+  const { left_out } = await client.call("start_campaign", looked);
+  if (left_out.length > 0) return left_out.map(({ job_id }) => String(job_id));
+  throw new DarumaError("NOT_RETRYABLE", `no job of run ${run_id} that failed or is held matches`, {
+    hint: `\`daruma jobs ${run_id} --status failed,held\` lists them.`,
+  });
+}
+
+function inputOf(flags: Given["flags"], fields: { readonly [flag: string]: string }): object {
+  const said = Object.entries(fields).filter(([flag]) => flags[flag] !== undefined);
+  return Object.fromEntries(said.map(([flag, field]) => [field, flags[flag]]));
+}
+
 /** Of a command that was given names: the flags of a campaign would be passed over in silence. */
 export function refuseCampaignFlags(flags: Given["flags"]): void {
-  const flag = [...Object.keys({ ...FILTERS, ...CAMPAIGN }), "detach"].find(
-    (each) => flags[each] !== undefined,
-  );
-  if (flag !== undefined)
-    throw new DarumaError("USAGE", `${typed(flag)} cannot be combined with the name of a job`, {
-      hint: "Name the job, or choose failed jobs by --signature, --workflow, --step, --class and --since.",
-    });
+  refuse(flags, { ...FILTERS, ...CAMPAIGN, detach: "detach" }, "cannot be combined with the name of a job", {
+    hint: "Name the job, or choose failed jobs by --signature, --workflow, --step, --class and --since.",
+  });
+}
+
+function refuse(
+  flags: Given["flags"],
+  names: { readonly [flag: string]: string },
+  why: string,
+  { hint }: { readonly hint: string },
+): void {
+  const flag = Object.keys(names).find((each) => flags[each] !== undefined);
+  if (flag !== undefined) throw new DarumaError("USAGE", `${typed(flag)} ${why}`, { hint });
 }
 
 /** The same as a campaign: with what the command's own name says about which jobs and what happens to them. */
@@ -81,19 +133,12 @@ export const startFiltered = (
   given: Given,
   session: Session,
   client: Client,
-  preset: Pick<InputOf<"start_campaign">, "action" | "kind" | "run_id">,
+  preset: Pick<StartInput, "action" | "kind" | "run_id">,
 ): Promise<number> => {
   const { flags } = given;
-  const refused = OF_NAMED_JOBS.find((flag) => flags[flag] !== undefined);
-  if (refused !== undefined)
-    throw new DarumaError("USAGE", `${typed(refused)} is for jobs that are named`, {
-      hint: "Name the jobs, or leave it out.",
-    });
+  refuse(flags, OF_NAMED_JOBS, "is for jobs that are named", { hint: "Name the jobs, or leave it out." });
   const fields = { ...FILTERS, ...CAMPAIGN, reason: "reason", hint: "hint", dryRun: "dry_run" };
-  const said = Object.entries(fields).flatMap(([flag, field]) =>
-    flags[flag] === undefined ? [] : [[field, flags[flag]] as const],
-  );
-  const input = { ...preset, ...Object.fromEntries(said) };
+  const input = { ...preset, ...inputOf(flags, fields) };
   return startCampaign({ ...given, input }, session, client);
 };
 

@@ -2,15 +2,13 @@ import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
 import { tellAndGoOn } from "../../tell-change.js";
-import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
+import { choosesByFailure, refuseCampaignFlags } from "./campaign.js";
+import { retryMatching } from "./retry.js";
 
 /** What failed unhandled, was canceled or is held begins anew; what completed stays. */
 export const reset: Present = async (given, session, client) => {
   const { input, flags } = given;
-  if (choosesByFailure(flags)) {
-    const run_id = input.run_id as InputOf<"start_campaign">["run_id"];
-    return startFiltered(given, session, client, { action: "retry", run_id });
-  }
+  if (choosesByFailure(flags)) return retryMatching(given, session, client);
   if (input.run_id === undefined)
     throw new DarumaError(
       "USAGE",

@@ -10,7 +10,7 @@ import type { Given, Present } from "../../declare/presenter.js";
 import type { GoOnFlags } from "../../go-on-here.js";
 import { tellAndGoOn } from "../../tell-change.js";
 import type { Session } from "../../terminal/channel.js";
-import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
+import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";
 import { givenJson } from "./given-json.js";
 
 interface ResolveFlags extends GoOnFlags {
@@ -31,11 +31,13 @@ interface ResolveFlags extends GoOnFlags {
 /** Decide holds: all that are named in one step, or none of them. */
 export const resolveHolds: Present = async (given, session, client) => {
   const flags = given.flags as ResolveFlags;
-  const [run, names = []] = given.args as [RunReference | undefined, string[] | undefined];
+  const [run, named = []] = given.args as [RunReference | undefined, string[] | undefined];
   const action = chosenAction(flags);
-  if (names.length === 0 && choosesByFailure(given.flags))
-    return decideMany(given, session, client, { action, run_id: run });
-  refuseCampaignFlags(given.flags);
+  const isChosen = named.length === 0 && choosesByFailure(given.flags);
+  const chosen = isChosen ? await chosenHere(client, run, given.flags, { kind: ["hold"] }) : null;
+  if (isChosen && chosen === null) return decideMany(given, session, client, { action, run_id: run });
+  if (chosen === null) refuseCampaignFlags(given.flags);
+  const names = chosen ?? named;
   if (run === undefined)
     throw new DarumaError(
       "USAGE",

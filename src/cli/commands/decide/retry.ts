@@ -2,19 +2,17 @@ import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 import { isGlob } from "../../../report/lookup/named-jobs.js";
+import type { RunReference } from "../../../report/lookup/run-reference.js";
 import type { Present } from "../../declare/presenter.js";
 import { tellAndGoOn } from "../../tell-change.js";
-import { choosesByFailure, refuseCampaignFlags, startFiltered } from "./campaign.js";
+import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";
 
 /** A step again: with fresh budgets, in a fresh workspace, or as where the run goes back to. */
 export const retry: Present = async (given, session, client) => {
   const { input, flags } = given;
   const names = (input.step_ids ?? []) as readonly string[];
   const isNamed = input.step_id !== undefined || names.length > 0;
-  if (!isNamed && choosesByFailure(flags)) {
-    const run_id = input.run_id as InputOf<"start_campaign">["run_id"];
-    return startFiltered(given, session, client, { action: "retry", run_id });
-  }
+  if (!isNamed && choosesByFailure(flags)) return retryMatching(given, session, client);
   if (!isNamed)
     throw new DarumaError(
       "USAGE",
@@ -37,6 +35,18 @@ export const retry: Present = async (given, session, client) => {
     `${name} ${MEANS[answer.action] ?? (answer.changed.every(({ from }) => from === "waiting") ? LET_THROUGH : "is retried with fresh budgets")}`,
     flags,
   );
+};
+
+/** Every job that failed so again: as a campaign, or at once where the run is no server's. */
+export const retryMatching: Present = async (given, session, client) => {
+  const { input, flags } = given;
+  const run_id = input.run_id as RunReference | undefined;
+  const step_ids = await chosenHere(client, run_id, flags, {});
+  if (step_ids === null) return startFiltered(given, session, client, { action: "retry", run_id });
+  const { reason, hint, key, dry_run } = input;
+  const request = { run_id, action: "retry_step", step_ids, reason, hint, key, dry_run };
+  const answer = await client.call("control_run", request as InputOf<"control_run">);
+  return tellAndGoOn(session, client, answer, "retried with fresh budgets:", flags);
 };
 
 /** It waited for a breaker: nothing has failed for good, so its budgets stay as they are. */
