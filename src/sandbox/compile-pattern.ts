@@ -3,22 +3,22 @@ import type { SyntaxProblem } from "../definition/read/problem.js";
 
 let re2: typeof import("re2js") | undefined;
 
-/** So many states are tried for each character at worst. */
+/** The most states that a compiled pattern may have: matching tries each of them for every character at worst. */
 const MAX_SIZE = 10_000;
-/** So many are made at most before their number is known. */
+/** The most states that the estimate may come to. Larger patterns are refused before they are compiled. */
 const MAX_ESTIMATED_SIZE = 100_000;
-/** What the engine allows for counts within one another. */
+/** The engine refuses nested counts whose product is larger than this. */
 const MAX_NESTED_COUNT = 1_000;
 
 interface CompiledPattern {
   (text: string): boolean;
-  /** The time that a character takes at worst grows with it. */
+  /** Number of states; the time for one character grows with it at worst. */
   readonly size: number;
 }
 
 /**
- * A regular expression as a test of texts, unanchored. Node's own engine may take for ever on a hostile pattern; this one
- * takes time in proportion to the text and to the size of the pattern with its counts written out, for which it has no back
+ * Compiles a regular expression to an unanchored test. Node's own engine can hang on a hostile pattern. RE2's time
+ * grows only with the text and with the size of the pattern (with its counts written out); in return it has no back
  * references and no lookaround.
  */
 export function compilePattern(pattern: string): CompiledPattern | SyntaxProblem {
@@ -36,7 +36,7 @@ export function compilePattern(pattern: string): CompiledPattern | SyntaxProblem
 
 const TOO_LARGE: SyntaxProblem = { message: "it is too large: use fewer or smaller counts such as {1,100}" };
 
-/** Never less than it is: to find that out takes seconds for `(long){1000}`. */
+/** An upper bound of the compiled size. Compiling to find the real one takes seconds for `(long){1000}`. */
 function estimatedSize(pattern: string): number {
   const counts = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, least, most]) =>
     Math.max(1, Number(most === undefined || most === "" ? least : most)),

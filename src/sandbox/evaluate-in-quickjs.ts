@@ -18,17 +18,20 @@ import {
 import type { ExpectedResult } from "./sandbox.js";
 import { wrapCode } from "./wrap-code.js";
 
-/** One evaluation as it travels to the thread. */
+/** One evaluation, as it is sent to the thread. */
 export interface EvaluationRequest {
   readonly code: string;
-  /** An object as JSON. */
+  /** A JSON object. */
   readonly variables: string;
   readonly now: number;
   readonly expects: ExpectedResult;
   readonly maxInterrupts: number;
 }
 
-/** No Date, no typed arrays (and so no shared memory), no WeakRef: what is not there cannot be misused. */
+/**
+ * Only what expressions need. Date, typed arrays (and so shared memory) and WeakRef are left out, so they cannot be
+ * misused.
+ */
 const INTRINSICS = {
   BaseObjects: true,
   Eval: true,
@@ -45,14 +48,14 @@ const INTRINSICS = {
 const SOURCE_NAME = "expression";
 const PLACE = new RegExp(`\\b${SOURCE_NAME}:(\\d+)`, "g");
 
-/** The code begins on the second line of what is evaluated. */
+/** Moves line numbers back by one: user code begins on the second line of the source that QuickJS sees. */
 function ofUserCode(stack: string): string {
   return stack.trimEnd().replace(PLACE, (_, line) => `script:${Number(line) - 1}`);
 }
 
 type Evaluate = (request: EvaluationRequest) => Verdict;
 
-/** A fault of QuickJS itself is thrown: its memory can no longer be trusted. */
+/** Throws on a fault of QuickJS itself, because its memory can no longer be trusted. */
 export function createEvaluator(quickjs: QuickJSWASMModule): Evaluate {
   const prelude = preludeWithout(withFreshContext(quickjs, (context) => listForbiddenGlobals(context)));
   return (request) => {
@@ -65,8 +68,9 @@ export function createEvaluator(quickjs: QuickJSWASMModule): Evaluate {
 }
 
 /**
- * A runtime and a context for one evaluation, 0.15 ms to make: nothing that the code does to builtins, memory or pending
- * jobs exists in the next. Frozen builtins in a shared context would be faster, and one oversight from a leak.
+ * Makes a runtime and a context for one evaluation (0.15 ms), so nothing that the code does to builtins, memory or
+ * pending jobs reaches the next evaluation. Frozen builtins in a shared context would be faster, but one oversight
+ * would leak.
  */
 function withFreshContext<T>(
   quickjs: QuickJSWASMModule,
@@ -89,7 +93,7 @@ function listForbiddenGlobals(context: QuickJSContext): string[] {
   return (JSON.parse(names) as string[]).filter((name) => !ALLOWED_GLOBALS.includes(name));
 }
 
-/** What QuickJS gave for a call: the value, or what was thrown. */
+/** The result of a call into QuickJS: the returned value, or the thrown one. */
 type Outcome = { readonly threw: boolean; readonly handle: QuickJSHandle };
 
 /** One evaluation in its own context. Its handles are disposed of together, at the end. */
@@ -134,7 +138,7 @@ class ContextEvaluation {
     );
   }
 
-  /** Says why there is no value. Time and memory come before `code`, which is for everything else. */
+  /** Explains why there is no value. Running out of time or memory takes precedence over `code`. */
   #explain(outcome: Outcome, code: string): Verdict {
     if (this.#interrupts > this.#request.maxInterrupts) return ranTooLong();
     const words = this.#call(this.#load(DESCRIBE), outcome.handle, this.#number(MAX_REASON_CHARS));
@@ -143,7 +147,7 @@ class ContextEvaluation {
     const reason = this.#context.getString(words.handle).slice(0, MAX_REASON_CHARS);
     if (reason === "InternalError: out of memory") return outOfMemory();
     const refused = refuse(code, reason);
-    // What an expression is refused for stands in the log, and its few lines need no map.
+    // A reason is enough for an expression of a few lines. Only the error of a script also gets its place.
     if (code !== "EXPRESSION_THREW" || this.#request.expects !== "json") return refused;
     const stack = this.#call(this.#load(STACK_OF), outcome.handle, this.#number(MAX_STACK_CHARS));
     if (stack.threw || this.#context.typeof(stack.handle) !== "string") return refused;
@@ -154,7 +158,7 @@ class ContextEvaluation {
     return this.#keep(this.#context.evalCode(source, SOURCE_NAME));
   }
 
-  /** Calling what could not be loaded gives the reason why. */
+  /** If `callee` failed to load, its error is the result. */
   #call(callee: Outcome, ...args: QuickJSHandle[]): Outcome {
     if (callee.threw) return callee;
     return this.#keep(this.#context.callFunction(callee.handle, this.#context.undefined, args));

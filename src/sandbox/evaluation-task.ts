@@ -2,13 +2,13 @@ import type { EvaluationResult } from "../core/model/events.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
 import type { ThreadRequest } from "./quickjs-thread.js";
 
-/** An evaluation or a rendering that somebody waits for. It settles once; what comes later is ignored. */
+/** A pending evaluation or rendering. It settles once; later results are ignored. */
 export class EvaluationTask {
   readonly request: ThreadRequest;
   readonly deadlineMs: number;
-  /** The clock of the deadline: CPU time of the thread, so that a busy machine takes nothing away, or wall time. */
+  /** What the deadline measures: the thread's CPU time, which a busy machine does not use up, or wall time. */
   readonly counts: "cpu" | "wall";
-  /** Set when a batch with this task in it got stuck: from then on the task has a thread to itself. */
+  /** Set after a batch with this task in it got stuck. The task then gets a thread to itself. */
   runsAlone = false;
   isSettled = false;
   readonly #resolve: (result: EvaluationResult) => void;

@@ -2,17 +2,17 @@ import { createRequire } from "node:module";
 import type { Context, FilterImplOptions, Liquid, LiquidOptions } from "liquidjs";
 import { MAX_TEMPLATE_CHARS, MAX_TEMPLATE_WORK, TEMPLATE_RENDER_MS } from "./limits.js";
 
-/** These read files. */
+/** Tags that read files. */
 const FORBIDDEN_TAGS = ["include", "render", "layout", "block"];
-/** A template gives the same text for the same variables: no chance... */
+/** Random filters: a template must give the same text for the same variables. */
 const FORBIDDEN_FILTERS = ["sample"];
-/** ...and no clock. */
+/** Filters that may read the clock. */
 const DATE_FILTERS = ["date", "date_to_xmlschema", "date_to_rfc822", "date_to_string", "date_to_long_string"];
 
 const OPTIONS: LiquidOptions = {
   strictVariables: true,
   strictFilters: true,
-  // `default` and `if` are how a template asks whether a variable exists.
+  // Templates use `default` and `if` to ask whether a variable exists, so these must accept undefined ones.
   lenientIf: true,
   ownPropertyOnly: true,
   templates: {},
@@ -26,7 +26,7 @@ const OPTIONS: LiquidOptions = {
   memoryLimit: MAX_TEMPLATE_WORK,
 };
 
-/** What the templates of one step may take, all together. */
+/** What the templates of one step may use up together. */
 export type TemplateBudget = Pick<Context, "memoryLimit" | "renderLimit">;
 
 export type Liquidjs = typeof import("liquidjs");
@@ -40,7 +40,7 @@ interface TemplateEngine {
 
 let engine: TemplateEngine | undefined;
 
-/** Loaded when the first template is met: 10 ms that a workflow without any does not pay. */
+/** The engine, loaded with the first template: 10 ms that workflows without templates do not pay. */
 export function templateEngine(): TemplateEngine {
   engine ??= createEngine();
   return engine;
@@ -53,10 +53,13 @@ function createEngine(): TemplateEngine {
   for (const filter of FORBIDDEN_FILTERS) delete liquid.filters[filter];
   for (const filter of DATE_FILTERS) liquid.registerFilter(filter, withoutClock(liquid.filters[filter]));
   liquid.registerFilter("sh", quoteForShell);
-  // Nothing is escaped here, so `raw` has nothing to undo; Liquid's own would print objects as [object Object].
+  // Nothing is escaped here, so `raw` has nothing to undo. Liquid's own `raw` would print objects as [object Object].
   liquid.registerFilter("raw", (value: unknown) => value);
 
-  /** Liquid takes any property of null for null. `rm -r {{ outputs.build.folder }}/` must not become `rm -r /`. */
+  /**
+   * Throws where plain Liquid reads a property of null as null. `rm -r {{ outputs.build.folder }}/` must not become `rm
+   * -r /`.
+   */
   class StrictContext extends liquidjs.Context {
     override readProperty(...[object, key]: Parameters<Context["readProperty"]>): unknown {
       return object === null ? undefined : super.readProperty(object, key);
@@ -71,7 +74,7 @@ function createEngine(): TemplateEngine {
   };
 }
 
-/** Every `{{ }}` passes here, also one within `capture`: what is printed is paid for. */
+/** Converts the value of every `{{ }}` (also inside `capture`) to text and charges its length to the budget. */
 function chargedText(this: { readonly context: Context }, value: unknown): string {
   const text = toText(value);
   this.context.memoryLimit.use(text.length);
@@ -83,7 +86,7 @@ function toText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** One word for a POSIX shell, whatever is in it. */
+/** Quotes any text as one word for a POSIX shell. */
 function quoteForShell(this: { readonly context: Context }, value: unknown): string {
   const text = chargedText.call(this, value);
   if (text.includes("\0")) throw new Error("sh: a shell word cannot contain a NUL character");

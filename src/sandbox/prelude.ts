@@ -1,7 +1,10 @@
-// JavaScript that runs inside QuickJS around user code. Parsing it is most of what an evaluation costs (0.1 ms a
-// kilobyte), so each piece is small, and only those that an evaluation needs are loaded.
+// JavaScript that runs inside QuickJS around user code. Parsing it is most of the cost of an evaluation (0.1 ms per
+// kilobyte), so the pieces are small and each evaluation loads only those that it needs.
 
-/** Every other global that QuickJS, or a later version of it, defines is removed before user code runs. */
+/**
+ * The globals that user code keeps. Every other global, also of a later version of QuickJS, is removed before the code
+ * runs.
+ */
 export const ALLOWED_GLOBALS: readonly string[] = [
   ..."undefined NaN Infinity globalThis Object Array String Number Boolean Symbol BigInt Math JSON RegExp".split(
     " ",
@@ -13,7 +16,7 @@ export const ALLOWED_GLOBALS: readonly string[] = [
 
 export const LIST_GLOBALS = "JSON.stringify(Object.getOwnPropertyNames(globalThis))";
 
-/** `(variables as JSON, now)`: takes away what user code must not have, gives it what it may see, frozen. */
+/** A function `(variables as JSON, now)` that removes forbidden globals and defines the frozen variables. */
 export function preludeWithout(globals: readonly string[]): string {
   return `(function (variables, now) {
 "use strict";
@@ -35,8 +38,9 @@ for (const name of keys(given)) define(name, given[name]);
 }
 
 /**
- * `(value, maxChars)`: the value as JSON, or undefined if it is that. Throws a string for what JSON would silently drop
- * or change. Loaded before user code, so that it works with builtins nobody has replaced.
+ * A function `(value, maxChars)` that returns the value as JSON, or undefined for undefined. It throws a string if JSON
+ * would silently drop or change something. It is loaded before user code, so user code cannot have replaced its
+ * builtins.
  */
 export const SERIALISE = `(function () {
 "use strict";
@@ -57,7 +61,10 @@ return (value, maxChars) => {
 };
 })()`;
 
-/** `(value)`: its truth as JSON, for conditions: any value but undefined will do. Loaded before user code, too. */
+/**
+ * A function `(value)` that returns whether the value is truthy, as JSON, for conditions. Only undefined is refused. It
+ * is loaded before user code, too.
+ */
 export const SERIALISE_TRUTH = `(function () {
 "use strict";
 const Awaited = Promise;
@@ -67,7 +74,9 @@ return (value) => {
 };
 })()`;
 
-/** `(error, maxChars)`: where it was thrown, or undefined. Loaded afterwards, too. */
+/**
+ * A function `(error, maxChars)` that returns the stack of a thrown error, or undefined. It is loaded after user code.
+ */
 export const STACK_OF = `(function (error, maxChars) {
 "use strict";
 try {
@@ -75,7 +84,10 @@ try {
 } catch {}
 })`;
 
-/** `(error, maxChars)`: words for whatever was thrown. Loaded afterwards: user code can only garble its own message. */
+/**
+ * A function `(error, maxChars)` that describes any thrown value. It is loaded after user code, which can garble only
+ * its own message.
+ */
 export const DESCRIBE = `(function (error, maxChars) {
 "use strict";
 try {

@@ -32,7 +32,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
 class QuickJsSandbox implements Sandbox {
   readonly #expressions = new ThreadLane({ maxThreads: EXPRESSION_THREADS, batchSize: BATCH_SIZE });
-  /** Scripts may run for minutes: on the threads of the expressions they would hold up every decision. */
+  /** Scripts have their own threads, since they may run for minutes and must not delay decisions. */
   readonly #scripts: ThreadLane;
   readonly #templates = new ThreadLane({ maxThreads: TEMPLATE_THREADS, batchSize: 1 });
   #isClosed = false;
@@ -122,7 +122,7 @@ function refuseAtOnce(evaluation: Evaluation): Verdict | null {
     : null;
 }
 
-/** Null if it is too large, or nested too deeply even for JSON.stringify. */
+/** The value as JSON. Null if it is too long, or nested too deeply for JSON.stringify. */
 function writeJson(value: object, maxChars: number): string | null {
   try {
     const json = JSON.stringify(value);

@@ -8,15 +8,15 @@ import { createEvaluator, type EvaluationRequest } from "./evaluate-in-quickjs.j
 import { type Rendering, renderStep } from "./render-step.js";
 import { systemThreadId } from "./thread-cpu.js";
 
-/** The templates of one step, as they travel to the thread. */
+/** A request to render the templates of one step, as it is sent to the thread. */
 export interface RenderRequest {
-  /** A Rendering as JSON. */
+  /** A `Rendering` as JSON. */
   readonly rendering: string;
 }
 
 export type ThreadRequest = EvaluationRequest | RenderRequest;
 
-/** The thread says once which one it is, then answers each list of requests with the list of their results. */
+/** The thread first reports its id, then answers each list of requests with a list of results. */
 export type ThreadMessage = { readonly threadId: number | null } | readonly EvaluationResult[];
 
 function render({ rendering }: RenderRequest): Verdict {
@@ -44,5 +44,5 @@ async function serve(port: MessagePort): Promise<void> {
 }
 
 if (parentPort === null) throw new Error("quickjs-thread is a worker thread");
-// Not awaited here: the bundle is CommonJS. A rejection ends the thread, which tells its owner.
+// This cannot be awaited, because the bundle is CommonJS. A rejection ends the thread, which notifies its owner.
 void serve(parentPort);

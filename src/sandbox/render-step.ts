@@ -7,14 +7,14 @@ interface Texts {
   readonly [name: string]: string;
 }
 
-/** All that is to be rendered for one step, within one budget. */
+/** Everything to render for one step, within one budget. */
 export interface Rendering {
   readonly variables: { readonly [name: string]: Json };
-  /** Values of the variable `env` that are templates themselves; one that cannot be rendered stays as it is. */
+  /** Values of the variable `env` that are templates themselves. One that cannot be rendered is left unchanged. */
   readonly env: Texts;
-  /** Every text in these, however deep. */
+  /** Every text in these is rendered, at any depth. */
   readonly trees: readonly { readonly json: Json; readonly as: "text" | "value" }[];
-  /** A text of the trees that cannot be rendered stays as it is, too. */
+  /** Leaves texts of the trees that cannot be rendered unchanged, too. */
   readonly lenient?: boolean;
 }
 
@@ -51,8 +51,8 @@ export function withEnv(
 }
 
 /**
- * The same here and now, where that is cheap for certain: few and short templates that print variables and ask about
- * them. Null: it is for a thread. Throws as `renderStep` does.
+ * Renders on this thread if that is certain to be cheap: few, short templates that only print and test variables.
+ * Returns null if a sandbox thread should do it. Throws as `renderStep` does.
  */
 export function renderInPlace(rendering: Rendering): Rendered | null {
   let cost = 0;
@@ -77,7 +77,7 @@ function renderIfPossible(text: string, render: () => Json): Json {
   try {
     return render();
   } catch (error) {
-    // Beyond the budget nothing can be rendered any more: that is the step's failure, or a thread's work.
+    // The budget is used up, so no other text can be rendered either. The step fails, or a thread renders it.
     if (isBeyond(error)) throw error;
     return text;
   }
@@ -88,17 +88,17 @@ function isBeyond(error: unknown): boolean {
 }
 
 /**
- * A variable, with filters whose result is not much larger than what they are given. Others multiply: `replace` of a
- * megabyte in a megabyte was 500 MB before any limit was asked.
+ * Printing of a variable, with filters whose result is not much larger than their input. Other filters multiply:
+ * `replace` of a megabyte in a megabyte took 500 MB before any limit was checked.
  */
 const PRINT =
   /\{\{-?\s*[\w.[\]"'-]+\s*(?:\|\s*(?:sh|json|raw|size|strip|upcase|downcase|first|last|default:\s*(?:"[^"{}]{0,200}"|'[^'{}]{0,200}'|[\w.]+))\s*)*-?\}\}/g;
 
-/** A question about variables. It is asked once: nothing that repeats is simple. No range: that is a list. */
+/** A test of variables, which runs once. Loops are not simple, nor are ranges, which make lists. */
 const QUESTION =
   /\{%-?\s*(?:if|elsif|unless|case|when|else|endif|endunless|endcase)\b(?:(?!\.\.)[^|%{}]){0,500}-?%\}/g;
 
-/** How many tags a template has that prints variables and asks about them; null: it does something else, too. */
+/** The number of tags in a template that only prints and tests variables; null if it does anything else. */
 function tagsIfSimple(text: string): number | null {
   let tags = 0;
   const rest = text.replace(PRINT, "").replace(QUESTION, () => {
@@ -120,7 +120,7 @@ export function* stringsIn(json: Json): Generator<string> {
     for (const item of Object.values(json)) yield* stringsIn(item);
 }
 
-/** Names the templates in the failure of a thread; `it was stopped after 10000 ms` alone names none. */
+/** The reason of a thread, with its subject: `it was stopped after 10000 ms` alone does not mention the templates. */
 export function notRendered(reason: string): string {
   return reason.startsWith("it ") ? `the templates of this step take too much: ${reason}` : reason;
 }

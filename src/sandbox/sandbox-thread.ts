@@ -5,7 +5,10 @@ import type { ThreadMessage } from "./quickjs-thread.js";
 import { afterCpuTime } from "./thread-cpu.js";
 import { startThread } from "./thread-file.js";
 
-/** Callbacks for the owner of a thread. After `onStuck` and `onDead` the thread is gone, with the tasks it had. */
+/**
+ * Callbacks for the owner of a thread. After `onStuck` and `onDead` the thread is gone, and the callback gets the tasks
+ * that it had.
+ */
 export interface ThreadOwner {
   onIdle(thread: SandboxThread): void;
   onStuck(thread: SandboxThread, tasks: readonly EvaluationTask[]): void;
@@ -13,7 +16,7 @@ export interface ThreadOwner {
 }
 
 /**
- * A thread that needs more is ended by Node, not the process. The stack must hold whatever QuickJS does within
+ * Node ends a thread, and not the process, that exceeds these. The stack must hold whatever QuickJS does within
  * STACK_LIMIT_BYTES, which counts only part of it: with 4 MB, code in 3,000 brackets crashed the thread.
  */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, stackSizeMb: 16 };
@@ -60,13 +63,13 @@ export class SandboxThread {
     } else this.#endWatch = afterCpuTime(() => this.#threadId, limitMs, giveUp);
   }
 
-  /** Ends the thread whatever it is doing. */
+  /** Ends the thread even in the middle of a task. */
   async terminate(): Promise<void> {
     this.#leave();
     await this.#worker.terminate();
   }
 
-  /** Takes the tasks away and makes every later sign of life from this thread meaningless. */
+  /** Takes the tasks away and ignores every later message of this thread. */
   #leave(): readonly EvaluationTask[] {
     const tasks = this.#tasks;
     this.#isGone = true;
@@ -75,7 +78,10 @@ export class SandboxThread {
     return tasks;
   }
 
-  /** If this process was held up, the answer may be here already, unread: read first, then judge. */
+  /**
+   * Terminates the thread after one more turn of the event loop: if this process was held up, the answer may have
+   * arrived but not been read yet.
+   */
   #giveUpOn(tasks: readonly EvaluationTask[]): void {
     setImmediate(() => {
       if (this.#isGone || this.#tasks !== tasks) return;

@@ -2,13 +2,13 @@ import type { EvaluationResult } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
 import type { Rendering } from "./render-step.js";
 
-/** What a caller expects back; anything else is EXPRESSION_RESULT. */
+/** The type of result that a caller expects. Any other is refused as EXPRESSION_RESULT. */
 export type ExpectedResult = "boolean" | "step_id_or_null" | "step_ids" | "json";
 
 export interface Evaluation {
   /** A function body (`return ...`) or a single expression. */
   readonly code: string;
-  /** Frozen for the code; only those that it names need be given. */
+  /** The variables, frozen for the code. Only those that it names need be passed. */
   readonly variables: { readonly [name: string]: Json };
   /** What `Date.now()` returns. */
   readonly now: number;
@@ -20,13 +20,13 @@ export interface Evaluation {
   readonly signal?: AbortSignal;
 }
 
-/** For a script that threw an error, the place as well. */
+/** A script that threw an error also has a stack. */
 export type SandboxResult = EvaluationResult & { readonly stack?: string };
 
-/** Runs untrusted JavaScript and templates where it can do no harm. Never rejects: a failure is a refusal with its reason. */
+/** Runs untrusted JavaScript and templates in isolation. Never rejects: a failure is a refusal with a reason. */
 export interface Sandbox {
   evaluate(evaluation: Evaluation): Promise<SandboxResult>;
-  /** The value of the result is `Rendered`. */
+  /** Renders a step's templates. The value of the result is a `Rendered`. */
   render(rendering: Rendering, signal?: AbortSignal): Promise<SandboxResult>;
   close(): Promise<void>;
 }

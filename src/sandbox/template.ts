@@ -6,7 +6,7 @@ import type { SyntaxProblem } from "../definition/read/problem.js";
 import { MAX_TEMPLATE_WORK } from "./limits.js";
 import { type TemplateBudget, templateEngine } from "./liquid.js";
 
-/** Parsed templates that are kept; each attempt of a step renders the same few. */
+/** How many parsed templates are cached. Each attempt of a step renders the same few. */
 const MAX_CACHED_TEMPLATES = 500;
 const parsed = new Map<string, Template[]>();
 
@@ -25,7 +25,7 @@ export function checkTemplate(text: string): SyntaxProblem | null {
   }
 }
 
-/** The text with its Liquid filled in. Text without any is returned as it is. Objects and lists become JSON. */
+/** The text with its Liquid filled in. Objects and lists become JSON. Plain text is returned unchanged. */
 export function renderTemplate(
   text: string,
   variables: TemplateVariables,
@@ -40,9 +40,9 @@ export function renderTemplate(
   }
   try {
     const { liquid, newContext } = templateEngine();
-    // A copy, because Liquid's `increment` writes into what it is given.
+    // Copied, because Liquid's `increment` writes into the variables.
     const rendered = String(liquid.renderSync(template, newContext({ ...variables }, budget)));
-    // What stands between the tags was not counted yet, and a loop may have repeated it.
+    // Liquid does not count text between the tags, and a loop may have repeated it.
     budget.memoryLimit.use(rendered.length);
     return rendered;
   } catch (error) {
@@ -50,7 +50,7 @@ export function renderTemplate(
   }
 }
 
-/** The text filled in; where it is one `{{ name }}` and nothing else, the value itself, a number or a list for instance. */
+/** The rendered text. If the text is a single `{{ name }}`, returns the value itself, such as a number or a list. */
 export function renderValue(
   text: string,
   variables: TemplateVariables,
@@ -66,10 +66,10 @@ export function renderValue(
   }
 }
 
-/** A filter makes text on purpose. */
+/** One name without a filter: a filter is meant to produce text. */
 const ONE_NAME = /^\s*\{\{-?([^|{}%]+?)-?\}\}\s*$/;
 
-/** Renders every text in lists and objects, however deep; keys stay as they are. */
+/** Renders every text in lists and objects, at any depth. Keys stay unchanged. */
 export function renderDeep(json: Json, render: (text: string) => Json): Json {
   if (typeof json === "string") return render(json);
   if (json === null || typeof json !== "object") return json;
@@ -89,7 +89,7 @@ function isList(json: Json): json is readonly Json[] {
   return Array.isArray(json);
 }
 
-/** Throws where it is not Liquid. */
+/** Parses a template, or takes it from the cache. Throws if the text is not valid Liquid. */
 export function parseTemplate(text: string): Template[] {
   const known = parsed.get(text);
   if (known !== undefined) return known;
@@ -105,9 +105,9 @@ function templateError(code: "TEMPLATE_SYNTAX" | "TEMPLATE_ERROR", error: unknow
   return new DarumaError(code, `${message}${place}`);
 }
 
-/** Liquid appends the place to its message, as `, line:1, col:4`. */
+/** Splits Liquid's message, which ends with the position: `, line:1, col:4`. */
 function describeProblem(error: unknown): SyntaxProblem {
-  // Liquid's parser recurses, and wraps what it meets.
+  // Liquid's parser recurses, and wraps errors such as a stack overflow.
   const { originalError } = error as { readonly originalError?: unknown };
   if (originalError instanceof RangeError || error instanceof RangeError)
     return { message: "it is nested too deeply" };

@@ -1,12 +1,12 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 
-/** /proc counts CPU time in hundredths of a second, whatever the kernel itself counts in. */
+/** /proc reports CPU time in hundredths of a second, whatever unit the kernel uses. */
 const MS_PER_TICK = 10;
-/** Places in a stat file after the name: user and system time. */
+/** Fields of a stat file, counted after the name: user and system time. */
 const [USER, SYSTEM] = [11, 12];
 
-/** The calling thread as the system knows it; null where there is no /proc. */
+/** The operating system's id of the calling thread; null without /proc. */
 export function systemThreadId(): number | null {
   try {
     return Number(basename(readlinkSync("/proc/thread-self")));
@@ -15,7 +15,7 @@ export function systemThreadId(): number | null {
   }
 }
 
-/** CPU time that a thread of this process has had since it started; null if that cannot be known. */
+/** CPU time that a thread of this process has used since it started; null if unknown. */
 export function threadCpuMs(threadId: number | null): number | null {
   if (threadId === null) return null;
   try {
@@ -27,13 +27,13 @@ export function threadCpuMs(threadId: number | null): number | null {
   }
 }
 
-/** A thread that gets no CPU time is given up after this many times its limit of wall time. */
+/** A thread that gets no CPU time is given up after this many times its limit, in wall time. */
 export const MAX_LIMITS_OF_WALL_TIME = 30;
 
 /**
- * Calls `onOver` when a thread has had `limitMs` of CPU time from now on. It waits again and again while the machine
- * gives the thread less than wall time. Where CPU time cannot be known (null), wall time counts; a thread that has not
- * said yet which it is (undefined) has used nothing. Returns what ends the watch.
+ * Calls `onOver` once a thread has used `limitMs` of CPU time from now on. It checks again as long as the machine gives
+ * the thread less CPU time than wall time. Wall time counts where CPU time is unknown (`threadId` returns null); a
+ * thread that has not reported its id yet (undefined) has used none. Returns a function that ends the watch.
  */
 export function afterCpuTime(
   threadId: () => number | null | undefined,

@@ -1,8 +1,8 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /**
- * Starts a worker thread from a built module. Under the tests nothing is built: this module, too, is TypeScript then,
- * which a thread of Node 20 cannot load, so that the thread gets hooks that compile it.
+ * Starts a worker thread from a built module. Tests run the TypeScript source, which a thread of Node 20 cannot load by
+ * itself, so the thread then gets hooks that compile it.
  */
 export function startThread(file: URL, options: WorkerOptions): Worker {
   const isSource = import.meta.url.endsWith(".ts");

@@ -3,9 +3,8 @@ import { REINFORCE_AFTER_MS } from "./limits.js";
 import { SandboxThread, type ThreadOwner } from "./sandbox-thread.js";
 
 /**
- * A queue and the threads that serve it. Threads are started when there is work for them: the first at once, another
- * when work has waited behind the others. Evaluations are pure, so one whose thread died under another's hands is
- * simply run again.
+ * A queue and the threads that serve it. Threads start on demand: the first at once, another when work has waited for a
+ * busy one. Evaluations are pure, so one whose thread died because of another evaluation simply runs again.
  */
 export class ThreadLane implements ThreadOwner {
   readonly #maxThreads: number;
@@ -20,7 +19,7 @@ export class ThreadLane implements ThreadOwner {
     this.#batchSize = options.batchSize;
   }
 
-  /** Sent at the end of the current turn, together with what else the turn asks for. */
+  /** Queues the task. It is sent at the end of the current turn, together with others that were added in it. */
   add(task: EvaluationTask): void {
     this.#queue.push(task);
     if (this.#isPumpDue) return;
@@ -31,7 +30,7 @@ export class ThreadLane implements ThreadOwner {
     });
   }
 
-  /** The task is settled already; this frees what it holds. */
+  /** Removes a settled task from the queue. */
   remove(task: EvaluationTask): void {
     this.#queue = this.#queue.filter((queued) => queued !== task);
     const thread = [...this.#threads].find((candidate) => candidate.tasks.includes(task));
@@ -78,13 +77,13 @@ export class ThreadLane implements ThreadOwner {
     this.#pump();
   }
 
-  /** At the end of the queue: the culprit among them must not hold up those who came after. */
+  /** Puts the tasks at the end of the queue, so that the culprit among them does not hold up later ones. */
   #runEachAlone(tasks: readonly EvaluationTask[]): void {
     for (const task of tasks) task.runsAlone = true;
     this.#queue.push(...tasks);
   }
 
-  /** A thread that cannot even start would fail for everyone, again and again. */
+  /** Refuses all queued tasks, because a thread that cannot start would fail again for each of them. */
   #refuseAll(error: Error): void {
     const tasks = this.#queue;
     this.#queue = [];

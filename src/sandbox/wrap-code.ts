@@ -8,16 +8,16 @@ type WrappedCode =
 const FILE_NAME = "expression";
 
 /**
- * Turns user code into the source of one function: `return (code)` when it is an expression, else the code as its body.
- * V8 compiles it as the body of a function and nothing here calls the result, so `}); evil(); (function () {` is a
- * syntax error, never a way out. An expression must compile in brackets of both kinds: `1); evil(); (2` closes only one.
+ * Turns user code into the source of one function: `return (code)` for an expression, else the code as its body. V8
+ * compiles it as the body of a function that is never called here, so `}); evil(); (function () {` is a syntax error
+ * and cannot break out. An expression must compile in both kinds of brackets: `1); evil(); (2` closes only one.
  */
 export function wrapCode(code: string): WrappedCode {
   if (code !== last?.code) last = { code, wrapped: wrap(code) };
   return last.wrapped;
 }
 
-/** Loading a file asks twice in a row: is the code right, and what does it read? */
+/** The last result, because loading a file asks twice in a row: whether the code is valid, and what it reads. */
 let last: { readonly code: string; readonly wrapped: WrappedCode } | undefined;
 
 function wrap(code: string): WrappedCode {
@@ -28,7 +28,7 @@ function wrap(code: string): WrappedCode {
   return problem === null ? { ok: true, source: asFunction(`\n${code}`) } : { ok: false, problem };
 }
 
-/** Such code is no expression. V8 would say so too, but an error of its costs more than compiling. */
+/** Code that starts like this is no expression. V8 would say so too, but throwing costs more than compiling. */
 const BEGINS_A_STATEMENT =
   /^\s*(?:return|const|let|var|if|for|while|do|switch|try|throw)(?![\w$\\\u0080-\uffff])/;
 
@@ -49,7 +49,7 @@ function compileOnly(body: string): void {
   compileFunction(`"use strict"; ${body}`, [], { filename: FILE_NAME, lineOffset: -1 });
 }
 
-/** Why it does not compile, or null. The code begins on the second line of `body`. */
+/** Why `body` does not compile, or null. User code begins on its second line. */
 function findProblem(body: string): SyntaxProblem | null {
   try {
     compileOnly(body);
@@ -59,7 +59,7 @@ function findProblem(body: string): SyntaxProblem | null {
   }
 }
 
-/** V8 tells the place only in the stack: `expression:2`, the line itself, then a line with a caret under the place. */
+/** V8 reports the position only in the stack: `expression:2`, the line itself, then a line with a caret. */
 function describeProblem(error: Error): SyntaxProblem {
   if (error.name === "RangeError") return { message: "it is nested too deeply" };
   const [place, , marker] = (error.stack ?? "").split("\n", 3);

@@ -5,7 +5,7 @@ import { wrapCode } from "../wrap-code.js";
 
 const GLOBAL_OBJECT = "globalThis";
 
-/** The names in code that `wrapCode` takes; null where it, or the parser, does not. */
+/** The names in code that `wrapCode` accepts. Null if `wrapCode` or the parser rejects it. */
 export function namesInExpression(code: string): NamesInText | null {
   const wrapped = wrapCode(code);
   if (!wrapped.ok) return null;
@@ -14,22 +14,22 @@ export function namesInExpression(code: string): NamesInText | null {
   try {
     return new NameWalk(start).walk(parse(wrapped.source));
   } catch {
-    // Syntax that only V8 knows, or code that is nested too deeply to be walked.
+    // The syntax is known only to V8, or the code is nested too deeply to walk.
     return null;
   }
 }
 
 let acorn: typeof import("acorn") | undefined;
 
-/** Loaded with the first expression: 8 ms that a workflow without any does not pay. */
+/** Parses with acorn, which is loaded with the first expression: 8 ms that workflows without expressions do not pay. */
 function parse(source: string): AnyNode {
   acorn ??= createRequire(import.meta.url)("acorn") as typeof import("acorn");
   return acorn.parse(source, { ecmaVersion: "latest" });
 }
 
 /**
- * Collects what code declares and what it reads. All scopes count as one: a name that is declared anywhere is taken for
- * declared everywhere. That overlooks a slip now and then, and never finds one that is none.
+ * Collects what code declares and what it reads. All scopes count as one: a name that is declared anywhere counts as
+ * declared everywhere. This misses a mistake now and then, but never reports a false one.
  */
 class NameWalk {
   readonly #start: number;
@@ -120,7 +120,7 @@ class NameWalk {
     }
   }
 
-  /** A name with the members that follow it, as far as they are written out. */
+  /** Records a name together with the members that are written out after it. */
   #read(name: string, identifier: AnyNode): void {
     const path: NamePart[] = [{ name, at: identifier.start - this.#start }];
     let node = identifier;
@@ -158,7 +158,7 @@ class NameWalk {
   }
 }
 
-/** Whether a node only looks if a value is there. */
+/** Whether a node only checks that a value exists. */
 function asksFor(node: AnyNode, value: AnyNode): boolean {
   switch (node.type) {
     case "LogicalExpression":
@@ -182,11 +182,11 @@ function isNothing(node: AnyNode): boolean {
   );
 }
 
-/** The pattern into which `value` is taken apart, if that is all that the node does with it. */
+/** The destructuring pattern for `value`, if destructuring is all that the node does with it. */
 function takenApart(node: AnyNode, value: AnyNode, parent: AnyNode | undefined): ObjectPattern | null {
   if (node.type === "VariableDeclarator" && node.init === value)
     return node.id.type === "ObjectPattern" ? node.id : null;
-  // As a part of something else, an assignment hands the whole value on.
+  // Inside a larger expression, an assignment also passes the whole value on.
   if (node.type === "AssignmentExpression" && node.right === value && parent?.type === "ExpressionStatement")
     return node.operator === "=" && node.left.type === "ObjectPattern" ? node.left : null;
   return null;
@@ -202,7 +202,7 @@ function keyName(node: { key: AnyNode; computed: boolean }): string | null {
   return !node.computed && node.key.type === "Identifier" ? node.key.name : constantKey(node.key);
 }
 
-/** `['a']`, `[0]`, or a template text with nothing in it. */
+/** The key in `['a']`, `[0]` or a template literal without substitutions; null for any other node. */
 function constantKey(node: AnyNode): string | null {
   if (node.type === "Literal" && (typeof node.value === "string" || typeof node.value === "number"))
     return String(node.value);
@@ -211,7 +211,7 @@ function constantKey(node: AnyNode): string | null {
   return null;
 }
 
-/** Identifiers that are not names of variables: members, keys and labels. */
+/** Whether an identifier is a member, key or label and not a variable. */
 function isOnlyAWord(node: AnyNode, key: string): boolean {
   switch (node.type) {
     case "MemberExpression":

@@ -6,7 +6,7 @@ import { namesInTemplate } from "./template-names.js";
 export const nameFinder: NameFinder = {
   globals: new Map<string, readonly string[] | null>([
     ...ALLOWED_GLOBALS.map((name) => [name, null] as const),
-    // The parameters of the function whose body the code is.
+    // User code may be a function body, and then it can read its `arguments`.
     ["arguments", null],
     ["Date", ["now"]],
   ]),
@@ -15,20 +15,23 @@ export const nameFinder: NameFinder = {
 };
 
 const OUTPUTS = "outputs";
-/** Without one of these nothing leads to `outputs`: the name, the global object, an escape, a computed variable. */
+/**
+ * Text that matches none of these cannot reach `outputs`: the name itself, the global object, an escape, a computed
+ * variable.
+ */
 const MAY_READ_OUTPUTS = /outputs|globalThis|\\|\[|_exp/;
-/** These are answered from the whole object. */
+/** Members that need the whole `outputs` object, not one step of it. */
 const WHOLE_OBJECT = new Set(["size", ...Object.getOwnPropertyNames(Object.prototype)]);
 const MAX_REMEMBERED = 500;
 
 type NamedOutputs = readonly string[] | "all";
 
 /**
- * The steps whose outputs an expression may read, so that it need not be given all; when in doubt "all".
+ * The steps whose outputs an expression may read, so that only these are passed in. It is "all" when in doubt.
  * `outputs.history` counts as the name `history`.
  */
 export const outputsNamedInCode = remembering(namesInExpression);
-/** The same of a template. */
+/** The steps whose outputs a template may read. */
 export const outputsNamedInTemplate = remembering(namesInTemplate);
 
 function remembering(find: (text: string) => NamesInText | null): (text: string) => NamedOutputs {

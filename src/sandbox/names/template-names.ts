@@ -3,21 +3,21 @@ import type { NamePart, NameRead, NamesInText, Printed } from "../../definition/
 import { type Liquidjs, templateEngine } from "../liquid.js";
 import { parseTemplate } from "../template.js";
 
-/** These ask whether a variable exists: what is missing is nil to them. */
+/** Tags that may test whether a variable exists, so a missing one is nil for them. */
 const LENIENT_TAGS = new Set(["assign", "case", "if", "unless"]);
 /** Tags whose content is not always rendered. */
 const CONDITIONAL_TAGS = new Set(["case", "if", "unless"]);
 const PRINTING_TAGS = new Set(["cycle", "echo"]);
-/** What these declare is made by the template itself, or was looked at piece by piece. */
+/** Tags whose names need no check: the template itself makes the values, or they were visited piece by piece. */
 const HARMLESS_TAGS = new Set(["capture", "decrement", "increment"]);
 const LOOP_OBJECTS = new Set(["forloop", "tablerowloop"]);
-/** Filters such as `where_exp`, which evaluate a text that they are handed. */
+/** Filters such as `where_exp` evaluate text that is passed to them. */
 const EVALUATING_FILTER = /_exp$/;
-/** `for` knows it in `offset: continue`. */
+/** The word in `offset: continue` of a `for` tag; it is no variable. */
 const CONTINUE = "continue";
 const SHELL_FILTER = "sh";
 
-/** The names in a template; null where it does not parse. */
+/** The names in a template; null if it does not parse. */
 export function namesInTemplate(text: string): NamesInText | null {
   let templates: Template[];
   try {
@@ -41,12 +41,14 @@ class TemplateWalk {
   readonly #liquidjs: Liquidjs;
   readonly #reads: NameRead[] = [];
   readonly #declared = new Set<string>([CONTINUE]);
-  /** Declared names whose value may be anything, and those that were quoted or need none. */
+  /**
+   * Declared names that may hold any value (`#open`), and those whose value was quoted or needs no quoting (`#closed`).
+   */
   readonly #open = new Set<string>();
   readonly #closed = new Set<string>();
   readonly #prints: Printed[] = [];
   #hidden = false;
-  /** How many conditions what is visited stands in. */
+  /** How many conditions surround the node being visited. */
   #conditions = 0;
 
   constructor(liquidjs: Liquidjs) {
@@ -100,7 +102,7 @@ class TemplateWalk {
       (isQuoted ? this.#closed : this.#open).add(content);
   }
 
-  /** Returns the names of the filters that it goes through. */
+  /** Collects the names in an argument. Returns the filters that its value passes through. */
   #readArgument(argument: Value | Token, lenient: boolean): readonly string[] {
     const { TypeGuards, Value: ValueClass } = this.#liquidjs;
     if (argument instanceof ValueClass) return this.#readFiltered(argument, lenient);
@@ -142,7 +144,7 @@ class TemplateWalk {
       if (isWritten && written !== null) path.push(written);
     }
     if (path.length > 0) this.#reads.push({ path, asked: asked || this.#conditions > 0 });
-    // `{{ [name].x }}`: which variable is meant shows when it is rendered.
+    // In `{{ [name].x }}` the variable is only known when the template is rendered.
     else if (variable === undefined) this.#hidden = true;
   }
 
@@ -154,7 +156,7 @@ class TemplateWalk {
   }
 }
 
-/** Null for `{{ ... }}`, and for the text between. */
+/** The tag of a node; null for `{{ ... }}` and for plain text. */
 function tagName({ token }: Template): string | null {
   return "name" in token && typeof token.name === "string" ? token.name : null;
 }
