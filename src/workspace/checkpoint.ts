@@ -8,10 +8,10 @@ import { keepIndex } from "./tree-index.js";
 import type { Checkpoint, Workspace } from "./workspace.js";
 import { checkpointRef, ordinalText, patchFile, stateFile, type WorkspacePaths } from "./workspace-paths.js";
 
-/** How many changed files a checkpoint names itself; its state file names all. */
+/** How many changed files a checkpoint lists itself. Its state file lists all. */
 export const MAX_LISTED_FILES = 200;
 
-/** Of checkpoints: what they hold must not depend on when they were made. */
+/** The date of every checkpoint commit, fixed so that the commit id does not depend on when it was made. */
 const NO_DATE = "@0 +0000";
 
 export interface CheckpointInput {
@@ -20,24 +20,24 @@ export interface CheckpointInput {
   readonly index: number;
   readonly attempts: number;
   readonly at: number;
-  /** The commit of the checkpoint before it that still counts; the pinned commit for the first. */
+  /** The commit of the previous checkpoint that still counts, or the pinned commit for the first one. */
   readonly since: string;
-  /** The name of a file as it may be told: it can hold a secret. The patch has the real one. */
+  /** Redacts a file name for display: it may contain a secret. The patch has the real name. */
   readonly shown?: (name: string) => string;
 }
 
 export interface MadeCheckpoint extends Checkpoint {
-  /** The first of them; the state file names all. */
+  /** The first changed files. The state file lists all. */
   readonly changedFiles: readonly string[];
   readonly changedFileCount: number;
-  /** The patch is where every server finds it, too. */
+  /** The patch was also stored where every server finds it. */
   readonly stored?: boolean;
 }
 
 /**
- * Keeps what changed since the checkpoint before. Every part is written whole or not at all, under the name of its
- * ordinal: after a crash at any point the same call gives the same result. The difference is taken to the commit
- * that the caller's log names, not to the last one found here, which a crash may have left unrecorded.
+ * Saves what changed since the previous checkpoint. Every part is written atomically under its ordinal, so after a
+ * crash at any point the same call gives the same result. The patch starts from the commit that the caller's log names,
+ * not from the latest one on disk, which a crash may have left unrecorded.
  */
 export async function makeCheckpoint(
   git: GitProgram,
@@ -74,7 +74,7 @@ export async function commitCheckpoint(
   return commitTree(git, paths, { ...of, message, date: NO_DATE });
 }
 
-/** Private refs hold the commits, and with them the files. */
+/** Creates private refs that keep the commits, and with them the files, from garbage collection. */
 export async function pinCheckpoints(
   git: GitProgram,
   paths: WorkspacePaths,

@@ -8,12 +8,12 @@ import { splitAtNul } from "./split-at-nul.js";
 const MAX_PATCH_BYTES = 1_023 * 1_024 * 1_024;
 
 export interface Difference {
-  /** null if there is none. */
+  /** The hash of the difference; null if there is none. */
   readonly hash: string | null;
   readonly changedFiles: readonly string[];
 }
 
-/** Two commits or trees of the store. */
+/** Two commits or trees of the store to compare. */
 export interface Ends {
   readonly store: string;
   readonly from: string;
@@ -21,15 +21,15 @@ export interface Ends {
 }
 
 /**
- * The hash is over names, modes and contents of what differs, and not over the text of a patch: it is the same for
- * every version of git, and touching a file does not change it.
+ * Reads what differs. The hash covers the names, modes and contents of changed files, not the text of a patch: it is
+ * the same for every version of git, and touching a file does not change it.
  */
 export async function readDifference(git: GitProgram, ends: Ends): Promise<Difference> {
   const { store, from, to } = ends;
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", from, to];
   const raw = await git.run(args, { cwd: store, env: { GIT_DIR: store } });
   if (raw.length === 0) return { hash: null, changedFiles: [] };
-  // Every second part is a path; the one before it says what happened to it.
+  // Entries alternate: what happened to a file, then its path.
   const paths = splitAtNul(raw).filter((_part, place) => place % 2 === 1);
   return {
     hash: createHash("sha256").update(raw).digest("hex"),
@@ -37,7 +37,7 @@ export async function readDifference(git: GitProgram, ends: Ends): Promise<Diffe
   };
 }
 
-/** One patch from end to end that `git apply` takes: binary files, modes, links, renames, empty files. */
+/** Writes one complete patch for `git apply`, with binary files, modes, links, renames and empty files. */
 export async function writePatch(
   git: GitProgram,
   ends: Ends,

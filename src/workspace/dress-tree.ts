@@ -9,16 +9,16 @@ import type { WorkspacePaths } from "./workspace-paths.js";
 const SHA1_CHARS = 40;
 
 /**
- * Gives the submodules of a tree a git of their own again, as a checkout has it, at the commit that is pinned: so a
- * step's `git submodule update` finds them there, and `git status` says what changed. Those that were not taken along
- * get their empty folder. Last of all, since a checkpoint may have put something else in their place.
+ * Gives the submodules of a tree their own git again, at the pinned commit, as a checkout would. A step's `git
+ * submodule update` then finds them, and `git status` shows what changed. Submodules whose files were not copied get an
+ * empty folder. Call this last, since a checkpoint may have put something else in their place.
  */
 export async function dressSubmodules(git: GitProgram, paths: WorkspacePaths, tree: string): Promise<void> {
   for (const submodule of await readSubmodules(paths.store)) {
     const path = shownPath(submodule);
     const found = await lookWithin(tree, path);
     if (!submodule.isTaken && found === "nothing") await mkdir(join(tree, path), { recursive: true });
-    // One that is there has what earlier steps committed in it.
+    // A `.git` that exists is kept, because it holds the commits of earlier steps.
     const isBare =
       submodule.isTaken && found === "folder" && (await lookWithin(tree, `${path}/.git`)) === "nothing";
     if (isBare) await makeRepository(git, paths, tree, submodule);
@@ -38,13 +38,13 @@ async function makeRepository(
   await git.run(["init", "--quiet", template, `--object-format=${format}`, "--", path], { cwd: path });
   const folder = join(path, ".git");
   const above = relative.split("/").map(() => "..");
-  // From `trees/N/<path>/.git/objects`; relative, so that the output folder can be moved.
+  // The path leads from `trees/N/<path>/.git/objects`. It is relative so that the output folder can be moved.
   const objects = join("..", "..", ...above, "..", "..", "store.git", "objects");
   await writeFile(join(folder, "objects", "info", "alternates"), `${objects}\n`);
   if (submodule.shallow !== null) await writeFile(join(folder, "shallow"), submodule.shallow);
   const own = { cwd: path, env: { GIT_DIR: folder, GIT_WORK_TREE: path } };
   await git.run(["update-ref", "--no-deref", "HEAD", submodule.commit], own);
   await git.run(["read-tree", "HEAD"], own);
-  // Says with its exit status whether files differ, which they may.
+  // The exit status only says whether files differ, which is no error.
   await git.attempt(["update-index", "-q", "--refresh"], own);
 }

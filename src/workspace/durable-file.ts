@@ -1,13 +1,13 @@
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
-/** Patches and states hold the user's sources, and perhaps secrets that a step wrote: nobody else may read them. */
+/** Mode of patches and states, which hold the user's sources and perhaps secrets that a step wrote. */
 const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
 
 /**
- * All of the file or nothing of it, also after a power cut: a temporary file, flushed, then renamed. The temporary
- * name is always the same, so that what a crash left behind is overwritten by the next try.
+ * Writes a file completely or not at all, also through a power cut: it writes a temporary file, flushes it and renames
+ * it. The temporary name is always the same, so the next try overwrites what a crash left behind.
  */
 export async function writeDurably(
   path: string,
@@ -32,7 +32,7 @@ export async function writeDurably(
   await syncFolder(dirname(path));
 }
 
-/** Makes a rename in the folder last. */
+/** Flushes the folder, so that a rename in it survives a power cut. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

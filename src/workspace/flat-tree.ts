@@ -12,9 +12,9 @@ const MESSAGE = "Base: the pinned commit with the files of its submodules\n";
 const GITLINK = "160000";
 
 /**
- * The commit that a workspace begins with: the pinned one, with the files of its submodules in place of the links to
- * them. From then on they are files like any others, so checkpoints, patches and rebuilds need know nothing of
- * submodules, and what a step does to them cannot be lost. Without submodules it is the pinned commit itself.
+ * Makes the commit that a workspace begins with: the pinned commit with the files of its submodules in place of links.
+ * Submodule files are then ordinary files, so checkpoints, patches and rebuilds need no special case, and what a step
+ * does to them is not lost. Without submodules it returns the pinned commit itself.
  */
 export async function flatten(
   git: GitProgram,
@@ -39,7 +39,7 @@ export async function flatten(
   });
 }
 
-/** A tree of the workspace as the user's repository can hold it: links in place of the files of submodules. */
+/** Converts a workspace tree back to one for the user's repository: submodule files become links again. */
 export async function unflatten(
   git: GitProgram,
   { store }: Pick<WorkspacePaths, "store">,

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { DarumaError } from "../core/errors/errors.js";
 
-/** The first with GIT_CONFIG_GLOBAL, without which a user's settings could not be kept out. */
+/** The first version with GIT_CONFIG_GLOBAL, which keeps a user's settings out. */
 const OLDEST_GIT = [2, 32] as const;
-/** Far beyond any checkpoint; a git that hangs on a dead network drive ends at last. */
+/** Far longer than any checkpoint takes. It ends a git that hangs on a dead network drive. */
 const GIT_TIMEOUT_MS = 15 * 60_000;
 const MAX_ERROR_CHARS = 2_000;
 const GIT_NAME = "Daruma";
@@ -11,7 +11,7 @@ const GIT_EMAIL = "daruma@localhost";
 
 /**
  * Variables that tell git where a repository is. A run started from a git hook inherits them, and a step's `git add`
- * would then reach into the user's index: they are removed from our calls and belong removed from a step's environment.
+ * would then reach into the user's index. They are removed from our own calls and from the environment of steps.
  */
 export const REPOSITORY_VARIABLES: readonly string[] = [
   "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -33,7 +33,7 @@ export const REPOSITORY_VARIABLES: readonly string[] = [
   "GIT_WORK_TREE",
 ];
 
-/** Where the settings of the user and of the machine are, kept for a call `asUser`. */
+/** Variables that locate the settings of the user and the machine. A call `asUser` keeps them. */
 const KEPT_VARIABLES = new Set([
   "GIT_CONFIG_GLOBAL",
   "GIT_CONFIG_SYSTEM",
@@ -42,14 +42,17 @@ const KEPT_VARIABLES = new Set([
 ]);
 
 /**
- * git never speaks to another repository for us, not even to one on this disk. So nothing that a repository's own
- * settings say of remotes is ever used: no `ext::` address, upload-pack program, ssh command, proxy, remote helper,
- * credential helper or rewritten address. A partial clone would else fetch a missing object in the middle of any
- * command; not every git knows GIT_NO_LAZY_FETCH, but each obeys GIT_ALLOW_PROTOCOL.
+ * Forbids git all transports, even to a repository on this disk. Whatever a repository's settings say about remotes is
+ * then never used: no `ext::` address, upload-pack program, ssh command, proxy, remote helper, credential helper or
+ * rewritten address. Otherwise a partial clone could fetch a missing object in the middle of any command. Not every git
+ * knows GIT_NO_LAZY_FETCH, but each obeys GIT_ALLOW_PROTOCOL.
  */
 const NO_TRANSPORT = { GIT_ALLOW_PROTOCOL: "none", GIT_NO_LAZY_FETCH: "1" };
 
-/** No setting of anybody may change what a tree or a patch holds, run a program, or start a cleanup of its own. */
+/**
+ * Settings that stop any other configuration from changing the content of a tree or patch, running a program, or
+ * starting garbage collection.
+ */
 const OUR_SETTINGS = [
   "core.pager=cat",
   "core.editor=false",
@@ -66,9 +69,9 @@ const OUR_SETTINGS = [
   "core.untrackedCache=false",
   "core.splitIndex=false",
   "core.sparseCheckout=false",
-  // A step may name a file `a\b` or `git~1`; only Windows cannot have it.
+  // A step may create files named `a\b` or `git~1`; only Windows forbids them.
   "core.protectNTFS=false",
-  // One flush for all the objects of a command instead of one each.
+  // Flushes once per command instead of once per object.
   "core.fsyncMethod=batch",
   "gc.auto=0",
   "maintenance.auto=false",
@@ -84,13 +87,13 @@ export interface GitCall {
   readonly cwd: string;
   readonly env?: { readonly [name: string]: string };
   readonly input?: Uint8Array | string;
-  /** A file descriptor that is read in place of `input`. */
+  /** A file descriptor to read standard input from, instead of `input`. */
   readonly inputFrom?: number;
-  /** A file descriptor that takes the output in place of memory. */
+  /** A file descriptor that receives the output, instead of memory. */
   readonly outputTo?: number;
   /**
-   * Obey the settings of the user and of the machine: only to find the user's repository, because `safe.directory`
-   * stands there, and to read who the user is.
+   * Obeys the settings of the user and the machine. Used only to find the user's repository, because `safe.directory`
+   * is set there, and to read the user's identity.
    */
   readonly asUser?: boolean;
 }
@@ -101,27 +104,27 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** The `git` program, without a shell and without the settings of whoever runs it. */
+/** Runs the `git` program without a shell and without the settings of the user who runs it. */
 export class GitProgram {
   private checked: Promise<void> | null = null;
 
   constructor(private readonly program: string) {}
 
-  /** Any exit status is an answer. */
+  /** Runs git and returns its result, whatever the exit status is. */
   async attempt(args: readonly string[], call: GitCall): Promise<GitResult> {
     this.checked ??= this.checkVersion();
     await this.checked;
     return this.start([...OUR_SETTINGS, ...args], call);
   }
 
-  /** Rejects unless git exits with 0. */
+  /** Runs git and rejects unless it exits with 0. */
   async run(args: readonly string[], call: GitCall): Promise<Buffer> {
     const result = await this.attempt(args, call);
     if (result.status !== 0) throw gitFailed(args, result);
     return result.stdout;
   }
 
-  /** The one line that git prints. */
+  /** Returns the single line that git prints. */
   async line(args: readonly string[], call: GitCall): Promise<string> {
     return (await this.run(args, call)).toString("utf8").replace(/\n$/, "");
   }
@@ -165,7 +168,7 @@ export class GitProgram {
           stderr: signal === null ? said : `${said} (ended by ${signal})`.trim(),
         });
       });
-      // A git that ends before it has read all says why on stderr.
+      // Ignored: a git that exits before it has read all of its input explains why on stderr.
       child.stdin?.on("error", () => undefined);
       child.stdin?.end(call.input);
     });

@@ -2,18 +2,18 @@ import type { Dirent } from "node:fs";
 import { constants, copyFile, link, mkdir, readdir, readFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 
-/** As deep as git follows them. */
+/** git itself follows alternates only this deep. */
 const MAX_ALTERNATES_DEPTH = 5;
 const LINKED_AT_ONCE = 64;
 const LOOSE_FOLDER = /^[0-9a-f]{2}$/;
 const LOOSE_OBJECT = /^[0-9a-f]{38}(?:[0-9a-f]{24})?$/;
-/** A pack comes before its index, by which git finds it. */
+/** Parts of a pack in copying order. The index comes last, because git finds a pack by its index. */
 const PACK_PARTS = [".pack", ".rev", ".idx"];
 
 /**
- * Every object of one repository in the folder of another: by links where that is possible, which costs no space,
- * else copied. `git clone --local` does the same, but runs git in the repository and leaves what it borrows from
- * others (alternates) borrowed.
+ * Brings every object of one repository into the folder of another, by hard links (which cost no space) where possible,
+ * else by copies. `git clone --local` does the same, but it runs git in the source repository and keeps borrowing the
+ * objects that the source itself borrows (alternates).
  */
 export async function linkObjects(
   from: string,
@@ -23,7 +23,7 @@ export async function linkObjects(
 ): Promise<void> {
   if (seen.has(from) || depth > MAX_ALTERNATES_DEPTH) return;
   seen.add(from);
-  // Loose ones first: those that a repack puts into a pack meanwhile are found there.
+  // Loose objects come first: those that a repack moves into a pack meanwhile are then found in the pack.
   for (const { name } of await listFolder(from))
     if (LOOSE_FOLDER.test(name)) await linkAll(join(from, name), join(into, name), [LOOSE_OBJECT]);
   const packs = PACK_PARTS.map((part) => new RegExp(`^pack-[0-9a-f]+\\${part}$`));
@@ -44,10 +44,13 @@ async function linkAll(from: string, into: string, wanted: readonly RegExp[]): P
   }
 }
 
-/** What is gone was repacked or is not needed: whether all is there is looked at afterwards. */
+/**
+ * Links or copies one file. A file that has vanished was repacked or is not needed; a later check shows whether all
+ * objects are present.
+ */
 async function linkOne(entry: Dirent, from: string, to: string): Promise<void> {
   try {
-    // A link to a symbolic link would be one, and lead astray.
+    // Symbolic links are not linked: the result would be a symbolic link again, to a wrong place.
     if (entry.isFile() && (await linked(from, to))) return;
     await copyFile(from, to, constants.COPYFILE_FICLONE);
   } catch (error) {
@@ -55,7 +58,7 @@ async function linkOne(entry: Dirent, from: string, to: string): Promise<void> {
   }
 }
 
-/** False: on another disk, or of another user. */
+/** Returns false if the file is on another disk or belongs to another user. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

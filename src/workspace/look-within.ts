@@ -2,8 +2,8 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * What is at a path below a folder. A link on the way counts as something else: a step may have put it there, and it
- * can lead anywhere.
+ * What is at a path below a folder. A symbolic link on the way counts as "other": a step may have made it, and it can
+ * lead anywhere.
  */
 export async function lookWithin(folder: string, path: string): Promise<"folder" | "nothing" | "other"> {
   let at = folder;

@@ -9,18 +9,18 @@ import { treeTemplate } from "./run-store.js";
 import { baseIndex } from "./tree-index.js";
 import { treeFolder, type WorkspacePaths } from "./workspace-paths.js";
 
-/** A tree with this ending is not whole, and nobody but its maker looks at it. */
+/** Suffix of an unfinished tree. Nothing but the code that builds it reads it. */
 const HALF_MADE = ".partial";
 
-/** The number of the next tree: one above all that are there, whole or not. */
+/** The number of the next tree: one above all existing ones, finished or not. */
 export async function nextTree(paths: WorkspacePaths): Promise<number> {
   const numbers = (await listTrees(paths)).map((name) => Number.parseInt(name, 10));
   return Math.max(0, ...numbers) + 1;
 }
 
 /**
- * A fresh tree at the base, still half-made. Its HEAD and index are those of the pinned commit, so that a step sees in
- * `git status` what the steps before it changed.
+ * Makes a new, still unfinished tree at the base commit. Its HEAD and index are those of the pinned commit, so a step's
+ * `git status` shows what earlier steps changed.
  */
 export async function makeTree(
   git: GitProgram,
@@ -47,14 +47,14 @@ export async function makeTree(
   return path;
 }
 
-/** Branches and tags, as they were when the store was made. */
+/** Copies branches and tags as they were when the store was made. */
 async function copyRefs(paths: WorkspacePaths, path: string): Promise<void> {
   const present = new Set(await readdir(paths.store));
   for (const name of ["packed-refs", "shallow"])
     if (present.has(name)) await copyFile(join(paths.store, name), join(path, ".git", name));
 }
 
-/** From here on the tree can be found. */
+/** Renames a finished tree to its final name. From then on it can be found. */
 export async function completeTree(paths: WorkspacePaths, tree: number): Promise<string> {
   const path = treeFolder(paths, tree);
   await rename(`${path}${HALF_MADE}`, path);
@@ -69,7 +69,7 @@ export async function removeTree(paths: WorkspacePaths, tree: number): Promise<v
   await forgetOwnRepository(paths, tree);
 }
 
-/** What a crash, or an attempt that failed in a candidate, left behind. */
+/** Removes trees that a crash, or a failed attempt in a candidate, left behind. */
 export async function removeOtherTrees(paths: WorkspacePaths, keep: number | null): Promise<void> {
   const numbers = new Set((await listTrees(paths)).map((name) => Number.parseInt(name, 10)));
   if (keep !== null) numbers.delete(keep);

@@ -14,7 +14,7 @@ import { PRIVATE_FOLDER } from "./durable-file.js";
 import type { GitProgram } from "./git-program.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
-/** What git keeps of a merge, rebase or bisection that is not over. */
+/** Files that git keeps during a merge, rebase or bisection. */
 const UNFINISHED =
   /^(?:MERGE_|CHERRY_PICK_HEAD|REVERT_HEAD|REBASE_HEAD|AUTO_MERGE|BISECT_|rebase-|sequencer$)/;
 const LOCK = /\.lock$/;
@@ -24,16 +24,15 @@ interface Tree {
   readonly path: string;
 }
 
-/** Where HEAD of a tree's own repository is: on a branch (without a commit, if it has none yet), or on a commit. */
+/** The HEAD of a tree's own repository: on a branch (without a commit if it has none yet), or on a commit. */
 interface Position {
   readonly branch: string | null;
   readonly commit: string | null;
 }
 
 /**
- * A tree has a repository of its own, in which steps may stage and commit. Where it stands when a checkpoint is made is
- * kept beside the checkpoint's index; only that of the new checkpoint and the one before are of use. A step may also
- * break it, and what cannot be read is not kept.
+ * Saves where a tree's own repository stands. Steps may stage and commit in it. The position is kept beside the
+ * checkpoint's index, for the new checkpoint and the one before. If a step has broken the repository, nothing is kept.
  */
 export async function rememberOwnRepository(
   git: GitProgram,
@@ -57,7 +56,10 @@ async function keepPosition(git: GitProgram, at: Tree, kept: string): Promise<vo
   await writeFile(`${kept}.json`, JSON.stringify(position));
 }
 
-/** Nothing that a later attempt has staged, committed or begun is there any more. Its commits stay, named by nothing. */
+/**
+ * Resets a tree's own repository: whatever a later attempt has staged, committed or begun is undone. Its commits remain
+ * as objects without a ref.
+ */
 export async function takeOwnRepositoryBack(
   git: GitProgram,
   paths: WorkspacePaths,
@@ -86,7 +88,7 @@ export async function forgetOwnRepository(paths: WorkspacePaths, tree: number): 
   await rm(positionsOf(paths, tree), { recursive: true, force: true });
 }
 
-/** A process that was killed leaves its locks, and every later `git add` would fail because of them. */
+/** Removes the locks of processes that were killed, which would make every later `git add` fail. */
 async function removeLeftBehind(own: string): Promise<void> {
   const names = await readdir(own).catch(() => []);
   for (const name of names)
@@ -95,7 +97,10 @@ async function removeLeftBehind(own: string): Promise<void> {
   for (const name of refs) if (LOCK.test(name)) await rm(join(own, "refs", name), { force: true });
 }
 
-/** Not a link: a step may have put one there, and it may lead to a repository that is none of ours. */
+/**
+ * Whether `.git` is a real folder. A symbolic link does not count: a step may have made it, and it may lead to a
+ * repository of somebody else.
+ */
 async function hasOwnRepository({ path }: Tree): Promise<boolean> {
   return lstat(join(path, ".git")).then(
     (found) => found.isDirectory(),

@@ -7,7 +7,10 @@ import { writeDurably } from "./durable-file.js";
 import type { Checkpoint } from "./workspace.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
-/** Compressed. What is larger stays a file of the server that made it, and only that server can replay it. */
+/**
+ * Limit for a compressed patch. A larger one stays a file on the server that made it, so only that server can replay
+ * it.
+ */
 export const MAX_SHELVED_BYTES = 16 * 1_024 * 1_024;
 
 /** Keeps patches where every server finds them. */
@@ -20,13 +23,16 @@ export interface PatchShelf {
   readPatch(runId: number, diffHash: string): Promise<Uint8Array | null>;
 }
 
-/** False: it is too large, or the shelf cannot take it now. The checkpoint is sound without it, on this server. */
+/**
+ * Stores a checkpoint's patch. Returns false if it is too large or the shelf fails; the checkpoint is still valid on
+ * this server.
+ */
 export async function shelvePatch(
   shelf: PatchShelf,
   run: { readonly id: number; readonly folder: string },
   { diff_hash: diffHash, patch }: Checkpoint,
 ): Promise<boolean> {
-  // Of a step that changed nothing; there is nothing to keep.
+  // The step changed nothing, so there is nothing to store.
   if (diffHash === null) return true;
   try {
     const bytes = await compressed(join(run.folder, patch));
@@ -38,7 +44,7 @@ export async function shelvePatch(
   }
 }
 
-/** Null: it is too large. */
+/** The compressed file; null if it is too large. */
 async function compressed(file: string): Promise<Uint8Array | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -56,8 +62,8 @@ async function compressed(file: string): Promise<Uint8Array | null> {
 }
 
 /**
- * Puts patches that are missing here back in their place. `afresh`: even those that are there, since they may be left
- * from before another server had the run.
+ * Restores patches that are missing here. With `afresh` it replaces existing ones too, since they may date from before
+ * another server owned the run.
  */
 export async function fetchPatches(
   shelf: PatchShelf,

@@ -4,7 +4,7 @@ import { writeDurably } from "./durable-file.js";
 import type { Workspace } from "./workspace.js";
 import { treeFolder, type WorkspacePaths } from "./workspace-paths.js";
 
-/** The tree that the pointer names, or null if there is none that is whole. */
+/** The tree that the pointer names, or null if no whole tree exists there. */
 export async function readPointer(paths: WorkspacePaths, runId: number): Promise<Workspace | null> {
   const pointer = await parsedPointer(paths);
   if (pointer === null) return null;
@@ -12,7 +12,7 @@ export async function readPointer(paths: WorkspacePaths, runId: number): Promise
   return (await isFolder(path)) ? { runId, path, ...pointer } : null;
 }
 
-/** Which home this is, also where its tree is gone. Null: there is none. */
+/** The id of the home, even if its tree is gone. Null if there is no pointer. */
 export async function readHome(paths: WorkspacePaths): Promise<string | null> {
   return (await parsedPointer(paths))?.home ?? null;
 }
@@ -28,7 +28,7 @@ async function parsedPointer(paths: WorkspacePaths): Promise<Pointer | null> {
   return parsePointer(paths.pointer, text);
 }
 
-/** One rename: a reader sees the old tree or the new one. */
+/** Replaces the pointer by one rename, so a reader sees either the old tree or the new one. */
 export async function writePointer(paths: WorkspacePaths, workspace: Workspace): Promise<void> {
   const { repo, commit, base, tree, home } = workspace;
   const text = `${JSON.stringify({ repo, commit, base, tree, home })}\n`;
@@ -51,7 +51,7 @@ function parsePointer(file: string, text: string): Pointer {
     const isWhole = [repo, commit, base, home].every((value) => typeof value === "string");
     if (isWhole && Number.isSafeInteger(tree)) return { repo, commit, base, tree, home } as Pointer;
   } catch {
-    // Said below.
+    // The error below covers this, too.
   }
   throw new DarumaError("WORKSPACE_NOT_FOUND", `${file} does not say where the workspace is`);
 }

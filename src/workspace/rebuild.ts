@@ -14,9 +14,9 @@ import type { WorkspacePaths } from "./workspace-paths.js";
 export interface Replay {
   /** The pinned commit. */
   readonly commit: string;
-  /** What a tree of it begins with; the pinned commit itself where nothing is said. */
+  /** The commit that a new tree begins with; by default the pinned commit. */
   readonly base?: string;
-  /** Those that count, oldest first; superseded ones are not among them. */
+  /** The checkpoints that count, oldest first. Superseded ones are left out. */
   readonly checkpoints: readonly Checkpoint[];
 }
 
@@ -24,11 +24,11 @@ export type CheckpointCommit = Pick<Checkpoint, "ordinal" | "commit">;
 
 export interface Rebuilt {
   readonly path: string;
-  /** Its commits: without a checkpoint that was taken back, those after it have others than before. */
+  /** The commits of the checkpoints here. After an undone checkpoint, later ones get new commits. */
   readonly commits: readonly CheckpointCommit[];
 }
 
-/** A new tree with the checkpoints replayed, or an error and no tree. Nothing else is touched. */
+/** Makes a new tree and replays the checkpoints in it. On an error no tree remains. Nothing else is touched. */
 export async function rebuildTree(
   git: GitProgram,
   paths: WorkspacePaths,
@@ -56,7 +56,7 @@ export async function rebuildTree(
   }
 }
 
-/** Before anything is made, because it is the commonest fault. */
+/** Checks that all patches exist before anything is made, because a missing one is the most common fault. */
 async function assertPatches(paths: WorkspacePaths, checkpoints: readonly Checkpoint[]): Promise<void> {
   for (const { patch } of checkpoints) {
     const file = join(paths.run, patch);
@@ -66,7 +66,10 @@ async function assertPatches(paths: WorkspacePaths, checkpoints: readonly Checkp
   }
 }
 
-/** Its commit here. The hash is of every changed file before and after, so it says that the files are the same. */
+/**
+ * Replays one checkpoint and returns its commit. Equal hashes prove equal files, since a hash covers every changed file
+ * before and after.
+ */
 async function replayOne(
   git: GitProgram,
   paths: WorkspacePaths,
@@ -76,7 +79,7 @@ async function replayOne(
   const file = join(paths.run, checkpoint.patch);
   return withTemporaryIndex(git, paths, at, async (index) => {
     const call = inTree(paths, at.path, index);
-    // Of a step that changed nothing; git takes an empty patch for a broken one.
+    // A step that changed nothing has an empty patch, which git would reject as broken.
     if ((await stat(file)).size > 0) {
       const args = ["apply", "--index", "--binary", "--whitespace=nowarn", file];
       const { status, stderr } = await git.attempt(args, call);

@@ -2,11 +2,11 @@ import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 const OWNER_ALL = 0o700;
-/** A process that is just ending may still put files there. */
+/** Removal is repeated because an ending process may still create files. */
 const REMOVE_TRIES = 5;
 const REMOVE_PAUSE_MS = 50;
 
-/** Also folders without write permission, such as the module caches that some tools leave. */
+/** Removes a folder, even one without write permission such as the module caches that some tools leave. */
 export async function removeFolder(path: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: REMOVE_TRIES, retryDelay: REMOVE_PAUSE_MS };
   try {
@@ -19,7 +19,7 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
-/** What cannot be opened, or is gone already, the next removal will speak of or not miss. */
+/** Makes folders writable. Errors are ignored: the next removal reports what still cannot be removed. */
 async function openFolders(path: string): Promise<void> {
   try {
     if (!(await lstat(path)).isDirectory()) return;

@@ -5,20 +5,20 @@ import type { GitProgram } from "./git-program.js";
 import { inSource, type SourceRepository } from "./source-repository.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
-/** Nobody else may read what goes home. */
+/** Mode of the files that move objects to the user's repository. */
 const PRIVATE_FILE = 0o600;
 const PACK = "result.pack";
 
 export interface NewBranch {
   readonly name: string;
   readonly commit: string;
-  /** Of the user's repository: what it leads to is there already. */
+  /** The commit in the user's repository that the branch starts from. Its history exists there already. */
   readonly base: string;
 }
 
 /**
- * Makes the branch, and nothing else: no checkout, no FETCH_HEAD, no hook, no tag. The null id as the old value lets
- * git itself refuse a branch that exists, also one that was made a moment ago.
+ * Creates the branch and nothing else: no checkout, FETCH_HEAD, hook or tag. The null id as the old value makes git
+ * itself refuse an existing branch, even one made a moment ago.
  */
 export async function createBranch(
   git: GitProgram,
@@ -38,7 +38,7 @@ export async function createBranch(
   if (made.status !== 0) throw branchExists(source, name, made.stderr.split("\n", 1)[0]);
 }
 
-/** As a pack, not by `git fetch`, which would heed what the repository's settings say of addresses and programs. */
+/** Copies the objects as a pack. `git fetch` would obey the repository's settings of addresses and programs. */
 async function bringHome(
   git: GitProgram,
   paths: WorkspacePaths,

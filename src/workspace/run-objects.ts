@@ -7,7 +7,7 @@ export async function hasCommit(git: GitProgram, store: string, commit: string):
   return (await git.attempt(["cat-file", "-e", `${commit}^{commit}`], call)).status === 0;
 }
 
-/** Of the files of the commit, not of its history. Null: not even the commit is there. */
+/** How many objects of the commit's files (not of its history) are missing. Null if the commit itself is missing. */
 export async function countMissing(git: GitProgram, store: string, commit: string): Promise<number | null> {
   if (!(await hasCommit(git, store, commit))) return null;
   const args = ["rev-list", "--objects", "--no-walk", "--quiet", "--missing=print", commit];

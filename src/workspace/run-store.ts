@@ -18,22 +18,22 @@ const BASE = "refs/daruma/base";
 const LINK_TRIES = 3;
 
 /**
- * Bytes go in and come out as they are: no line ends, keywords, encodings or filter programs, whatever the
- * repository's own .gitattributes says. Else a file that a step wrote with CRLF would come back from a hard reset
- * with LF, and a filter could run a program of somebody's choice.
+ * Attributes that keep bytes unchanged: no line ends, keywords, encodings or filter programs, whatever the repository's
+ * .gitattributes says. Otherwise a file that a step wrote with CRLF would come back from a hard reset with LF, and a
+ * filter could run any program.
  */
 const RAW_BYTES = "* -text !filter !ident !working-tree-encoding\n";
 
 /**
- * The run's own repository, made once and then independent of the user's.
+ * Makes the run's own repository once; afterwards it does not depend on the user's.
  *
- * Not `git worktree add`: it registers in the user's repository, and a step's `git stash`, `git branch` or
- * `git config` in such a tree changes the user's stash, branches and settings. Not a clone that borrows the objects
- * (alternates): after a rebase and `git gc` in the user's repository the pinned commit would be gone, and a ref to
- * hold it would be a change to that repository. Its object files are linked instead: that costs no space on the same
- * disk, and what the user later removes stays here.
+ * `git worktree add` is not used, because it registers in the user's repository, and a step's `git stash`, `git branch`
+ * or `git config` in such a tree changes the user's stash, branches and settings. Nor is a clone that borrows the
+ * objects (alternates): after a rebase and `git gc` in the user's repository the pinned commit would be gone, and a ref
+ * to hold it would change that repository. Linked object files cost no space on the same disk, and they stay when the
+ * user removes the originals.
  *
- * Answers with the commit that a tree begins with: the pinned one, or where it has submodules one with their files.
+ * Returns the commit that a tree begins with: the pinned one, or with submodules a commit that holds their files.
  */
 export async function ensureStore(
   git: GitProgram,
@@ -44,7 +44,7 @@ export async function ensureStore(
   if (await hasCommit(git, paths.store, commit)) return readBase(git, paths);
   const from = await source();
   await mkdir(paths.home, { recursive: true, mode: PRIVATE_FOLDER });
-  // Seen from the user's repository, nothing of this is there to be added or listed.
+  // Hides the folder from the user's repository, so that it is neither listed nor added there.
   await writeFile(join(paths.home, ".gitignore"), "*\n");
   const halfMade = `${paths.store}${HALF_MADE}`;
   await removeFolder(halfMade);
@@ -66,12 +66,12 @@ async function readBase(git: GitProgram, { store }: WorkspacePaths): Promise<str
   return git.line(["rev-parse", "--verify", BASE], { cwd: store, env: { GIT_DIR: store } });
 }
 
-/** What a new tree's own `.git` begins with. */
+/** The folder from which a new tree's `.git` is copied. */
 export function treeTemplate(paths: WorkspacePaths): string {
   return join(paths.store, TEMPLATE);
 }
 
-/** A repack under way moves objects about: what is missing then is there at the next look. */
+/** Links the objects. A repack in progress moves objects, so what is missing is looked for again. */
 async function takeObjects(
   git: GitProgram,
   from: SourceRepository,
@@ -93,7 +93,7 @@ async function takeObjects(
   );
 }
 
-/** Branches and tags whose objects are there, and where history was cut off. */
+/** Copies the branches and tags whose objects are present, and the limits of a shallow history. */
 async function takeRefs(git: GitProgram, from: SourceRepository, store: string): Promise<void> {
   const args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"];
   const lines = splitLines(await git.run(args, inSource(from)));
@@ -106,7 +106,7 @@ async function takeRefs(git: GitProgram, from: SourceRepository, store: string):
     }),
   );
   const present = lines.filter((_line, place) => checked[place]?.endsWith(" missing") === false);
-  // Names of refs need not be text.
+  // The file is written as bytes, because names of refs need not be valid text.
   await writeFile(
     join(store, "packed-refs"),
     Buffer.from(present.map((ref) => `${ref}\n`).join(""), "latin1"),
@@ -135,15 +135,15 @@ async function settleStore(
 }
 
 /**
- * A tree has a `.git` of its own that borrows the store's objects: a step may commit, stash, collect garbage or
- * delete it, and neither the checkpoints nor the user's repository notice. Branches and tags are copies.
+ * Makes the template of a tree's own `.git`, which borrows the store's objects. A step may commit, stash, collect
+ * garbage or delete it without any effect on the checkpoints or the user's repository. Branches and tags are copies.
  */
 async function writeTemplate(git: GitProgram, from: SourceRepository, store: string): Promise<void> {
   const template = join(store, TEMPLATE);
   await mkdir(join(template, "info"), { recursive: true });
   await mkdir(join(template, "objects", "info"), { recursive: true });
   await writeFile(join(template, "info", "attributes"), RAW_BYTES);
-  // From `trees/N/.git/objects`; relative, so that the output folder can be moved.
+  // The path leads from `trees/N/.git/objects`. It is relative so that the output folder can be moved.
   const objects = join("..", "..", "..", "..", basename(store).replace(HALF_MADE, ""), "objects");
   await writeFile(join(template, "objects", "info", "alternates"), `${objects}\n`);
   for (const [name, value] of await readIdentity(git, from))

@@ -11,12 +11,12 @@ import { inTree, withTemporaryIndex } from "./tree-index.js";
 import type { Workspace } from "./workspace.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
-/** How many files a message names. */
+/** How many files an error message names. */
 const MAX_NAMED_FILES = 5;
 const RULES_FILE = /(?:^|\/)\.gitignore$/;
 
 export interface Leftovers {
-  /** Relative to the run's folder; null where nothing differs from the last checkpoint. */
+  /** The patch, relative to the run's folder; null if nothing differs from the last checkpoint. */
   readonly patch: string | null;
   readonly files: number;
 }
@@ -28,8 +28,8 @@ interface Place {
 }
 
 /**
- * What differs from the last checkpoint, as a patch. One of this name that is there was made before a crash or a
- * failure, when the tree still held all of it: it stays.
+ * Saves what differs from the last checkpoint as a patch. An existing patch of this name is kept: it was made before a
+ * crash or failure, when the tree still held all changes.
  */
 export async function keepLeftovers(
   git: GitProgram,
@@ -49,7 +49,7 @@ export async function keepLeftovers(
   });
 }
 
-/** The files are as the commit has them, in place. What its own .gitignore files name stays as it is. */
+/** Restores the files of the commit, in place. Files that its own .gitignore rules ignore are left alone. */
 export async function takeFilesBack(
   git: GitProgram,
   paths: WorkspacePaths,
@@ -62,16 +62,16 @@ export async function takeFilesBack(
   await takeRulesBack(place);
   await withSnapshot(git, paths, place.at, async ({ index }) => {
     const call = inTree(paths, path, index);
-    // All that counts is in the index by now, so that what the commit lacks is removed.
+    // All files that count are in the index now, so this removes those that the commit lacks.
     await git.run(["read-tree", "--reset", "-u", since], call);
-    // Folders that are empty, and repositories that were made or cloned within the tree.
+    // This removes empty folders, and repositories that were made or cloned within the tree.
     await git.attempt(["clean", "-ffdq"], call);
   });
   await dressSubmodules(git, paths, path);
   await verify(place);
 }
 
-/** Which files are ignored is for the commit's rules to say: those that the attempt has changed go back first. */
+/** Restores changed .gitignore files first, because the commit's rules decide which files are ignored. */
 async function takeRulesBack({ git, paths, at }: Place): Promise<void> {
   await withSnapshot(git, paths, at, async ({ treeId, index }) => {
     const changed = (await listChanges(git, { store: paths.store, from: treeId, to: at.commit })).filter(
@@ -90,10 +90,10 @@ async function takeRulesBack({ git, paths, at }: Place): Promise<void> {
 }
 
 interface Change {
-  /** As it is at the far end; zeros where it is not there. */
+  /** The mode in the target; zeros if the file does not exist there. */
   readonly mode: string;
   readonly id: string;
-  /** Byte for byte, as latin1. */
+  /** The path as bytes, in latin1. */
   readonly path: string;
 }
 
@@ -108,7 +108,7 @@ async function listChanges(git: GitProgram, { store, from, to }: Ends): Promise<
   return changes;
 }
 
-/** Git warns of a file that it cannot remove or write, and goes on. */
+/** Checks the result, because git only warns about a file that it cannot remove or write. */
 async function verify({ git, paths, at }: Place): Promise<void> {
   await withSnapshot(git, paths, at, async ({ treeId }) => {
     const { changedFiles } = await readDifference(git, { store: paths.store, from: at.commit, to: treeId });

@@ -7,19 +7,19 @@ import { readSubmodules, shownPath } from "./submodules.js";
 import { inTree, withTemporaryIndex } from "./tree-index.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
-/** A file that a process still writes can vanish or change under the look; the next look sees it settled. */
+/** How often a snapshot is tried: a file that a process still writes can vanish or change meanwhile. */
 const SNAPSHOT_TRIES = 3;
 const SLASH = "/".charCodeAt(0);
 const NUL = Buffer.from([0]);
 
 export interface TreeState {
-  /** Git's id of all the files: names, modes and contents. */
+  /** Git's id for all files: names, modes and contents. */
   readonly treeId: string;
-  /** The index behind it; gone when the look is over unless it is kept. */
+  /** The index of the snapshot. It is removed afterwards unless it is kept. */
   readonly index: string;
 }
 
-/** The files as they are now: tracked and untracked ones, not those that a .gitignore names unless they are tracked. */
+/** Takes a snapshot of the files: tracked ones, and untracked ones that no .gitignore names. */
 export async function withSnapshot<Result>(
   git: GitProgram,
   paths: WorkspacePaths,
@@ -36,7 +36,7 @@ export async function withSnapshot<Result>(
 
 interface Look {
   readonly path: string;
-  /** Folders of submodules: what is ignored within them they say themselves, as repositories of their own. */
+  /** Folders of submodules. Each applies its own .gitignore files, as a repository does. */
   readonly submodules: readonly Buffer[];
 }
 
@@ -71,7 +71,7 @@ async function takeSnapshot(git: GitProgram, call: GitCall, look: Look, triesLef
   }
 }
 
-/** By a file, because a name need not be text and an argument must be. */
+/** Adds all files. Excluded paths go through a file, because an argument must be valid text and a name need not be. */
 async function addAll(git: GitProgram, call: GitCall, others: readonly string[]): Promise<void> {
   if (others.length === 0) {
     await git.run(["add", "--all"], call);
@@ -83,15 +83,15 @@ async function addAll(git: GitProgram, call: GitCall, others: readonly string[])
 }
 
 /**
- * Repositories that a step cloned or made within the tree. `git add` would record the id of their commit in place of
- * their files, which nothing could bring back.
+ * Repositories that a step cloned or made within the tree. `git add` would record only their commit id, from which
+ * their files could not be restored.
  */
 async function findNestedRepositories(git: GitProgram, call: GitCall): Promise<Buffer[]> {
   const untracked = splitAtNul(await git.run(["ls-files", "-o", "--exclude-standard", "-z"], call));
   return untracked.filter((path) => path.at(-1) === SLASH);
 }
 
-/** Their files, those of repositories within them too, but for what their own .gitignore leaves out. */
+/** The files of nested repositories, at any depth, except those that their own .gitignore files ignore. */
 async function listNestedFiles(git: GitProgram, call: GitCall, nested: readonly Buffer[]): Promise<Buffer[]> {
   const files: Buffer[] = [];
   for (const folder of nested) {
@@ -113,12 +113,12 @@ async function listNestedFiles(git: GitProgram, call: GitCall, nested: readonly 
   return files;
 }
 
-/** Files that a .gitignore names and that a step has put under version control all the same with `git add -f`. */
+/** Ignored files that a step added with `git add -f`. */
 async function listForcedFiles(git: GitProgram, call: GitCall, path: string): Promise<Buffer[]> {
   const env = { ...call.env, GIT_INDEX_FILE: join(path, ".git", "index") };
   const args = ["ls-files", "-c", "-i", "--exclude-standard", "-z"];
   const { status, stdout } = await git.attempt(args, { ...call, env });
-  // A step may break its own repository; its files are still there.
+  // A step may have broken its own repository; its files still count.
   if (status !== 0) return [];
   const files: Buffer[] = [];
   for (const file of splitAtNul(stdout)) if (await isNoFolder(path, file)) files.push(file);

@@ -3,20 +3,19 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { GitCall, GitProgram } from "./git-program.js";
 import { isFolder } from "./pointer.js";
 
-/** The user's repository. Read only, but for the branch that the user asks for. */
+/** The user's repository. It is only read, except for the branch that the user asks for. */
 export interface SourceRepository {
-  /** As the user named it, absolute. */
+  /** The absolute path that the user gave. */
   readonly repo: string;
-  /** Where HEAD is: of a linked worktree, its own. */
+  /** The folder of HEAD; a linked worktree has its own. */
   readonly headFolder: string;
-  /** Where its objects and refs are, also for a linked worktree or a folder within the repository. */
+  /** The folder of objects and refs, even if `repo` is a linked worktree or a folder within the repository. */
   readonly gitFolder: string;
 }
 
 /**
- * The user's settings are obeyed here and nowhere after: git looks in them whether the repository may be trusted
- * (`safe.directory`), and refuses one of another user else. Whoever names the folders, as all later calls do, is not
- * asked again.
+ * Finds the user's repository. Only here git obeys the user's settings: it checks `safe.directory` and refuses a
+ * repository of another user that is not listed. Later calls name the folders, so git does not check again.
  */
 export async function openSource(git: GitProgram, repo: string): Promise<SourceRepository> {
   const path = resolve(repo);
@@ -35,14 +34,14 @@ export async function openSource(git: GitProgram, repo: string): Promise<SourceR
   return { repo: path, headFolder, gitFolder };
 }
 
-/** The root of its working tree; null: it has none. */
+/** The root of the repository's working tree; null if it has none. */
 export async function findCheckout(git: GitProgram, { repo }: SourceRepository): Promise<string | null> {
   const args = ["rev-parse", "--path-format=absolute", "--show-toplevel"];
   const { status, stdout } = await git.attempt(args, { cwd: repo, asUser: true });
   return status === 0 ? stdout.toString("utf8").replace(/\n$/, "") : null;
 }
 
-/** For reading the repository with nobody's settings but its own, of which none runs a program. */
+/** Options for reading the repository with only its own settings, none of which runs a program. */
 export function inSource({ headFolder }: SourceRepository): GitCall {
   return { cwd: headFolder, env: { GIT_DIR: headFolder } };
 }
@@ -50,7 +49,7 @@ export function inSource({ headFolder }: SourceRepository): GitCall {
 /** The commit that a branch, tag or expression such as `HEAD~2` names now. */
 export async function resolveCommit(git: GitProgram, source: SourceRepository, ref: string): Promise<string> {
   const args = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
-  // A ref cannot begin with a dash; what does would be read as an option.
+  // A ref cannot begin with a dash; git would read it as an option.
   const isOption = ref.startsWith("-") || ref === "";
   const result = isOption ? null : await git.attempt(args, inSource(source));
   if (result?.status === 0) return result.stdout.toString("utf8").trim();
@@ -58,7 +57,7 @@ export async function resolveCommit(git: GitProgram, source: SourceRepository, r
   throw new DarumaError("WORKSPACE_REF_NOT_FOUND", `${source.repo} has no commit \`${ref}\``);
 }
 
-/** A ref that is there, but leads to nothing. An id of its own is no ref: git takes any for one. */
+/** Throws if the ref exists but its target is missing. A commit id is no ref: git accepts any well-formed id. */
 async function refuseMissing(git: GitProgram, source: SourceRepository, ref: string): Promise<void> {
   const named = await git.attempt(["rev-parse", "--verify", "--quiet", ref], inSource(source));
   const id = named.stdout.toString("utf8").trim();
@@ -67,7 +66,7 @@ async function refuseMissing(git: GitProgram, source: SourceRepository, ref: str
   throw new DarumaError("WORKSPACE_OBJECTS_MISSING", `${source.repo} lacks ${id}, which \`${ref}\` names`);
 }
 
-/** Name and e-mail that the user commits with there, so that a step can commit in its own tree. */
+/** The user's name and e-mail in that repository, so that a step can commit in its own tree. */
 export async function readIdentity(
   git: GitProgram,
   source: SourceRepository,

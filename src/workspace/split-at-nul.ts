@@ -1,4 +1,4 @@
-/** Names of files, which need not be text, as git gives them with `-z`. */
+/** Splits the output of `git ... -z`. The parts stay bytes, because file names need not be valid text. */
 export function splitAtNul(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   let start = 0;

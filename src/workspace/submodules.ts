@@ -8,37 +8,37 @@ import { countMissing } from "./run-objects.js";
 import { findCheckout, type SourceRepository } from "./source-repository.js";
 import { splitAtNul } from "./split-at-nul.js";
 
-/** A repository could nest them without end. */
+/** Stops a repository with endlessly nested submodules. */
 const MAX_SUBMODULES = 1_000;
 const RECORD = "daruma-submodules.json";
 const GITLINK = "160000";
 
 /** A submodule of the pinned commit, or of one of its submodules. */
 export interface Submodule {
-  /** From the root of the tree; each character is a byte, since a name need not be text. */
+  /** The path from the root of the tree. Each character is a byte, since a name need not be valid text. */
   readonly path: string;
-  /** The commit that the repository around it pins. */
+  /** The commit that the enclosing repository pins. */
   readonly commit: string;
-  /** Its files are part of the workspace. Else its folder begins empty, as it is in the user's checkout. */
+  /** Its files are part of the workspace. If false, its folder begins empty, as in the user's checkout. */
   readonly isTaken: boolean;
-  /** Its file `shallow`, where its history is cut off. */
+  /** The content of its file `shallow`, where its history is cut off. */
   readonly shallow: string | null;
 }
 
-/** Where a repository with submodules has them. */
+/** Where a repository with submodules keeps them. */
 interface Around {
   /** Its path in the tree, with a slash at the end; empty for the root. */
   readonly prefix: string;
   readonly commit: string;
   /** Folders that hold `modules/<name>`. */
   readonly gitFolders: readonly string[];
-  /** Its working tree; null: it has none. */
+  /** The working tree; null if it has none. */
   readonly checkout: string | null;
 }
 
 /**
- * Takes the files of the submodules along that are checked out in the user's repository, from their own object files
- * there; nothing is fetched, and git is not run in them. Answers with all that the commit names, outer ones first.
+ * Copies the files of submodules that are checked out in the user's repository, from their object files there. Nothing
+ * is fetched, and git does not run in them. Returns all submodules of the commit, outer ones first.
  */
 export async function takeSubmodules(
   git: GitProgram,
@@ -71,7 +71,7 @@ export async function takeSubmodules(
   return found;
 }
 
-/** Those of a store that was made earlier. */
+/** The submodules recorded in an existing store. */
 export async function readSubmodules(store: string): Promise<Submodule[]> {
   try {
     return JSON.parse(await readFile(join(store, RECORD), "utf8")) as Submodule[];
@@ -81,7 +81,7 @@ export async function readSubmodules(store: string): Promise<Submodule[]> {
   }
 }
 
-/** The name of a submodule's path as a person reads it. */
+/** A submodule's path, decoded for display. */
 export function shownPath({ path }: Pick<Submodule, "path">): string {
   return Buffer.from(path, "latin1").toString("utf8");
 }
@@ -110,7 +110,7 @@ async function takeOne(git: GitProgram, store: string, around: Around, wanted: W
       inner: { prefix: `${path}/`, commit, gitFolders: [gitFolder], checkout },
     };
   }
-  // Not checked out: the user's own folder is empty, too.
+  // It is not checked out, so the user's own folder is empty, too.
   if (own === null) return { isTaken: false, shallow: null, inner: null };
   throw new DarumaError(
     "WORKSPACE_SUBMODULE_MISSING",
@@ -122,7 +122,9 @@ function inner({ prefix }: Around, { path }: Wanted): string {
   return shownPath({ path: path.slice(prefix.length) });
 }
 
-/** A name comes from a file of the repository, and must not lead out of the folder. */
+/**
+ * The folders that may hold the submodule. Its name comes from a file of the repository and must not lead out of them.
+ */
 function modulesOf({ gitFolders }: Around, name: string): string[] {
   return gitFolders.flatMap((gitFolder) => {
     const modules = join(gitFolder, "modules");
@@ -131,7 +133,7 @@ function modulesOf({ gitFolders }: Around, name: string): string[] {
   });
 }
 
-/** `.git` of a working tree: the folder itself, or the one that a file of that name names. */
+/** The git folder of a working tree: `.git` itself, or the folder that a file `.git` names. */
 async function gitFolderOf(checkout: string): Promise<string | null> {
   const path = join(checkout, ".git");
   if (await isFolder(path)) return path;
@@ -162,7 +164,7 @@ export async function listTree(git: GitProgram, store: string, treeish: string):
   });
 }
 
-/** By path, as `.gitmodules` of the commit has them. One that is missing or broken names none. */
+/** Submodule names by path, from the commit's `.gitmodules`. A missing or broken file gives none. */
 async function readNames(git: GitProgram, store: string, commit: string): Promise<Map<string, string>> {
   const args = ["config", "--blob", `${commit}:.gitmodules`, "-z", "--get-regexp", "^submodule\\..*\\.path$"];
   const { stdout } = await git.attempt(args, { cwd: store, env: { GIT_DIR: store } });

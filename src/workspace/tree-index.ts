@@ -8,14 +8,14 @@ import type { WorkspacePaths } from "./workspace-paths.js";
 
 const TEMPORARY = "tmp-";
 
-/** Our index of a tree as of a commit: the paths that count as known, and what saves reading unchanged files. */
+/** The path of our index of a tree at a commit: it lists the known paths, and saves reading unchanged files. */
 export function baseIndex(paths: WorkspacePaths, tree: number, commit: string): string {
   return join(paths.indexes, String(tree), commit);
 }
 
 /**
- * An index of its own for one look at the tree. It always begins with the paths of the commit, never with those that
- * an earlier look found: else a file that a failed attempt left would count as known, also once it is ignored.
+ * Makes a temporary index for one snapshot. It always begins with the paths of the commit, never with those of an
+ * earlier snapshot: otherwise a file of a failed attempt would stay known even after it is ignored.
  */
 export async function withTemporaryIndex<Result>(
   git: GitProgram,
@@ -27,7 +27,7 @@ export async function withTemporaryIndex<Result>(
   const index = join(dirname(kept), `${TEMPORARY}${randomUUID()}`);
   await mkdir(dirname(kept), { recursive: true, mode: PRIVATE_FOLDER });
   try {
-    // A link keeps the time of the file, by which git knows which entries it cannot trust; a copy would not.
+    // A hard link keeps the file's time, by which git knows which entries it cannot trust. A copy would not.
     await link(kept, index).catch(() => git.run(["read-tree", at.commit], inTree(paths, at.path, index)));
     return await use(index);
   } finally {
@@ -35,7 +35,7 @@ export async function withTemporaryIndex<Result>(
   }
 }
 
-/** The index that a look ended with becomes that of the new commit; only it and the one before are of use. */
+/** Makes the snapshot's index that of the new commit. Only this one and the previous one are kept. */
 export async function keepIndex(
   paths: WorkspacePaths,
   tree: number,
@@ -49,14 +49,14 @@ export async function keepIndex(
       await rm(join(folder, name), { force: true });
 }
 
-/** Our repository, the tree's files, an index of our own. */
+/** Options for git with our repository, the tree's files and an index of our own. */
 export function inTree(paths: WorkspacePaths, path: string, index: string) {
   return { cwd: path, env: { GIT_DIR: paths.store, GIT_WORK_TREE: path, GIT_INDEX_FILE: index } };
 }
 
 /**
- * For a step that works in the tree. Without the ceiling, a step that has deleted its `.git` would find the
- * repository around the output folder, which is the user's.
+ * Environment for a step that works in the tree. Without the ceiling, a step that has deleted its `.git` would find the
+ * user's repository around the output folder.
  */
 export function stepEnvironment(workspace: Workspace): { readonly [name: string]: string } {
   return { GIT_CEILING_DIRECTORIES: dirname(workspace.path) };

@@ -4,7 +4,7 @@ import type { GitProgram } from "./git-program.js";
 import type { Workspace } from "./workspace.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
-/** Of these paths within the repository, the files that its working tree has and the workspace was made without. */
+/** Returns those of the paths that are files in the user's working tree but missing in the workspace's base commit. */
 export async function uncommittedFiles(
   git: GitProgram,
   { store }: WorkspacePaths,

@@ -3,7 +3,7 @@ import type { GitProgram } from "./git-program.js";
 import { readSubmodules, shownPath } from "./submodules.js";
 import type { WorkspacePaths } from "./workspace-paths.js";
 
-/** What a user could miss in a new workspace, and is told before the first step. */
+/** What a user could miss in a new workspace. It is shown before the first step. */
 export async function notesOf(
   git: GitProgram,
   { store }: WorkspacePaths,

@@ -2,22 +2,22 @@ import { join } from "node:path";
 import { DarumaError } from "../core/errors/errors.js";
 
 const ORDINAL_DIGITS = 4;
-/** In the run's folder. */
+/** Folder name within the run's folder. */
 export const WORKSPACE_FOLDER = "workspace";
 
-/** Where the parts of one run's workspace lie. */
+/** The locations of the parts of one run's workspace. */
 export interface WorkspacePaths {
-  /** `output/run-{R}`: patches and states lie below it. */
+  /** `output/run-{R}`, which holds patches and states. */
   readonly run: string;
-  /** All that `remove` takes away. */
+  /** The folder that `remove` deletes. */
   readonly home: string;
-  /** Our own repository: the objects, and the private refs of the checkpoints. No step works in it. */
+  /** Our own repository with the objects and the private refs of checkpoints. No step works in it. */
   readonly store: string;
-  /** One folder a tree, by its number; the pointer says which of them is the workspace. */
+  /** One folder for each tree, named by its number. The pointer says which one is the workspace. */
   readonly trees: string;
-  /** Our indexes of the trees: never those a step's own `git add` writes. */
+  /** Our own indexes of the trees, apart from those that a step's `git add` writes. */
   readonly indexes: string;
-  /** Where the trees' own repositories stood at the checkpoints. */
+  /** The positions of the trees' own repositories at the checkpoints. */
   readonly positions: string;
   readonly pointer: string;
 }
@@ -42,7 +42,10 @@ export function treeFolder(paths: WorkspacePaths, tree: number): string {
   return join(paths.trees, String(tree));
 }
 
-/** Relative to the run's folder, so that a record of it is true on every machine that sees the folder. */
+/**
+ * A checkpoint's patch file, relative to the run's folder, so that a recorded path is valid on every machine that sees
+ * the folder.
+ */
 export function patchFile(ordinal: number): string {
   return join("patches", "steps", `step-${ordinalText(ordinal)}.patch`);
 }
@@ -56,12 +59,12 @@ interface AttemptName {
   readonly attempt: number;
 }
 
-/** Of what an attempt left behind and did not complete, when another step was to start there. */
+/** The patch of files that an unfinished attempt left when another step was about to start. */
 export function partialPatchFile(of: AttemptName): string {
   return join("patches", "partial", attemptName(of));
 }
 
-/** Of what was there when an attempt failed. */
+/** The patch of the files that existed when an attempt failed. */
 export function failedPatchFile(of: AttemptName): string {
   return join("patches", "attempts", attemptName(of));
 }
@@ -72,7 +75,7 @@ function attemptName({ job, attempt }: AttemptName): string {
   return `j${job}_a${attempt}.patch`;
 }
 
-/** Of what a way back has taken from the workspace that was built for it. */
+/** The patch of what a rebuilt workspace lacks compared with the one before. */
 export function previousPatchFile(rebuild: number): string {
   assertCount("number of a fresh workspace", rebuild);
   return join("patches", "previous", `rebuild-${rebuild}.patch`);
@@ -87,7 +90,7 @@ export function ordinalText(ordinal: number): string {
   return String(ordinal).padStart(ORDINAL_DIGITS, "0");
 }
 
-/** Names are made of these numbers; anything else could lead out of the folder. */
+/** Checks a number that becomes part of a file name; anything else could lead out of the folder. */
 function assertCount(what: string, value: number): void {
   if (Number.isSafeInteger(value) && value > 0) return;
   throw new DarumaError("INVALID_VALUE", `the ${what} is ${value}, not a whole number above 0`);

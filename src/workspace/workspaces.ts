@@ -39,15 +39,15 @@ const TREE_NAME = /^[1-9]\d*$/;
 const MS_PER_SECOND = 1_000;
 
 export interface WorkspaceChanges {
-  /** null if there are none. */
+  /** The hash of the changes; null if there are none. */
   readonly diffHash: string | null;
-  /** The first of them. */
+  /** The first changed files. */
   readonly changedFiles: readonly string[];
   readonly changedFileCount: number;
 }
 
 export interface FailedChanges extends WorkspaceChanges {
-  /** Relative to the run's folder; null: it is larger than it may be. Missing where there is nothing to keep. */
+  /** The patch, relative to the run's folder. Null if it is too large, missing if there is nothing to keep. */
   readonly patch?: string | null;
 }
 
@@ -57,54 +57,59 @@ export interface ResultPatch {
 }
 
 export interface RebuiltWorkspace extends Workspace {
-  /** The checkpoints that have another commit here, because one before them was taken back. */
+  /** Checkpoints that got another commit here because an earlier one was undone. */
   readonly moved?: readonly CheckpointCommit[];
 }
 
 /**
- * The git workspaces of runs. One caller at a time for a run (the owner of its lease); different runs do not meet, also
- * not on one repository. `since` is always the commit of the last checkpoint that counts, or the base.
+ * The git workspaces of runs. A run has one caller at a time (the owner of its lease); different runs do not interfere,
+ * even in the same repository. `since` is always the commit of the last checkpoint that counts, or the base.
  */
 export interface Workspaces {
-  /** The run's workspace at the commit that `ref` names now; the one that is there, if the run has one already. */
+  /** Makes the run's workspace at the commit that `ref` names now, or returns the existing one. */
   create(runId: number, from: { readonly repo: string; readonly ref: string }): Promise<Workspace>;
-  /** What a user could miss in it. */
+  /** What a user could miss in the workspace. */
   notes(workspace: Workspace): Promise<WorkspaceNote[]>;
-  /** The tree that the pointer names; always a whole one, or null. */
+  /** The tree that the pointer names. It is always whole, or null. */
   current(runId: number): Promise<Workspace | null>;
-  /** The tree that was at the path when it was made: a candidate from before a restart. null if it is not there. */
+  /** The tree that was made at this path, such as a candidate from before a restart. Null if it is gone. */
   find(runId: number, path: string): Promise<Workspace | null>;
   changes(workspace: Workspace, since: string): Promise<WorkspaceChanges>;
-  /** The same of an attempt that has failed, and what it left as a patch under its name. */
+  /** The changes of a failed attempt. Also saves them as a patch under the attempt's name. */
   keepFailed(workspace: Workspace, of: OfFailed): Promise<FailedChanges>;
-  /** Of these paths, the files that the user has beside the workspace's commit. */
+  /** Those of the paths that exist in the user's working tree but not in the workspace's base. */
   uncommitted(workspace: Workspace, names: readonly string[]): Promise<readonly string[]>;
   checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint>;
-  /** What an attempt left since the last checkpoint, as a patch under its name. The tree stays as it is. */
+  /** Saves what an attempt left since the last checkpoint as a patch under its name. The tree is not changed. */
   keepLeftovers(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
-  /** The same, and then the files are as the last checkpoint has them, in place. Once more does no harm. */
+  /** Does the same, then restores the files of the last checkpoint in place. May be repeated. */
   setAside(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
-  /** What lies between two commits, as a patch under the name of a fresh workspace; null where they are the same. */
+  /** Saves the difference of two commits as a patch, named after a fresh workspace. Null if they are the same. */
   keepDifference(runId: number, between: Between): Promise<string | null>;
-  /** A candidate beside the workspace, which stays as it is. Other candidates of the run are removed first. */
+  /** Builds a candidate beside the workspace, which is not changed. Removes other candidates of the run first. */
   rebuild(runId: number, from: Replay & { readonly repo: string }): Promise<RebuiltWorkspace>;
-  /** The candidate becomes the workspace, then the old tree is removed. Once more does no harm. */
+  /** Makes the candidate the workspace, then removes the old tree. May be repeated. */
   promote(candidate: Workspace): Promise<void>;
   discard(candidate: Workspace): Promise<void>;
-  /** Which home of the run this output folder has: of all that may have one, only that which its log names is true. */
+  /**
+   * The id of this output folder's home of the run. Several folders may have one; only the one named in the run's log
+   * is valid.
+   */
   home(runId: number): Promise<string | null>;
-  /** The workspace of a run that another output folder had: built here, as a new home. */
+  /** Builds a workspace here, as a new home, for a run that another output folder had. */
   takeOver(runId: number, to: Replay & { readonly repo: string }): Promise<RebuiltWorkspace>;
-  /** The workspace as it was after the last of the given checkpoints: rebuilt beside, then promoted. */
+  /** Rebuilds the workspace as of the last given checkpoint beside the present one, then promotes it. */
   restore(runId: number, to: Replay & { readonly repo: string }): Promise<Workspace>;
-  /** All that differs from the base now, as one patch. */
+  /** Writes everything that differs from the base now as one patch. */
   resultPatch(
     workspace: Workspace,
     to: { readonly since: string; readonly file: string },
   ): Promise<ResultPatch>;
-  /** The same as one commit on a new branch of a repository that has the pinned commit. Answers with the commit. */
+  /**
+   * Makes the same changes one commit on a new branch of a repository that has the pinned commit. Returns the commit.
+   */
   resultBranch(workspace: Workspace, to: ResultBranch): Promise<string>;
-  /** Patches and states stay: they belong to the record of the run. */
+  /** Removes the workspace. Patches and states stay, since they belong to the record of the run. */
   remove(runId: number): Promise<void>;
 }
 
@@ -135,7 +140,7 @@ export interface ResultBranch {
 export interface WorkspacesOptions {
   readonly outputDir: string;
   readonly git?: string;
-  /** Where patches are kept for other servers, and found again. */
+  /** Where patches are stored for other servers. */
   readonly patches?: PatchShelf;
 }
 
@@ -168,7 +173,7 @@ class GitWorkspaces implements Workspaces {
 
   async find(runId: number, path: string): Promise<Workspace | null> {
     const current = await this.current(runId);
-    // The name alone: the output folder may have been moved.
+    // Only the name counts: the output folder may have been moved.
     const name = basename(path);
     if (current === null || !TREE_NAME.test(name)) return null;
     const here = treeFolder(this.paths(runId), Number(name));
@@ -246,7 +251,7 @@ class GitWorkspaces implements Workspaces {
     return built;
   }
 
-  /** `home` is null for a new one, in which nothing that lies here can be trusted. */
+  /** Builds a tree. `home` is null for a new home, in which no existing file can be trusted. */
   private async build(
     runId: number,
     from: Replay & { readonly repo: string },
@@ -262,7 +267,7 @@ class GitWorkspaces implements Workspaces {
     const tree = await nextTree(paths);
     const replay = () => rebuildTree(this.git, paths, tree, { ...from, base });
     const { path, commits } = await replay().catch(async (error: unknown) => {
-      // A file that is here may be damaged: once more with what the store has.
+      // A local patch may be damaged, so this retries with the stored ones.
       if (this.patches === null || home === null || !isPatchFault(error)) throw error;
       await this.fetchPatches(runId, from, true);
       return replay();
@@ -334,7 +339,7 @@ class GitWorkspaces implements Workspaces {
 
   async remove(runId: number): Promise<void> {
     const paths = this.paths(runId);
-    // First: a workspace that is half removed must not be found.
+    // The pointer goes first: a half-removed workspace must not be found.
     await removeFolder(paths.pointer);
     await removeFolder(paths.home);
   }
