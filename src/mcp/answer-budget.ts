@@ -1,11 +1,13 @@
 import { DarumaError } from "../core/errors/errors.js";
 import { truncateHeadTail } from "../core/text/head-tail.js";
 
-/** What one answer may cost an agent: about 5,000 tokens. */
+/** Limit for one answer to an agent: about 5,000 tokens. */
 export const MAX_ANSWER_CHARS = 20_000;
-/** The budget of one text in a list, such as the stderr of one of many jobs, where the answer is too long. */
+/**
+ * Limit for one text in a list, such as the stderr of one of many jobs. Applies only if the whole answer is too long.
+ */
 const MAX_TEXT_CHARS = 1_000;
-/** Room for the note about one cut. */
+/** Room reserved for the note about one cut. */
 const NOTE_CHARS = 200;
 const CURSOR = /^(.+)@(\d{1,15})$/s;
 
@@ -15,18 +17,18 @@ interface Answer {
 
 type Cuttable = readonly unknown[] | string;
 
-/** What was left out of an answer, and how to get it. */
+/** A part that was left out of an answer, and how to get it. */
 export interface Cut {
-  /** `jobs`, or `summary/failures`. */
+  /** The path of the part: `jobs`, or `summary/failures`. */
   readonly field: string;
   readonly from: number;
   readonly shown: number;
   readonly total: number;
-  /** Null at the end, and where the answer cannot be asked for again because the call changed something. */
+  /** Null at the end, and if the call changed something, so that it cannot be repeated. */
   readonly cursor: string | null;
 }
 
-/** One part of an answer, from somewhere on. */
+/** Where a partial answer starts. */
 interface Start {
   readonly field: string;
   readonly from: number;
@@ -34,8 +36,8 @@ interface Start {
 }
 
 /**
- * The answer within an agent's budget: what sums it up first, then as much of its lists and long texts as fits, and a
- * cursor for each that was cut. With a cursor only that part is shown, from there on.
+ * Cuts an answer to an agent's budget: the summary comes first, then as much of its lists and long texts as fits, with
+ * a cursor for each part that was cut. With a cursor, returns only that part from the cursor on.
  */
 export function withinBudget(
   answer: object,
@@ -48,7 +50,7 @@ export function withinBudget(
   return cut.length === 0 ? fitted : { cut, ...fitted };
 }
 
-/** Numbers, names and the summary come before lists, however the operation orders them. */
+/** Moves numbers, names and the summary before lists, whatever order the operation uses. */
 function summaryFirst(answer: object): { part: Answer; start: null } {
   const entries = Object.entries(answer);
   const summary = entries.filter(([field]) => field === "summary");
@@ -56,7 +58,7 @@ function summaryFirst(answer: object): { part: Answer; start: null } {
   return { part: Object.fromEntries([...plainFields(answer), ...summary, ...rest]), start: null };
 }
 
-/** The part that the cursor names, with the plain fields, which tell whose part it is. */
+/** The part that the cursor names, together with the plain fields, which identify the record. */
 function partAt(answer: Answer, cursor: string): { part: Answer; start: Start } {
   const [, field, place] = CURSOR.exec(cursor) ?? [];
   const found = field === undefined ? undefined : valueAt(answer, field);
@@ -71,7 +73,7 @@ function partAt(answer: Answer, cursor: string): { part: Answer; start: Start } 
   return { part, start: { field, from, total: found.length } };
 }
 
-/** The largest part is cut first. Each keeps its first item, so that an answer always tells something. */
+/** Cuts the largest part first. Each part keeps its first item, so that an answer always has content. */
 function cutToFit(fitted: Answer, start: Start | null, mayAskAgain: boolean): Cut[] {
   const totals = new Map<string, number>(start === null ? [] : [[start.field, start.total]]);
   const fromOf = (field: string): number => (start?.field === field ? start.from : 0);
@@ -92,7 +94,7 @@ function cutToFit(fitted: Answer, start: Start | null, mayAskAgain: boolean): Cu
   });
 }
 
-/** At least one item, and never all of them. */
+/** The beginning that fits: at least one item, and never all of them. */
 function firstOf(value: Cuttable, room: number): Cuttable {
   if (typeof value === "string") return wholeCharacters(value, Math.min(Math.max(1, room), value.length - 1));
   let [taken, used] = [0, 0];
@@ -104,14 +106,14 @@ function firstOf(value: Cuttable, room: number): Cuttable {
   return value.slice(0, Math.min(Math.max(1, taken), value.length - 1));
 }
 
-/** Half a surrogate pair is no text. */
+/** Cuts a text without splitting a surrogate pair. */
 function wholeCharacters(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   const splits = last >= 0xd800 && last <= 0xdbff;
   return text.slice(0, splits && length > 1 ? length - 1 : length);
 }
 
-/** Lists and texts, at the top and inside objects, but not inside lists. */
+/** The lists and texts of an answer: at the top level and inside objects, but not inside lists. */
 function partsOf(answer: Answer, prefix = ""): { field: string; value: Cuttable }[] {
   return Object.entries(answer).flatMap(([name, value]) => {
     const field = `${prefix}${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;

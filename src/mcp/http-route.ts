@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors/errors.js";
 import { createMcpServer, type McpOptions } from "./mcp-server.js";
 
-/** The caller and its role, as the server around the route has found out. */
+/** Returns the caller and its role, which the server has already determined. */
 export type OptionsOf = (request: FastifyRequest) => McpOptions;
 
 /**
- * The streamable HTTP transport at POST /mcp. Nothing is kept between requests, so that any server behind a balancer
- * can answer any of them; a client therefore gets no stream of its own (GET) and has nothing to end (DELETE).
+ * The streamable HTTP transport at POST /mcp. It is stateless, so any server behind a load balancer can answer any
+ * request. A client therefore has no stream of its own (GET) and no session to end (DELETE).
  */
 export function mcpRoute(server: FastifyInstance, optionsOf: OptionsOf): void {
   server.post("/mcp", async (request, reply) => {

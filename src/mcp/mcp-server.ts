@@ -17,7 +17,7 @@ import { type CallOperation, callTool, toolsFor } from "./tools.js";
 
 export interface McpOptions {
   readonly call: CallOperation;
-  /** Tools above this role are neither shown nor done. */
+  /** The caller's role. Tools above it are neither listed nor executed. */
   readonly role: Role;
   readonly version: string;
 }
@@ -28,7 +28,10 @@ Fields that mean the same in every tool: run_id is a number or "last"; job_id a 
 
 An answer has at most ${MAX_ANSWER_CHARS.toLocaleString("en")} characters. What did not fit is in cut: call the tool again with the same arguments and its cursor. Filters such as status=failed cost less than pages.`;
 
-/** The operations as tools, runs and logs as resources, and a prompt for triage. It speaks over any transport. */
+/**
+ * Creates an MCP server, for any transport, with the operations as tools, runs and logs as resources, and a prompt for
+ * triage.
+ */
 export function createMcpServer({ call, role, version }: McpOptions): Server {
   const server = new Server(
     { name: "daruma", title: "Daruma", version },
@@ -54,7 +57,7 @@ export function createMcpServer({ call, role, version }: McpOptions): Server {
   return server;
 }
 
-/** The code is part of the message: the protocol has numbers only. */
+/** Puts the error code into the message, because the protocol has only numbers. */
 async function plainly<Answer>(work: Promise<Answer>): Promise<Answer> {
   try {
     return await work;

@@ -7,9 +7,9 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { answerFor, type CallOperation } from "./tools.js";
 
-/** How many of the newest runs are listed; the templates reach every other one. */
+/** How many of the newest runs are listed. Templates reach all others. */
 const LISTED_RUNS = 20;
-/** Characters from the end of a log: what a reader with a small window can use. */
+/** How much of a log's end is returned: enough for a reader with a small context window. */
 const LOG_TAIL_BYTES = 64 * 1024;
 
 export const RESOURCE_TEMPLATES: readonly ResourceTemplate[] = [

@@ -38,7 +38,7 @@ export const COMMON_FIELDS: ReadonlySet<string> = new Set([
   "at",
 ]);
 
-/** Fields that only programs and people at a terminal need: agents may give them, but the schema hides them. */
+/** Fields that only programs and people at a terminal need. The schema hides them, but agents may pass them. */
 const UNTOLD_FIELDS: ReadonlySet<string> = new Set([
   "file_name",
   "encoding",
@@ -48,8 +48,9 @@ const UNTOLD_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The JSON Schema of a tool's input, short: every agent pays for the whole list of tools in each conversation. What
- * only a query string needs (words for booleans, lists with commas) is left out; the operation checks all the rest.
+ * The JSON Schema of a tool's input. It is short because each conversation of an agent includes the whole list of
+ * tools. It leaves out what only a query string needs (words for booleans, lists with commas); the operation still
+ * checks everything.
  */
 export function inputSchemaOf(input: z.ZodType, more: Schema = {}): Schema & { type: "object" } {
   const written = z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Schema;
@@ -77,12 +78,12 @@ function shortened(schema: unknown): unknown {
   return anyOf === undefined ? short : { ...short, ...oneOfThem(anyOf as readonly Schema[]) };
 }
 
-/** The list itself says what is in it. */
+/** Drops the description of list items, because the list's own description suffices. */
 function withoutDescription({ description: _, ...schema }: Schema): Schema {
   return schema;
 }
 
-/** Agents give lists. */
+/** Drops "separated by commas", because agents pass lists. */
 function withoutQueryWords(value: unknown): unknown {
   return typeof value === "string" ? value.replace(/, separated by commas(?=\.)/, "") : value;
 }
@@ -98,12 +99,12 @@ function shortFields(fields: Schema): Schema {
   );
 }
 
-/** A field that means the same everywhere is described once, by its usual words. */
+/** Drops the default and the description of a common field, which the instructions describe once. */
 function bare({ default: _usual, ...field }: Schema): Schema {
   return withoutDescription(field);
 }
 
-/** For the second name of a tool: what its fields are is said where its own name is. */
+/** Drops all descriptions, for the second name of a tool. The tool under its own name has them. */
 export function withoutDescriptions<Part>(schema: Part): Part {
   return JSON.parse(
     JSON.stringify(schema, (key, value) =>
@@ -112,7 +113,7 @@ export function withoutDescriptions<Part>(schema: Part): Part {
   ) as Part;
 }
 
-/** Bounds that no caller means to pass; the operation says so if one does. */
+/** Bounds that callers hardly ever exceed. The operation reports it if one does. */
 const NOISE: ReadonlySet<string> = new Set([
   ...["$schema", "additionalProperties", "propertyNames", "minLength", "maxLength", "minimum", "maximum"],
   ...["exclusiveMinimum", "minItems", "maxItems"],
@@ -122,7 +123,7 @@ function isNoise(key: string, value: unknown): boolean {
   return NOISE.has(key) || (key === "default" && (value === false || typeof value === "object"));
 }
 
-/** A boolean or a list, where the other way to say it is a text; else the types side by side. */
+/** Keeps the boolean or list of a union whose other alternative is a text; otherwise lists the types side by side. */
 function oneOfThem(alternatives: readonly Schema[]): Schema {
   const json = alternatives.find(({ type }) => type === "boolean" || type === "array");
   if (json !== undefined) return shortened(json) as Schema;

@@ -9,7 +9,7 @@ import { mayAct, type Role } from "../operations/roles.js";
 import { withinBudget } from "./answer-budget.js";
 import { inputSchemaOf, withoutDescriptions } from "./tool-schema.js";
 
-/** Does an operation by its name; input as it came, output as the operation gives it. */
+/** Calls an operation by its name with raw input, and returns its output. */
 export type CallOperation = (name: string, input: unknown) => Promise<unknown>;
 
 const CURSOR_FIELD = { cursor: { type: "string" } };
@@ -29,7 +29,7 @@ function isToolFor(role: Role, operation: Operation): boolean {
   return operation.onlyForPeople !== true && mayAct(role, operation.role);
 }
 
-/** Only what an agent needs to call it: the list is part of every conversation. */
+/** The tool with only what an agent needs to call it, because every conversation includes the list. */
 function toolOf(operation: Operation): Tool {
   const { name, description, effect, input } = operation;
   return {
@@ -40,7 +40,7 @@ function toolOf(operation: Operation): Tool {
   };
 }
 
-/** A refusal is an answer that the caller can act on, not a fault of the protocol. */
+/** Calls a tool. A refusal is an ordinary result that the caller can act on, not a protocol error. */
 export async function callTool(
   call: CallOperation,
   role: Role,
@@ -65,7 +65,7 @@ export async function callTool(
   }
 }
 
-/** Calls an operation with what keeps its answer within the budget of an agent that asks for nothing else. */
+/** Calls an operation with the defaults for agents, which keep its answer within the budget. */
 export async function answerFor(
   call: CallOperation,
   name: string,

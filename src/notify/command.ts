@@ -4,10 +4,10 @@ import { oneLine } from "../core/text/plain-text.js";
 import type { CommandChannel } from "../settings/channels.js";
 import type { Environment } from "./find-secret.js";
 
-/** What a program needs to run at all. */
+/** Variables that a program needs to run at all. */
 const USUAL = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL"];
 const MAX_STDERR_CHARS = 2_000;
-/** So that no secret is cut before it is hidden. */
+/** How much of stderr is kept. It is far more than is shown, so that no secret is cut before it is redacted. */
 const MAX_HEARD_CHARS = 20_000;
 const MAX_REASON_CHARS = 200;
 
@@ -17,7 +17,7 @@ interface Sending {
   readonly redact: (text: string) => string;
 }
 
-/** The message is JSON on its standard input. It has arrived where the program ends with 0. */
+/** Starts a program with the message as JSON on its standard input. Exit code 0 means that the message has arrived. */
 export function runCommand(
   { command, env: names }: CommandChannel,
   { id, at, kind, subject, text, link, data }: Message,
@@ -28,7 +28,7 @@ export function runCommand(
     [...USUAL, ...names].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
   return new Promise((resolve) => {
-    // A group of its own, so that what it has started ends with it.
+    // The program gets its own process group, so that processes it has started end with it.
     const child = spawn(program, args, {
       ...{ stdio: ["pipe", "ignore", "pipe"], detached: true, cwd: "/" },
       env: { ...variables, DARUMA_MESSAGE_ID: id, DARUMA_MESSAGE_KIND: kind, DARUMA_SUBJECT: subject },
@@ -37,7 +37,7 @@ export function runCommand(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // It is gone already.
+        // The process has already ended.
       }
     };
     let said = "";
@@ -61,7 +61,7 @@ export function runCommand(
           : `was ended by ${by}`;
       end(`${program} ${how}${why === "" ? "" : `: ${why}`}`);
     });
-    // A program that does not read it is none of our business.
+    // Ignored: a program need not read its input.
     child.stdin?.on("error", () => {});
     child.stdin?.end(
       `${JSON.stringify({ id, kind, at: new Date(at).toISOString(), subject, text, link, ...data })}\n`,

@@ -3,7 +3,7 @@ import type { EmailChannel } from "../settings/channels.js";
 import type { Environment } from "./find-secret.js";
 import { readSecret } from "./secrets.js";
 
-/** One connection for one message: there are few, and none is left open. */
+/** Sends one message over a connection of its own. Messages are few, and no connection stays open. */
 export async function sendEmail(
   { host, port, tls, user, secret, from, to, timeoutMs }: EmailChannel,
   { id, at, subject, text, kind }: Message,
@@ -25,7 +25,7 @@ export async function sendEmail(
     await within(
       transport.sendMail({
         ...{ from, to: [...to], subject: `[daruma] ${subject}`, text: `${text}\n`, date: new Date(at) },
-        // A reader sees a message that was sent twice as one.
+        // Mail programs show two copies with the same id as one message.
         ...{ messageId: `<${id}@${domain}>`, headers },
       }),
       signal,
@@ -49,7 +49,7 @@ function within(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return Promise.race([work, aborted]);
 }
 
-/** What the server said, without what was sent to it. */
+/** The server's reply, without anything that was sent to it. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return "the mail server gave no answer in time";
   const { code, responseCode, response } = error as {

@@ -8,7 +8,10 @@ export type FoundSecret = { readonly value: string } | { readonly problem: strin
 
 const MAX_SECRET_BYTES = 10_000;
 
-/** Read when it is needed. What is no file with one line is refused, and nobody waits for it: a pipe, a device, a folder. */
+/**
+ * Reads a secret at the time of use. A file must be a regular file with one line; a pipe, a device or a folder is
+ * refused at once.
+ */
 export function findSecret(place: SecretPlace, env: Environment): FoundSecret {
   const found = "variable" in place ? { value: env[place.variable] ?? "" } : readSecretFile(place.file);
   const problem = "problem" in found ? found.problem : problemOf(found.value.trim());
@@ -25,10 +28,10 @@ function problemOf(secret: string): string | null {
 function readSecretFile(file: string): FoundSecret {
   let descriptor: number | null = null;
   try {
-    // To open a pipe without a writer would wait for one.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!fstatSync(descriptor).isFile()) return { problem: "is not a regular file" };
-    // One byte more than it may have, and whatever its size is said to be: it may grow meanwhile.
+    // Reads past the limit whatever the reported size is, because the file may be growing.
     const bytes = Buffer.alloc(MAX_SECRET_BYTES + 3);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read)

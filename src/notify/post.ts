@@ -10,14 +10,14 @@ export interface Post {
   readonly url: URL;
   readonly headers: { readonly [name: string]: string };
   readonly body: string;
-  /** Ends the request; the caller has set a time limit on it. */
+  /** Ends the request. The caller has set a time limit on it. */
   readonly signal: AbortSignal;
   readonly redact: (text: string) => string;
 }
 
 /**
- * Null: the receiver has it (2xx); else why not. A redirect is not followed: the message is for this address and no other. Each
- * has its own connection, which is gone when it is over, and of the answer no more is read than a person would.
+ * Posts a message. Returns null if the receiver has it (2xx), else the reason. Redirects are not followed: the message
+ * is for this address only. Each message has its own connection, and only the beginning of an error's answer is read.
  */
 export function post({ url, headers, body, signal, redact }: Post): Promise<string | null> {
   return new Promise((resolve) => {

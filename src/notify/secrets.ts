@@ -3,17 +3,17 @@ import { type SecretPlace, secretPlaceName } from "../core/text/secret-place.js"
 import { type ChannelSettings, secretOf } from "../settings/channels.js";
 import { type Environment, findSecret } from "./find-secret.js";
 
-/** As Standard Webhooks writes a key. */
+/** A key in the format of Standard Webhooks. */
 const WEBHOOK_KEY = /^whsec_([A-Za-z0-9+/]{32,}={0,2})$/;
 
-/** Read when it is needed and kept nowhere. */
+/** Reads a secret at the time of use and keeps it nowhere. Throws if it cannot be used. */
 export function readSecret(place: SecretPlace, env: Environment): string {
   const found = findSecret(place, env);
   if ("problem" in found) throw new DarumaError("CHANNEL_SECRET", found.problem);
   return found.value;
 }
 
-/** The bytes of a key. Throws if invalid; the message never contains the key. */
+/** Decodes a key. Throws if invalid; the message never contains the key. */
 export function webhookKey(place: SecretPlace, env: Environment): Buffer {
   const [, key] = WEBHOOK_KEY.exec(readSecret(place, env)) ?? [];
   if (key === undefined)
@@ -36,7 +36,7 @@ export function slackAddress(place: SecretPlace, env: Environment): URL {
   return new URL(text);
 }
 
-/** Throws where the channel's secret cannot be used. */
+/** Throws if the channel's secret cannot be used. */
 export function checkSecret(channel: ChannelSettings, env: Environment): void {
   const place = secretOf(channel);
   if (place === null) return;
@@ -45,7 +45,7 @@ export function checkSecret(channel: ChannelSettings, env: Environment): void {
   else readSecret(place, env);
 }
 
-/** What is wrong with the secret of a channel; null: it can be used. */
+/** What is wrong with a channel's secret; null if it can be used. */
 export function secretProblem(channel: ChannelSettings, env: Environment): string | null {
   try {
     checkSecret(channel, env);

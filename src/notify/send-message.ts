@@ -17,7 +17,10 @@ export interface Sending {
   readonly signal?: AbortSignal;
 }
 
-/** Null: it has arrived; else why not, without any secret. Never rejects, and takes no longer than the channel allows. */
+/**
+ * Sends a message. Returns null once it has arrived, else the reason, without any secret. Never rejects, and takes no
+ * longer than the channel allows.
+ */
 export async function sendMessage(
   channel: ChannelSettings,
   message: Message,
@@ -54,11 +57,11 @@ interface SendingNow {
   readonly env: Environment;
   readonly now: number;
   readonly signal: AbortSignal;
-  /** For what is cut short afterwards: of half a secret nobody can tell that it is one. */
+  /** Redacts a text before it is cut short, since half a secret would not be recognised. */
   readonly redact: (text: string) => string;
 }
 
-/** What only the channel knows, and what it says when it fails may hold. */
+/** Secrets that only the channel knows. Its error messages may contain them. */
 function secretsOf(channel: ChannelSettings, env: Environment): Secret[] {
   if (channel.type === "command") return channel.env.map((name) => ({ name, value: env[name] ?? "" }));
   const source = secretOf(channel);
@@ -66,14 +69,15 @@ function secretsOf(channel: ChannelSettings, env: Environment): Secret[] {
   try {
     return [{ name: secretPlaceName(source), value: readSecret(source, env) }];
   } catch {
-    // Its absence is reported when it is needed.
+    // A missing secret is reported by the code that sends.
     return [];
   }
 }
 
 /**
- * Workers have redacted what steps print; this is for what only the channel knows, and for what looks like a secret. What it
- * is called by stays, so that nobody takes it twice. Variables of a program may hold ordinary words, and go there anyway.
+ * Redacts the channel's own secrets and whatever looks like a secret; workers have already redacted what steps print.
+ * The id stays unchanged, because receivers recognise repeated messages by it. Variables of a program are not redacted:
+ * they may hold ordinary words, and the program gets them anyway.
  */
 function redacted(message: Message, channel: ChannelSettings, env: Environment): Message {
   const redactor = createRedactor(channel.type === "command" ? [] : secretsOf(channel, env));

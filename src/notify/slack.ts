@@ -5,10 +5,10 @@ import type { Environment } from "./find-secret.js";
 import { type Post, post } from "./post.js";
 import { slackAddress } from "./secrets.js";
 
-/** Characters of one section: the limit of Slack less some room for the fence. */
+/** Limit for one section: Slack's own less some room for the code fence. */
 const MAX_SECTION_CHARS = 2_900;
 
-/** To an incoming webhook: a title, the message as it is, and a button to the page. */
+/** Posts to an incoming webhook: a title, the message as it is, and a button that opens the page. */
 export function sendSlack(
   { secret }: SlackChannel,
   { subject, text, link }: Message,
@@ -29,7 +29,7 @@ export function sendSlack(
   return post({ url: slackAddress(secret, env), headers: {}, body, ...sending });
 }
 
-/** The three characters that Slack reads as its own; what steps print must mention nobody. */
+/** Escapes the three special characters of Slack, so that output of steps cannot mention anybody. */
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -7,7 +7,10 @@ import { webhookKey } from "./secrets.js";
 
 const SECOND_MS = 1_000;
 
-/** As Standard Webhooks has it: the receiver can tell who sent it, when, and whether it has it already. */
+/**
+ * Posts a message as Standard Webhooks defines it, so the receiver can verify the sender and the time, and recognise
+ * repetitions.
+ */
 export function sendWebhook(
   { url, secret }: WebhookChannel,
   { id, at, kind, subject, text, data }: Message,

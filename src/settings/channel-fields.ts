@@ -132,7 +132,7 @@ const KEYS = Object.keys(channelFields).filter((key): key is Key => key !== "typ
 
 const channelKeys = object(channelFields);
 
-/** With the rules that join several keys. */
+/** One channel, with the rules that involve several keys. */
 const channel: Schema<NamelessChannel> = named("channel", {
   ...mapped(channelKeys, (keys) => toChannel(keys) ?? { type: "slack", secret: { file: "" }, timeoutMs: 0 }),
   read(node, path, context) {
@@ -183,7 +183,7 @@ function checkKeys(type: ChannelType, node: SourceMap, path: Path | null, contex
     );
 }
 
-/** Null where something is missing; a problem was reported already. */
+/** The channel; null if something is missing, for which a problem has been reported. */
 function toChannel(keys: Keys): NamelessChannel | null {
   const { type, secret: given, url: target, host: server, from, to, command } = keys;
   const timeoutMs = keys.timeout?.value ?? DEFAULT_TIMEOUT_MS;
@@ -221,7 +221,7 @@ export function toChannels(read: ReadonlyMap<string, NamelessChannel> = new Map(
   return [...read].map(([name, rest]) => ({ ...rest, name }) as ChannelSettings);
 }
 
-/** The file has all channels that there are: another name is a slip. */
+/** Reports names that no channel in the file has. */
 export function checkChannels(
   rules: PlacedRules,
   known: readonly ChannelSettings[],

@@ -5,20 +5,20 @@ export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
 export interface ChannelLimits {
   readonly name: string;
-  /** How long one try may take. */
+  /** Time limit for one try. */
   readonly timeoutMs: number;
 }
 
 export interface WebhookChannel extends ChannelLimits {
   readonly type: "webhook";
   readonly url: string;
-  /** The key of the signature. */
+  /** The key for the signature. */
   readonly secret: SecretPlace;
 }
 
 export interface SlackChannel extends ChannelLimits {
   readonly type: "slack";
-  /** The address of the incoming webhook: who knows it can write there. */
+  /** The address of the incoming webhook. It is a secret because anybody who knows it can post. */
   readonly secret: SecretPlace;
 }
 
@@ -29,7 +29,7 @@ export interface EmailChannel extends ChannelLimits {
   readonly host: string;
   readonly port: number;
   readonly tls: (typeof TLS_MODES)[number];
-  /** Null: the server wants none. */
+  /** The user name; null if the server needs none. */
   readonly user: string | null;
   /** The password. */
   readonly secret: SecretPlace | null;
@@ -40,7 +40,7 @@ export interface EmailChannel extends ChannelLimits {
 export interface CommandChannel extends ChannelLimits {
   readonly type: "command";
   readonly command: readonly string[];
-  /** Names of variables that it gets beside those that every program needs. */
+  /** Names of variables that the program gets in addition to the usual ones. */
   readonly env: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function secretOf(channel: ChannelSettings): SecretPlace | null {
   return channel.type === "command" ? null : channel.secret;
 }
 
-/** What of a channel may be shown: where it goes, without what is secret. */
+/** Where a channel sends to, for display. Contains nothing secret. */
 export function channelTarget(channel: ChannelSettings): string {
   switch (channel.type) {
     case "webhook":
@@ -64,7 +64,7 @@ export function channelTarget(channel: ChannelSettings): string {
   }
 }
 
-/** A channel as its file has it, whose name stands before it. */
+/** A channel as it is written in the file, where its name is the key. */
 export type NamelessChannel = ChannelSettings extends infer Channel
   ? Channel extends ChannelSettings
     ? Omit<Channel, "name">

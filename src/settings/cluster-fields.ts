@@ -34,7 +34,7 @@ const DEFAULTS = {
   cooldownMs: 30_000,
 } as const;
 
-/** Keys that only one kind of scheduler has, with what the other calls it. */
+/** Keys that only one type of scheduler has, and what to write for the other. */
 const ONLY_FOR: { readonly [key: string]: { readonly type: ClusterType; readonly instead: string } } = {
   partition: { type: "slurm", instead: "Write `queue` for Grid Engine." },
   qos: { type: "slurm", instead: "Remove it, or set it with `options`." },
@@ -44,7 +44,7 @@ const ONLY_FOR: { readonly [key: string]: { readonly type: ClusterType; readonly
   parallel_environment: { type: "gridengine", instead: "Remove it; Slurm needs none." },
 };
 
-/** One word for the scheduler: it goes into an argument as it is. */
+/** A single word that is passed to the scheduler unchanged, as an argument. */
 const word = (expected: string) =>
   text({
     expected,
@@ -129,7 +129,7 @@ const limitFields = {
   },
 } as const satisfies Fields;
 
-/** A list of names, or all that there are. */
+/** A list of names, or `any`. */
 const allowed = (name: Schema<string, string>, items: string): Schema<Allowed, readonly string[] | "any"> =>
   union(oneOf(["any"]), listOf(name, { items }));
 
@@ -221,7 +221,7 @@ const clusterFields = {
 
 const clusterKeys = object(clusterFields);
 
-/** With the rules that join several keys. */
+/** One cluster, with the rules that involve several keys. */
 export const clusterProfile: Schema<Omit<ClusterSettings, "name">> = named("cluster", {
   ...mapped(clusterKeys, toCluster),
   read(node, path, context) {

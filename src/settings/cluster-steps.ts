@@ -4,7 +4,9 @@ import { type ClusterSettings, clusterFor } from "./settings.js";
 
 type Clusters = readonly Pick<ClusterSettings, "name" | "tags">[];
 
-/** `daruma run` executes steps itself: it has no address to which workers of a cluster could come. */
+/**
+ * Throws if a step asks for a cluster: `daruma run` executes steps itself and has no address for workers on a cluster.
+ */
 export function refuseClusterSteps({ steps }: Pick<Definition, "steps">, clusters: Clusters): void {
   for (const { id, runsOn = [] } of steps) {
     const cluster = clusterFor(runsOn, clusters);
@@ -16,7 +18,7 @@ export function refuseClusterSteps({ steps }: Pick<Definition, "steps">, cluster
   }
 }
 
-/** The workspace lies in the folder of the server that owns the run, which nodes do not have. */
+/** Throws if a cluster step uses the workspace, which lies in a folder of the server that nodes do not have. */
 export function refuseWorkspaceOnCluster({ steps }: Pick<Definition, "steps">, clusters: Clusters): void {
   for (const { id, runsOn = [], usesWorkspace = false } of steps) {
     const cluster = usesWorkspace ? clusterFor(runsOn, clusters) : null;

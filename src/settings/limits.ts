@@ -1,14 +1,14 @@
-/** Limits of a server. Missing: its flag, or the usual limit. 0: no limit. */
+/** Limits of a server. A missing one is taken from its flag, else from the default. 0 means no limit. */
 export interface LimitSettings {
   readonly requestsPerMinute?: number;
   readonly runsPerMinute?: number;
   readonly streamsPerToken?: number;
   readonly maxConnections?: number;
-  /** Attempts at a time in the server's own process. */
+  /** How many attempts the server's own process runs at a time. */
   readonly maxParallel?: number;
 }
 
-/** As the settings file names them; null: the usual limit. */
+/** The limits under their names in the settings file. Null means the default. */
 export interface ShownLimits {
   readonly requests_per_minute: number | null;
   readonly runs_per_minute: number | null;
@@ -25,7 +25,7 @@ const LIMIT_WORDS: { readonly [key in keyof ShownLimits]: string } = {
   max_parallel: "attempts at a time",
 };
 
-/** Describes the limits that differ from the usual ones, for people. */
+/** Describes the limits that differ from the defaults, for people. */
 export function limitTexts(limits: ShownLimits): string[] {
   return (Object.keys(LIMIT_WORDS) as (keyof ShownLimits)[]).flatMap((key) =>
     limits[key] === null ? [] : [limitText(key, limits[key])],

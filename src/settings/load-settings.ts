@@ -32,10 +32,10 @@ const settings = object({
   notify: { schema: placedNotify, doc: "Who is told of what, in all workflows." },
 } as const satisfies Fields);
 
-/** Checks the expressions of `notify`. */
+/** Checks for the expressions of `notify`. */
 export type ExpressionChecks = Pick<ReadContext, "checkExpression" | "findNames">;
 
-/** The text of a settings file, or every problem in it at once. */
+/** Reads the text of a settings file. Returns the settings, or all problems in it at once. */
 export function loadSettings(
   source: string,
   file: string,
@@ -52,7 +52,7 @@ export function loadSettings(
     }));
     const known = toChannels(keys.channels);
     const rules = keys.notify ?? [];
-    // The problem of a channel that is wrong itself was reported already.
+    // Skipped after errors: a broken channel has already been reported.
     if (findings.errors.length === 0) checkChannels(rules, known, context);
     return {
       clusters,
@@ -69,7 +69,7 @@ export function settingsJsonSchema(): object {
   return jsonDocument("Daruma settings", settings);
 }
 
-/** Settings hold no templates. */
+/** A context for reading settings, which contain no templates. */
 function contextOf(findings: Findings, checks: ExpressionChecks): ReadContext {
   return {
     ...checks,

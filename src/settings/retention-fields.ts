@@ -9,7 +9,7 @@ const MAX_RUNS = 1_000_000_000;
 const HOUR_MS = 3_600_000;
 const HINT = "Write an age such as 12h, 30d or P90D, at least 1h.";
 
-/** No timer waits for it, so it may be longer than timers are. */
+/** An age. No timer waits for it, so it may exceed the longest timer. */
 const age: Schema<number, string> = mapped(
   text({
     expected: "an age such as `30d`",

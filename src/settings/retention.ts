@@ -1,20 +1,20 @@
-/** What is kept of runs that are over, and for how long. Null: nothing of the kind is removed. */
+/** How long data of finished runs is kept. Null means that nothing of the kind is removed. */
 export interface RetentionSettings {
-  /** The runs themselves, with all that belongs to them. */
+  /** Runs as a whole, with everything that belongs to them. */
   readonly runs: RetentionRule | null;
-  /** Only what their attempts printed. */
+  /** Only the output that attempts printed. */
   readonly logs: RetentionRule | null;
-  /** Only their other files: large outputs, summaries, contexts, patches, workspaces, work folders. */
+  /** Only the other files: large outputs, summaries, contexts, patches, workspaces, work folders. */
   readonly artifacts: RetentionRule | null;
 }
 
 export const FINAL_STATUSES = ["completed", "failed", "canceled"] as const;
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-/** Bounds; runs beyond any of them are removed, the oldest first. */
+/** Limits for finished runs. Runs beyond any of them are removed, the oldest first. */
 export interface RetentionRule {
   readonly olderThanMs: number | null;
-  /** Runs to keep of each workflow. */
+  /** How many runs of each workflow are kept. */
   readonly keepLast: number | null;
   readonly maxBytes: number | null;
   readonly status: readonly FinalStatus[];

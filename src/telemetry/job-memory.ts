@@ -1,7 +1,7 @@
 import type { HealStrategy } from "../core/model/events.js";
 import { JOB_IDS_PER_RUN } from "../core/model/run.js";
 
-/** What an attempt follows, and why. */
+/** Which rung of the ladder an attempt follows, and why. */
 export interface Healing {
   readonly strategy: HealStrategy;
   readonly class: string;
@@ -9,22 +9,22 @@ export interface Healing {
 
 /** The part of a job's past that decides how its later events are counted. */
 export interface JobMemory {
-  /** The class of its last failure, until it completes; whatever has become of it since. */
+  /** The class of the job's last failure. It stays until the job completes, however the ladder answered. */
   failedAs: string | null;
-  /** What the next attempt follows. */
+  /** The healing that the next attempt follows. */
   next: Healing | null;
-  /** What the attempt under way follows, or one whose loss the ladder has not answered yet. */
+  /** The healing that the running attempt follows, or a lost one that the ladder has not answered yet. */
   current: Healing | null;
-  /** Its last attempt was lost, and the ladder has not answered that yet. */
+  /** The last attempt was lost, and the ladder has not answered that yet. */
   isLost: boolean;
-  /** An attempt that followed a failure of this visit has failed too. */
+  /** An attempt after a failure in this visit has failed, too. */
   wasTriedAgain: boolean;
 }
 
-/** Jobs that are remembered at once; beyond that the jobs of the run that came first are forgotten. */
+/** How many jobs are remembered. Beyond that the oldest run's jobs are forgotten. */
 const MAX_REMEMBERED_JOBS = 100_000;
 
-/** Jobs of runs that are not over, by run. */
+/** Memories of jobs by run, for runs that are not over. */
 export class JobMemories {
   private readonly runs = new Map<number, Map<number, JobMemory>>();
   private count = 0;

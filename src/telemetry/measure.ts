@@ -7,11 +7,11 @@ type AttemptFailed = Extract<Event, { type: "attempt.failed" }>;
 type AttemptStopped = Extract<Event, { type: "attempt.stopped" }>;
 type LadderClimbed = Extract<Event, { type: "ladder.climbed" }>;
 
-/** Turns committed events into measurements. It remembers only which jobs have failed, and what is tried again, and why. */
+/** Turns committed events into measurements. It remembers only which jobs have failed, what is tried again, and why. */
 export class Meter {
   private readonly jobs = new JobMemories();
 
-  /** Remembers a run's log so far without counting it: another process, or this one before, has counted it. */
+  /** Takes in a run's log without counting it, because another process (or this one earlier) has already counted it. */
   recall(runId: number, log: readonly { readonly event: Event }[]): void {
     this.jobs.forgetRun(runId);
     for (const { event } of log) this.measure(runId, event);
@@ -40,7 +40,7 @@ export class Meter {
         this.heal(event.job, "soft_reset");
         return [];
       case "reset.reserved":
-        // A job that leaves the queue always gets a fresh workspace.
+        // Every requeued job gets a fresh workspace. `requeue.scheduled` counts that, so it is not a reset of its own.
         if (event.trigger !== "requeue") this.heal(event.job, "hard_reset");
         return [];
       case "requeue.scheduled":
@@ -75,7 +75,7 @@ export class Meter {
     memory.next = null;
   }
 
-  /** A new visit: what was tried in the last one is over. That the job has failed is not. */
+  /** Begins a new visit: what was tried in the last one no longer counts, but the job still counts as failed. */
   private beginAnew(jobs: readonly number[]): void {
     for (const job of jobs) {
       const memory = this.jobs.find(job);
@@ -130,7 +130,7 @@ export class Meter {
   }: AttemptFailed): Measurement[] {
     const memory = this.jobs.of(job);
     const found = attempt("failed", error.class, durationMs);
-    // One that waits for a breaker is made once more, like one that was lost.
+    // An attempt that waits for a breaker is repeated, like a lost one.
     memory.isLost = traitsOf(error.class).lost || breakers !== undefined;
     if (!memory.isLost) {
       memory.failedAs = error.class;
@@ -142,7 +142,7 @@ export class Meter {
     return found;
   }
 
-  /** A lost or interrupted attempt is made once more: what that comes to is what counts. */
+  /** Carries the healing over to the repetition of a lost or interrupted attempt, whose outcome is then counted. */
   private sameAgain(memory: JobMemory): Measurement[] {
     memory.next ??= memory.current;
     memory.current = null;
@@ -158,7 +158,7 @@ export class Meter {
   }
 
   private runEnded(runId: number, status: string): Measurement[] {
-    // The process that opens the run again loads its log and calls `recall`.
+    // A process that opens the run again loads its log and calls `recall`.
     this.jobs.forgetRun(runId);
     return [count("daruma.runs_total", { status })];
   }

@@ -1,4 +1,4 @@
-/** One number that somebody may want to draw. Labels have few possible values each: never a step, workflow or run. */
+/** One number for a chart. Labels have few possible values, so never a step, workflow or run. */
 export interface Measurement {
   readonly name: SeriesName;
   readonly value: number;
@@ -11,7 +11,7 @@ interface Series {
   readonly labels: readonly string[];
 }
 
-/** Every series, with the names that StatsD gets; Prometheus gets underscores for the dots. */
+/** All series by their StatsD names. Prometheus has underscores in place of the dots. */
 export const SERIES = {
   "task.self_heal.attempts_total": {
     kind: "counter",

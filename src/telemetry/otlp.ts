@@ -1,20 +1,21 @@
-// By hand: one JSON document over fetch. The OpenTelemetry SDK is larger than Daruma, and its state would outlive a run.
+// Written by hand: one JSON document over fetch. The OpenTelemetry SDK is larger than Daruma, and its state would
+// outlive a run.
 import type { Span } from "./spans.js";
 
 export interface OtlpOptions {
-  /** The whole address that takes traces, such as http://127.0.0.1:4318/v1/traces. */
+  /** The complete address for traces, such as http://127.0.0.1:4318/v1/traces. */
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
   readonly service: string;
 }
 
 const BATCH_SPANS = 512;
-/** A collector that is away costs this much memory at most; then the oldest spans are dropped. */
+/** How many spans are kept while the collector is away. Beyond that the oldest are dropped. */
 const MAX_QUEUED_SPANS = 20_000;
 const FLUSH_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Sends spans to an OpenTelemetry collector by OTLP over HTTP with JSON. Nobody waits for it. */
+/** Sends spans to an OpenTelemetry collector by OTLP over HTTP with JSON. Fire and forget. */
 export class OtlpExporter {
   private queue: Span[] = [];
   private sending: Promise<void> | null = null;
@@ -47,7 +48,7 @@ export class OtlpExporter {
     await this.flush();
   }
 
-  /** What cannot be sent now stays for the next time. */
+  /** Sends all queued spans. If the collector is away, they stay queued for the next flush. */
   private async sendAll(): Promise<void> {
     while (this.queue.length > 0) {
       const batch = this.queue.slice(0, BATCH_SPANS);
@@ -56,7 +57,9 @@ export class OtlpExporter {
     }
   }
 
-  /** False: try again later. A collector that refuses the batch for good has had it. */
+  /**
+   * Posts a batch. Returns false if it should be tried again; a batch that the collector rejects for good is dropped.
+   */
   private async post(batch: readonly Span[]): Promise<boolean> {
     try {
       const response = await fetch(this.options.url, {

@@ -1,7 +1,8 @@
-// Written by hand: the text format is a page long, and counters that are recreated from the log fit no package's registry.
+// Written by hand: the text format is a page long, and no package's registry supports counters that are rebuilt from
+// the log.
 import { type Measurement, SERIES, type SeriesName } from "./measurement.js";
 
-/** Upper ends of the duration buckets, in seconds: from a noop to a simulation that runs over night. */
+/** Upper bounds of the duration buckets in seconds, from a noop to a simulation that runs overnight. */
 const BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 43_200] as const;
 
 interface Histogram {
@@ -10,7 +11,7 @@ interface Histogram {
   count: number;
 }
 
-/** A number that is read when somebody looks. */
+/** A number that is read whenever metrics are requested. */
 export interface Gauge {
   readonly name: string;
   readonly help: string;
@@ -20,7 +21,7 @@ export interface Gauge {
   }[];
 }
 
-/** Sums measurements up since the process began, in the text format of Prometheus. */
+/** Sums up measurements since the process began, and prints them in the text format of Prometheus. */
 export class PrometheusRegistry {
   private readonly counters = new Map<SeriesName, Map<string, number>>();
   private readonly histograms = new Map<SeriesName, Map<string, Histogram>>();

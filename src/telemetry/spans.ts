@@ -14,17 +14,17 @@ export interface Span {
   readonly attributes: { readonly [name: string]: string | number };
 }
 
-/** Jobs whose first attempt is remembered; a job that is forgotten gets the span of its last attempt. */
+/** How many jobs have their first attempt remembered. A forgotten job gets the span of its last attempt. */
 const MAX_REMEMBERED_JOBS = 100_000;
 
 /**
- * Makes the spans run > job > attempt out of committed events. Ids follow from the run, so that a run which another
- * process goes on with stays one trace.
+ * Makes spans (run > job > attempt) from committed events. Ids are derived from the run, so a run that another process
+ * continues stays one trace.
  */
 export class SpanMaker {
   private readonly begun = new Map<number, number>();
 
-  /** The jobs that have begun, and when, of a run that another process has run before. */
+  /** Restores when jobs began from the log of a run that another process has run before. */
   recall(log: readonly LoggedEvent[]): void {
     for (const { at, event } of log) {
       if (event.type === "attempt.started") this.begin(event.job, at);
@@ -82,7 +82,7 @@ export class SpanMaker {
     };
   }
 
-  /** A job that is visited again gets one span a visit. */
+  /** The span of one visit of a job, which ends with this event. */
   private job(run: Run, id: number, at: number, failure: string | null): Span[] {
     const startAt = this.begun.get(id);
     if (startAt === undefined) return [];

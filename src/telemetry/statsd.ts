@@ -1,9 +1,9 @@
-// By hand: a line of text for each number. A package would bring a queue and timers that a run must not wait for.
+// Written by hand: one line of text per number. A package would add a queue and timers that a run must not wait for.
 import { createSocket, type Socket } from "node:dgram";
 import { DarumaError } from "../core/errors/errors.js";
 import { type Measurement, SERIES } from "./measurement.js";
 
-/** A datagram that fits into one Ethernet frame is not split on its way. */
+/** Size limit of a datagram. One that fits into an Ethernet frame is not split on its way. */
 const MAX_DATAGRAM_BYTES = 1_432;
 const FLUSH_MS = 1_000;
 const DEFAULT_PORT = 8125;
@@ -24,7 +24,7 @@ export class StatsdClient {
   }
 
   send({ name, value, labels }: Measurement): void {
-    // A StatsD timer counts in milliseconds; a histogram takes the seconds that the name promises.
+    // A StatsD timer counts in milliseconds; a histogram keeps the seconds that the name promises.
     const kind = SERIES[name].kind === "counter" ? "c" : "h";
     const tags = Object.entries(labels).map(([label, text]) => `${label}:${text}`);
     const line = `${name}:${value}|${kind}${tags.length === 0 ? "" : `|#${tags.join(",")}`}`;
@@ -51,7 +51,7 @@ export class StatsdClient {
   }
 }
 
-/** `host`, `host:port` or `[::1]:8125`. */
+/** Parses `host`, `host:port` or `[::1]:8125`. */
 export function parseStatsdAddress(text: string): { readonly host: string; readonly port: number } {
   const match = /^(?:udp:\/\/)?(\[[0-9a-fA-F:]+\]|[^:/\s]+)(?::(\d{1,5}))?$/.exec(text.trim());
   const port = Number(match?.[2] ?? DEFAULT_PORT);

@@ -7,7 +7,7 @@ import { SpanMaker } from "./spans.js";
 import { parseStatsdAddress, StatsdClient } from "./statsd.js";
 import { type Environment, tracesUrl } from "./wanted.js";
 
-/** Exports how runs go: counters for Prometheus and StatsD, traces for OpenTelemetry. */
+/** Exports measurements of runs: counters for Prometheus and StatsD, traces for OpenTelemetry. */
 export class Telemetry {
   readonly registry = new PrometheusRegistry();
   private readonly meter = new Meter();
@@ -18,13 +18,13 @@ export class Telemetry {
     private readonly otlp: OtlpExporter | null,
   ) {}
 
-  /** To be called with the log of a run that somebody else has run before: what follows is counted on top of it. */
+  /** Takes in the log of a run that another process has run before. Later events are counted on top of it. */
   recall(run: Run, log: readonly LoggedEvent[]): void {
     this.meter.recall(run.id, log);
     if (this.otlp !== null) this.spans.recall(log);
   }
 
-  /** To be called with committed events, in order. */
+  /** Takes committed events, which must come in order. */
   take(run: Run, events: readonly LoggedEvent[]): void {
     for (const logged of events) {
       for (const measurement of this.meter.measure(run.id, logged.event)) {
@@ -41,7 +41,7 @@ export class Telemetry {
   }
 }
 
-/** DARUMA_STATSD names a StatsD server; OTEL_EXPORTER_OTLP_ENDPOINT a collector, with the usual variables beside it. */
+/** Reads DARUMA_STATSD (a StatsD server) and OTEL_EXPORTER_OTLP_ENDPOINT (a collector) with its usual companions. */
 export function openTelemetry(env: Environment): Telemetry {
   const { DARUMA_STATSD: statsd } = env;
   const url = tracesUrl(env);
@@ -57,7 +57,7 @@ export function openTelemetry(env: Environment): Telemetry {
   );
 }
 
-/** `name=value,name=value`, values percent-encoded. */
+/** Parses `name=value,name=value`, with percent-encoded values. */
 function headersOf(text: string): { [name: string]: string } {
   const headers: { [name: string]: string } = {};
   for (const pair of text.split(",")) {
