@@ -9,15 +9,15 @@ import { checkPageRequest, credentialsOf, sessionIn } from "./session.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null on routes that are open to everybody. */
+    /** The caller; null on public routes. */
     caller: Caller | null;
   }
   interface FastifyContextConfig {
-    /** Open to everybody, without a token. */
+    /** Needs no token. */
     public?: true;
-    /** True: a program of this installation asks, so the number of its requests is not limited. */
+    /** True for routes that only programs of this installation call. Their requests are not limited. */
     unlimited?: true;
-    /** Not for a browser that is signed in: its cookie counts for nothing here. */
+    /** Accepts tokens only: the cookie of a signed-in browser does not count here. */
     tokensOnly?: true;
   }
 }
@@ -26,7 +26,7 @@ const ALLOWED_HEADERS = "authorization, content-type, last-event-id";
 const ALLOWED_METHODS = "GET, POST, PUT, DELETE";
 const PREFLIGHT_SECONDS = 600;
 
-/** Decides who may come in at all. Each route asks what the role may do. */
+/** Authenticates requests. Each route then checks the role. */
 export function admitRequests(
   app: FastifyInstance,
   authenticator: Authenticator,
@@ -70,7 +70,7 @@ export function principalOf(request: FastifyRequest): Principal {
 
 const AS_FORM = /^[\w.-]{1,40}$/;
 
-/** The token may have been revoked since, or one may be needed by now. */
+/** Checks the caller again, because the token may have been revoked since, or a token may be needed by now. */
 export function recheckCaller(
   authenticator: Authenticator,
   request: FastifyRequest,
@@ -83,13 +83,13 @@ export function recheckCaller(
       const { principal } = await authenticator.authenticate(credentials, request.ip);
       refuseOtherRoles(principal, role);
     } catch (error) {
-      // A store that is not there for a moment says nothing about the caller; nor has it anything to tell him.
+      // If the store fails for a moment, that says nothing about the caller, and the stream has nothing to send either.
       if (!(error instanceof DarumaError && error.code === "STORE_FAILED")) throw error;
     }
   };
 }
 
-/** Before the body is read: nobody fills memory with what he may not ask for. */
+/** Checks the role before the body is read, so that nobody fills memory with a request that will be refused. */
 export function requireRole(role: Role): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     refuseOtherRoles(principalOf(request), role);

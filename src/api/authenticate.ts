@@ -12,38 +12,38 @@ import { RememberedTokens, type TokenStore } from "./remembered-tokens.js";
 export interface Caller {
   readonly principal: Principal;
   readonly key: string;
-  /** The id of its token; null where there are none. */
+  /** The id of the caller's token; null if no tokens exist. */
   readonly token: number | null;
-  /** When its token ends; null: never. */
+  /** When the token expires; null for never. */
   readonly expiresAt: number | null;
-  /** It is the page, with a cookie. */
+  /** Whether the page asks, with a session cookie. */
   readonly bySession: boolean;
 }
 
 /** The credentials of a request. */
 export interface Credentials {
   readonly authorization: string | undefined;
-  /** The session id in the cookie; null: there is none, or it does not count here. */
+  /** The session id in the cookie; null if there is none, or if it does not count on this route. */
   readonly session: string | null;
 }
 
 export interface AuthenticatorOptions {
   readonly store: SessionStore;
   readonly now: () => number;
-  /** Even where no token exists. */
+  /** Requires a token even if none exists yet. */
   readonly requireTokens: boolean;
 }
 
 type SessionStore = TokenStore & Pick<Store, "putSession" | "endSession">;
 
-/** Stands for an id where a request has several and none can be trusted. */
+/** Stands for the session id if a request has several, since none can be trusted. */
 export const COOKIE_TWICE = "twice";
 
 const LOCAL: Principal = { name: "local", role: "admin" };
 const SESSION_ID_BYTES = 32;
 const TOKEN = /^Bearer +([A-Za-z0-9_-]{16,200})$/i;
 
-/** Says who asks, by the token of the request. */
+/** Determines the caller by the token of the request. */
 export class Authenticator {
   private readonly wrong: RateWindow;
   private readonly tokens: RememberedTokens;
@@ -53,20 +53,21 @@ export class Authenticator {
     this.tokens = new RememberedTokens(options.store);
   }
 
-  /** Nothing is heard of revoked tokens any more. */
+  /** Stops listening for revoked tokens. */
   close(): void {
     this.tokens.close();
   }
 
   /**
-   * Throws UNAUTHENTICATED, or RATE_LIMITED once an address has guessed too often. A request without a token may be
-   * let in for `freshMs` after the first token was made.
+   * Throws UNAUTHENTICATED, or RATE_LIMITED once an address has sent too many wrong tokens. A request without a token
+   * may be accepted for `freshMs` after the first token was created.
    */
   async authenticate({ authorization, session }: Credentials, address: string, freshMs = 0): Promise<Caller> {
-    // Looked up even for an address that guesses: else somebody behind the same proxy could lock others out.
+    // Looked up even for an address that guesses tokens: otherwise it could lock out others behind the same proxy.
     const caller = await this.find({ authorization, session });
     if (caller !== null) return caller;
-    // A browser also sends the cookie of a server that stood at this address before, and nobody can give it another.
+    // A session cookie is ignored while no tokens are needed: it may come from a server that had this address before,
+    // and the browser cannot get rid of it.
     if (authorization === undefined && !(await this.tokensNeeded(freshMs)))
       return {
         ...{ principal: LOCAL, key: `address ${address}` },
@@ -84,7 +85,7 @@ export class Authenticator {
     throw new DarumaError("UNAUTHENTICATED", `the ${what}`);
   }
 
-  /** Signs a browser in. The id is shown once: only its hash is kept. */
+  /** Starts a session. Its id is returned only once, since only its hash is stored. */
   async beginSession({ token, expiresAt }: Caller): Promise<{ readonly id: string; readonly until: number }> {
     if (token === null) throw new DarumaError("UNAUTHENTICATED", "only a token can sign in");
     const at = this.options.now();
@@ -99,14 +100,14 @@ export class Authenticator {
     this.tokens.forget();
   }
 
-  /** A token that was revoked or has expired counts too: the server must not fall open when the last one ends. */
+  /** A revoked or expired token counts, too: the server must not become open when the last one ends. */
   private async tokensNeeded(freshMs: number): Promise<boolean> {
     return this.options.requireTokens || (await this.tokens.areThere(freshMs));
   }
 
   /**
-   * The look-up is by the token's SHA-256, so that what its timing could tell is about a hash that nobody can steer:
-   * the comparison is constant in time as far as the token is concerned.
+   * Looks a token up by its SHA-256. Timing could then reveal something only about a hash, which a caller cannot
+   * choose, so no constant-time comparison of tokens is needed.
    */
   private async find({ authorization, session }: Credentials): Promise<Caller | null> {
     const bySession = authorization === undefined;

@@ -1,4 +1,4 @@
-/** The page that shows the OpenAPI document: three small files of the server itself, nothing from elsewhere. */
+/** The page that shows the OpenAPI document. Its three small files are all served from here. */
 export const DOCS_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -37,7 +37,7 @@ td { border-top: 1px solid #8884; padding: .25rem .5rem .25rem 0; vertical-align
 .role { float: right; opacity: .7; }
 `;
 
-/** Makes elements only by name and text: nothing of the document is ever read as markup. */
+/** The script creates elements only by name and text, so nothing in the document is read as markup. */
 export const DOCS_SCRIPT = `"use strict";
 const el = (name, props, ...children) => {
   const node = Object.assign(document.createElement(name), props);

@@ -4,7 +4,7 @@ import { DOCS_PAGE, DOCS_SCRIPT, DOCS_STYLE } from "./docs-page.js";
 import { API_PREFIX } from "./limits.js";
 import { type DocumentedGroup, openApiDocument } from "./openapi.js";
 
-/** The description of the API says nothing about runs, so it needs no token and a browser can show it. */
+/** Serves the description of the API. It says nothing about runs, so it needs no token and a browser can show it. */
 export function documentRoutes(
   app: FastifyInstance,
   operations: readonly Operation[],

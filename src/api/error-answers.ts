@@ -6,7 +6,7 @@ import { largeHeadersPage } from "./large-headers.js";
 import { API_PREFIX, LAST_WORDS_MS } from "./limits.js";
 import { PROBLEM_TYPE, problemOf, readerOf } from "./problem.js";
 
-/** Told what an answer with a reference did not say. */
+/** Receives the details that an answer replaced by a reference. */
 export type FaultListener = (reference: string, error: unknown) => void;
 
 export function answerErrors(
@@ -28,7 +28,7 @@ export function answerErrors(
   });
 }
 
-/** Answers what never reaches a route: an address that cannot be decoded, or bytes that are not HTTP. */
+/** Answers requests that never reach a route: an address that cannot be decoded, or bytes that are not HTTP. */
 export function answerBrokenRequests(onFault: FaultListener | undefined): {
   frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
   clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => void;
@@ -50,14 +50,14 @@ export function answerBrokenRequests(onFault: FaultListener | undefined): {
         "connection: close",
       ];
       socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
-      // A client that sends something else than a request may never close or read, so the connection is not kept.
+      // A client that does not speak HTTP may never close or read, so the connection is closed after a time limit.
       socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
       socket.destroySoon();
     },
   };
 }
 
-/** Node gives what it could not read with it. */
+/** Node attaches the bytes that it could not parse. */
 type BrokenRequest = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 const BROKEN_STATUS: { readonly [code: string]: string } = {
@@ -76,7 +76,7 @@ function sendProblem(
   if (problem.status === 401) reply.header("www-authenticate", 'Bearer realm="daruma"');
   if (problem.status === 429 && reply.getHeader("retry-after") === undefined)
     reply.header("retry-after", problem.retry_after_seconds ?? 60);
-  // A body that was not read may still be on its way, and would be taken for the next request.
+  // The unread rest of the body may still arrive, and would be taken for the next request.
   if (problem.status === 413) reply.header("connection", "close");
   return reply
     .code(problem.status)

@@ -9,17 +9,17 @@ export interface HealthParts {
   readonly metrics?: () => string;
 }
 
-/** The content type of the text form of Prometheus. */
+/** The content type of the Prometheus text format. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Health of the server for its supervisor: alive, ready, metrics. */
+/** Serves health checks for a supervisor: alive, ready, metrics. */
 export function healthRoutes(app: FastifyInstance, { store, isReady, metrics }: HealthParts): void {
   const open = { config: { public: true as const } };
   app.get("/healthz", open, async () => ({ status: "ok" }));
   let asking: Promise<void> | null = null;
   app.get("/readyz", open, async () => {
     if (!isReady()) throw new DarumaError("SERVER_STOPPING", "the server is starting or stopping");
-    // Everybody may ask, and each ping is a write: those who ask meanwhile share one.
+    // Anybody may ask, and a ping is a write, so concurrent requests share one.
     asking ??= store.ping().finally(() => {
       asking = null;
     });

@@ -5,7 +5,7 @@ import { parseBody } from "./json-bodies.js";
 import { MAX_HOOK_BODY_BYTES, MAX_WRONG_TOKENS_PER_MINUTE } from "./limits.js";
 import { RateWindow } from "./rate-window.js";
 
-/** Receives webhooks. The route only passes on bytes; the desk decides who may start what. */
+/** Receives webhooks. The route only passes bytes on; the desk decides who may start what. */
 export function hookRoutes(desk: WebhookDesk, now: () => number): FastifyPluginAsync {
   const wrong = new RateWindow(MAX_WRONG_TOKENS_PER_MINUTE, now);
   return async (app) => {

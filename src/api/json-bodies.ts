@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { DarumaError } from "../core/errors/errors.js";
 import { MAX_JSON_DEPTH, MAX_RESULT_DEPTH } from "./limits.js";
 
-/** JSON and nothing else: what a form of another site's page can send without asking is refused. */
+/** Accepts JSON only. Other types, which a form on another site can send without asking, are refused. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -12,7 +12,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   );
 }
 
-/** Undefined: there is none. */
+/** Parses a body. Undefined if it is empty. */
 export function parseBody(body: string): unknown {
   const value = parseJson(body);
   checkDepth(value, MAX_JSON_DEPTH, (item) => {
@@ -22,7 +22,7 @@ export function parseBody(body: string): unknown {
   return value;
 }
 
-/** The routes of workers: results of steps may have any keys. */
+/** Parses a body for the routes of workers, where results of steps may have any keys. */
 export function parseReport(body: string): unknown {
   const value = parseJson(body);
   checkDepth(value, MAX_RESULT_DEPTH);
@@ -39,8 +39,8 @@ function parseJson(body: string): unknown {
 }
 
 /**
- * Whoever nests deeper than anybody writes wants something to run out of stack, and whoever names a prototype wants to
- * change it. Level by level, as recursion is what is to be kept from harm.
+ * Refuses deep nesting, which could exhaust the stack, and lets `check` refuse dangerous keys. It goes level by level,
+ * because recursion is what the depth would harm.
  */
 function checkDepth(value: unknown, max: number, check: (item: object) => void = () => {}): void {
   let level: object[] = isObject(value) ? [value] : [];
@@ -58,7 +58,7 @@ function checkDepth(value: unknown, max: number, check: (item: object) => void =
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** The same for a text of JSON that is kept as it is, without making a value of it. */
+/** Checks the depth of JSON text without parsing it, for text that is stored as it is. */
 export function checkTextDepth(text: Uint8Array): void {
   let depth = 0;
   let isInString = false;

@@ -1,4 +1,4 @@
-/** What of a head that is too large is looked at. */
+/** How much of too large headers is examined. */
 const MAX_LOOKED_AT_CHARS = 64 * 1024;
 const MAX_NAMED_COOKIES = 20;
 const COOKIE_NAME = /^[\w.-]{1,60}$/;
@@ -9,8 +9,8 @@ interface Cookie {
 }
 
 /**
- * For a person whose browser sends more than the server reads: nearly always cookies that another server at this host has
- * set. Null: a program has asked.
+ * A page for a person whose browser sends more headers than the server reads, nearly always because of cookies that
+ * another server on this host has set. Null if a program asks.
  */
 export function largeHeadersPage(head: Buffer | undefined): string | null {
   const text = head?.toString("latin1", 0, MAX_LOOKED_AT_CHARS) ?? "";
@@ -29,7 +29,7 @@ ${which}</body></html>
 `;
 }
 
-/** Names alone, of letters, digits, `_`, `.` and `-`: the page shows nothing else of what was sent. */
+/** Only names of letters, digits, `_`, `.` and `-`. The page shows nothing else from the request. */
 function largestCookies(header: string): Cookie[] {
   return header
     .split(";")

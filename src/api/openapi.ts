@@ -12,7 +12,7 @@ export interface DocumentedGroup {
 type Schema = { readonly [key: string]: unknown };
 type Paths = { [path: string]: { [method: string]: object } };
 
-/** The OpenAPI 3.1 document of the operations and of what else the server offers. */
+/** The OpenAPI 3.1 document of the operations and of the server's other routes. */
 export function openApiDocument(
   operations: readonly Operation[],
   groups: readonly DocumentedGroup[] = [],
@@ -54,7 +54,7 @@ export function openApiDocument(
   };
 }
 
-/** A group may have other methods of a path that an operation has too. */
+/** Adds the routes of groups. A group may have further methods for the path of an operation. */
 function withGroups(paths: Paths, groups: readonly DocumentedGroup[]): Paths {
   for (const document of [SERVER_PATHS, ...groups.map((group) => group.document ?? {})])
     for (const [path, methods] of Object.entries(document)) paths[path] = { ...paths[path], ...methods };
@@ -151,10 +151,12 @@ function propertiesOf(schema: Schema): { readonly [name: string]: Schema } {
   return (schema.properties ?? {}) as { readonly [name: string]: Schema };
 }
 
-/** Definitions without a name of their own get one from the operation; those that have one are shared. */
+/**
+ * Prefix of generated names. Such definitions are named after the operation; those with a name of their own are shared.
+ */
 const NAMELESS = "__schema";
 
-/** Definitions that a schema refers to move to where a document of many schemas keeps them. */
+/** The schema of a type. Definitions that it refers to move to the document's shared components. */
 function schemaOf(
   type: z.ZodType,
   io: "input" | "output",

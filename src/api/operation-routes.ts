@@ -45,13 +45,13 @@ function bodyLimitOf({ name, input }: Operation): number {
   return "source" in input.shape ? MAX_SOURCE_BODY_BYTES : MAX_BODY_BYTES;
 }
 
-/** `/runs/{run_id}` as the router writes it. */
+/** Writes `/runs/{run_id}` as the router expects it. */
 function routePath({ path, lastTakesSlashes }: RestForm): string {
   const open = lastTakesSlashes === true ? path.replace(/\{\w+\}$/, "*") : path;
   return open.replace(/\{(\w+)\}/g, ":$1");
 }
 
-/** What the router calls `*` has a name. */
+/** Gives the part that the router calls `*` its own name. */
 function pathFields({ path, lastTakesSlashes }: RestForm, params: Fields): Fields {
   if (lastTakesSlashes !== true) return params;
   const { "*": rest, ...named } = params;
@@ -105,7 +105,10 @@ function readRequest(
   return read({ params, query, body: request.body, key: keyOf(operation, request) });
 }
 
-/** A client that repeats a request relies on its key, so an operation that ignores keys refuses one. */
+/**
+ * The idempotency key. An operation that ignores keys refuses one, because a client that repeats a request relies on
+ * it.
+ */
 function keyOf({ name, effect, input }: Operation, { headers }: FastifyRequest): string | undefined {
   const given = headers["idempotency-key"];
   if (given === undefined || effect === "reads") return undefined;
@@ -117,7 +120,7 @@ function keyOf({ name, effect, input }: Operation, { headers }: FastifyRequest):
   return given;
 }
 
-/** Null: the answer is one JSON object. */
+/** The form of a stream; null if the answer is a single JSON object. */
 function streamForm({ stream, rest }: Operation, request: FastifyRequest): StreamForm | null {
   if (stream === undefined || request.method === "HEAD") return null;
   if (/\btext\/event-stream\b/i.test(request.headers.accept ?? "")) return "events";

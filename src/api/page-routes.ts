@@ -11,12 +11,12 @@ const TYPES: { readonly [ending: string]: string } = {
   ".txt": "text/plain; charset=utf-8",
 };
 
-/** Its name changes with its content. */
+/** Caching of files whose name changes with their content. */
 const FOREVER = "public, max-age=31536000, immutable";
 
 /**
- * The files of the page, as they were built. They say nothing about anybody's runs, so they are open; what the page shows
- * comes from the API. All its addresses lie behind the `#`, so that none of them can meet one of the API.
+ * Serves the built files of the page. They say nothing about runs, so they need no token; the page gets its data from
+ * the API. All addresses of the page lie behind the `#`, so none can collide with the API.
  */
 export function pageRoutes(app: FastifyInstance, folder: string): void {
   const open = { config: { public: true as const } };

@@ -4,7 +4,7 @@ import { messageOf } from "../core/text/message-of.js";
 import { type FieldError, InvalidInput } from "../operations/invalid-input.js";
 import { READER_HEADER } from "./limits.js";
 
-/** An error as RFC 9457 has it, with the code that programs match on. */
+/** An error in the form of RFC 9457, with a code for programs. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -12,17 +12,17 @@ export interface Problem {
   readonly detail: string;
   readonly code: ErrorCode;
   readonly hint: string;
-  /** Fields of the request that were refused. */
+  /** The fields of the request that were refused. */
   readonly errors?: readonly FieldError[];
-  /** What is wrong with a workflow file, with line and column. */
+  /** The problems of a workflow file, with line and column. */
   readonly problems?: readonly unknown[];
-  /** Finds the entry in the server's log, which has the details that this answer lacks. */
+  /** Identifies the entry in the server's log that has the details. */
   readonly reference?: string;
-  /** What the code brings besides: `results` of many decisions. */
+  /** Further details of the code, such as `results` of many decisions. */
   readonly [detail: string]: unknown;
 }
 
-/** The reader of an answer: a program, or a person whose command line asked the server. */
+/** Who reads the answer: a program, or a person whose command line asked the server. */
 export type Reader = "program" | "command-line";
 
 export function readerOf(headers: { readonly [name: string]: unknown }): Reader {
@@ -31,10 +31,10 @@ export function readerOf(headers: { readonly [name: string]: unknown }): Reader 
 
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** Every other code is a refusal: what was asked is understood and cannot be done. */
+/** The status of all other codes: the request was understood but cannot be done. */
 const REFUSED = 422;
 
-/** THE table from codes to statuses. `..._NOT_FOUND` needs no entry. */
+/** The only table from codes to statuses. `..._NOT_FOUND` needs no entry. */
 const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   MALFORMED_REQUEST: 400,
   UNAUTHENTICATED: 401,
@@ -53,7 +53,7 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   RATE_LIMITED: 429,
   TOO_MANY_RUNS: 429,
   TOO_MANY_STREAMS: 429,
-  // The request is at fault, not the address.
+  // Not 404: the request is at fault, not its address.
   WORKSPACE_REPO_NOT_FOUND: 422,
   WORKSPACE_REF_NOT_FOUND: 422,
   INTERNAL: 500,
@@ -73,7 +73,10 @@ const STATUS_OF_CODE: { readonly [code in ErrorCode]?: number } = {
   WORKFLOW_READER_BUSY: 503,
 };
 
-/** Codes above 500 that are not faults: their message may be shown, and nobody needs to look into them. */
+/**
+ * Codes with a status above 500 that are no faults of the server. Their messages may be shown, and nobody needs to
+ * investigate.
+ */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CLUSTER_UNREACHABLE",
   "NO_RUNNER",
@@ -86,12 +89,14 @@ export function statusOfCode(code: ErrorCode): number {
   return STATUS_OF_CODE[code] ?? (code.endsWith("_NOT_FOUND") ? 404 : REFUSED);
 }
 
-/** The codes that an answer of this status may carry, for the document. */
+/** The codes that an answer with this status may carry, for the document. */
 export function codesOfStatus(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CATALOGUE) as ErrorCode[]).filter((code) => statusOfCode(code) === status);
 }
 
-/** Anything that was thrown, as its answer. What is not ours to tell stays here: only its reference goes out. */
+/**
+ * Converts anything that was thrown into an answer. Internal details stay here; the answer has only their reference.
+ */
 export function problemOf(thrown: unknown, reader: Reader = "program"): Problem {
   const error = asDarumaError(thrown);
   const status = statusOfCode(error.code);
@@ -119,7 +124,7 @@ function asDarumaError(thrown: unknown): DarumaError {
   return new DarumaError(codeOfFrameworkStatus(status), message, { cause: thrown });
 }
 
-/** The web framework refuses some requests by itself. */
+/** The code for requests that the web framework refuses by itself. */
 function codeOfFrameworkStatus(status: number): ErrorCode {
   if (status === 404) return "ROUTE_NOT_FOUND";
   if (status === 413) return "BODY_TOO_LARGE";

@@ -1,7 +1,7 @@
 const WINDOW_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
 
-/** Counts, for each of many, what it has done in the minute that began with its first. */
+/** Counts actions per key. Each key has its own minute, which begins with its first action. */
 export class RateWindow {
   private readonly entries = new Map<string, { count: number; since: number }>();
 
@@ -10,11 +10,11 @@ export class RateWindow {
     private readonly now: () => number,
   ) {}
 
-  /** 0: it is within the limit. Else the seconds until it may come again. */
+  /** Counts one action. Returns 0 within the limit, else the seconds until the key may try again. */
   count(key: string): number {
     const now = this.now();
     let entry = this.entries.get(key);
-    // One from later than now was noted before the clock was set back.
+    // An entry from the future was made before the clock was set back.
     if (entry === undefined || now < entry.since || now - entry.since >= WINDOW_MS) {
       if (this.entries.size >= MAX_REMEMBERED) this.entries.clear();
       entry = { count: 0, since: now };

@@ -9,17 +9,17 @@ export interface RequestParts {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: unknown;
-  /** The value of the header Idempotency-Key, another place for the field `key`. */
+  /** The value of the header Idempotency-Key, which sets the field `key`. */
   readonly key?: string | undefined;
 }
 
 export type Fields = { readonly [name: string]: unknown };
 
-/** Turns requests into the input of one operation. Throws InvalidInput with every field that is wrong. */
+/** Reads the input of one operation from a request. Throws InvalidInput with every invalid field. */
 export type InputReader = (parts: RequestParts) => Fields;
 
 export function inputReader(operation: Operation): InputReader {
-  // A misspelt filter that is silently left out would answer a question that nobody asked.
+  // Strict, because a misspelt filter that is ignored would give the answer to another question.
   const schema = operation.input.strict();
   const fieldTypes = textTypes(operation.input);
   const pathFields = pathParameters(operation.rest.path);
@@ -35,7 +35,7 @@ export function inputReader(operation: Operation): InputReader {
         errors.push(misplaced(name, pathFields.includes(name) ? "path" : "query"));
     for (const [name, value] of Object.entries(query)) {
       if (pathFields.includes(name)) errors.push(misplaced(name, "path"));
-      // One that there is not at all is refused by the schema, which says what there is.
+      // Unknown fields are refused by the schema, which lists the known ones.
       else if (takesBody && !queryFields.has(name) && Object.hasOwn(operation.input.shape, name))
         errors.push(misplaced(name, "body"));
       else raw[name] = fromText(value, fieldTypes.get(name));
@@ -55,7 +55,7 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
-/** Names of the fields that stand in the query. */
+/** Names of the fields that belong in the query. */
 export function queryParameters(operation: Operation): string[] {
   const { rest, input } = operation;
   const inPath = pathParameters(rest.path);
@@ -74,7 +74,7 @@ function bodyFields(body: unknown): Fields {
   throw new DarumaError("INVALID_INPUT", "the body must be a JSON object");
 }
 
-/** A field that is given under both names is refused under the other one. */
+/** Renames fields from their other names. If both names are given, the other one remains and is refused. */
 function underOwnNames(fields: Fields, alsoCalled: { readonly [name: string]: string }): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
@@ -90,7 +90,7 @@ function misplaced(path: string, place: string): FieldError {
 
 type TextType = "boolean" | "number";
 
-/** Tells which fields are more than text; in an address everything is text. */
+/** The fields that are not plain text. In an address every value is text. */
 function textTypes(input: z.ZodObject): ReadonlyMap<string, TextType> {
   const schema = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const types = new Map<string, TextType>();
@@ -104,11 +104,11 @@ function textTypes(input: z.ZodObject): ReadonlyMap<string, TextType> {
 
 const TRUTHS: { readonly [text: string]: boolean } = { true: true, "1": true, false: false, "0": false };
 
-/** What cannot be read as its type stays text, which the schema then refuses. */
+/** Converts text to its type. Text that cannot be converted stays, and the schema refuses it. */
 function fromText(value: unknown, type: TextType | undefined): unknown {
   if (typeof value !== "string") return value;
   if (type === "boolean") return Object.hasOwn(TRUTHS, value) ? TRUTHS[value] : value;
-  // `Number` also takes "", " 7 " and "0x7".
+  // A pattern, because `Number` also accepts "", " 7 " and "0x7".
   if (type === "number") return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : `not a number: ${value}`;
   return value;
 }

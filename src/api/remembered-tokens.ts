@@ -9,7 +9,7 @@ import {
 } from "./limits.js";
 
 export type TokenStore = Pick<Store, "findToken" | "findSession" | "listTokens" | "onChange">;
-/** What a hash is of. */
+/** What was hashed: a token or a session id. */
 export type Sign = "token" | "session";
 
 interface Known<T> {
@@ -18,22 +18,22 @@ interface Known<T> {
 }
 
 /**
- * Tokens as the store last knew them. One that is good is not looked up again for a while, and goes on to be good for
- * some minutes while the store is away. Revoked by this server it ends at once, by another as soon as the database
- * tells, else when it is looked up next. What the store does not know is asked for every time.
+ * Caches tokens. A good one is not looked up again for a while, and still counts for some minutes while the store is
+ * down. A token revoked by this server ends at once; one revoked by another server ends when the database notifies this
+ * one, or at the next look-up. Unknown tokens are looked up every time.
  */
 export class RememberedTokens {
   private readonly known = new Map<string, Known<TokenRow>>();
-  /** Under way: a store that is away must not be asked once for each request. */
+  /** Look-ups in progress, so that requests share them while the store is slow. */
   private readonly asked = new Map<string, Promise<TokenRow | null>>();
   private any: Known<boolean> | null = null;
-  /** Counts what was revoked: an answer that was on its way meanwhile may be out of date. */
+  /** Counts revocations. A look-up that began before one may be out of date. */
   private revocations = 0;
   private readonly unsubscribe: () => void;
 
   constructor(
     private readonly store: TokenStore,
-    /** It never jumps: a clock that is set back would make a token count for longer. */
+    /** A monotonic clock: if it could be set back, a token would count for longer. */
     private readonly elapsed: () => number = () => performance.now(),
   ) {
     this.unsubscribe = store.onChange(({ kind }) => kind === "revoked" && this.forget());
@@ -47,8 +47,8 @@ export class RememberedTokens {
   }
 
   /**
-   * Tokens are never deleted: once there is one, there always is. That there is none may be known for `freshMs`; by
-   * default it is asked every time, because from the first token on every request needs one.
+   * Whether any token exists. Tokens are never deleted, so true stays true. False may be cached for `freshMs`; by
+   * default it is not cached, because every request needs a token from the first token on.
    */
   async areThere(freshMs = 0): Promise<boolean> {
     const { any } = this;
@@ -90,7 +90,7 @@ export class RememberedTokens {
     return row;
   }
 
-  /** What is known counts where the store fails, or takes too long; it goes on being asked then. */
+  /** Falls back on the known value if the store fails or takes too long. A slow look-up continues meanwhile. */
   private async unlessAway<T>(known: Known<T> | null, ask: () => Promise<T>): Promise<T> {
     if (known === null || this.ageOf(known) >= TOKEN_STALE_MS) return ask();
     let timer: NodeJS.Timeout | undefined;
@@ -104,7 +104,7 @@ export class RememberedTokens {
     }
   }
 
-  /** Something that is known may have ended. */
+  /** Clears the cache, because a token or session may have ended. */
   forget(): void {
     this.revocations += 1;
     this.known.clear();

@@ -3,7 +3,7 @@ import type { Principal } from "../operations/context.js";
 import { DEFAULT_RUNS_PER_MINUTE } from "./limits.js";
 import { RateWindow } from "./rate-window.js";
 
-/** Throws TOO_MANY_RUNS once somebody has made as many runs as he may in a minute. Tokens of one name count together. */
+/** Throws TOO_MANY_RUNS for a caller that has made too many runs in a minute. Tokens of one name count together. */
 export function runAdmission(
   runsPerMinute: number = DEFAULT_RUNS_PER_MINUTE,
   now: () => number = () => performance.now(),

@@ -30,14 +30,14 @@ import { StreamReplies } from "./stream-reply.js";
 export interface ServerParts {
   readonly store: Store;
   readonly now: () => number;
-  /** What the handlers of operations work with; waits until the engine is up. */
+  /** Makes the context for handlers of operations. It waits until the engine is up. */
   readonly context: (principal: Principal) => Context | Promise<Context>;
-  /** False while it starts and once it is going down. */
+  /** False during startup and shutdown. */
   readonly isReady: () => boolean;
-  /** The answer of /metrics, in the text form of Prometheus. */
+  /** Returns the answer of /metrics, in the Prometheus text format. */
   readonly metrics?: () => string;
   readonly groups?: readonly RouteGroup[];
-  /** The folder with the files of the page. */
+  /** The folder with the files of the page, if it is served. */
   readonly page?: string;
   readonly operations?: readonly Operation[];
   readonly options?: ServerOptions;
@@ -47,36 +47,36 @@ export interface ServerParts {
 
 export interface ServerOptions {
   readonly requireTokens?: boolean;
-  /** Web pages of these origins may use the API. */
+  /** Origins of other web pages that may use the API. */
   readonly allowedOrigins?: readonly string[];
-  /** Requests of one token, or of one address where there are no tokens. 0: any number. */
+  /** Limit per minute for each token, or for each address without tokens. 0 means no limit. */
   readonly requestsPerMinute?: number;
-  /** Runs that one token, or everybody where there are no tokens, may start. 0: any number. */
+  /** Limit per minute for runs that a token starts, or that everybody starts without tokens. 0 means no limit. */
   readonly runsPerMinute?: number;
-  /** Event streams that one token, or one address where there are no tokens, may have open. 0: any number. */
+  /** Limit for open event streams of a token, or of an address without tokens. 0 means no limit. */
   readonly streamsPerToken?: number;
-  /** Connections open at a time, of all clients together. 0: any number. */
+  /** Limit for open connections of all clients. 0 means no limit. */
   readonly maxConnections?: number;
-  /** The address of a client stands in `x-forwarded-for`. */
+  /** Takes the client's address from `x-forwarded-for`. */
   readonly trustProxy?: boolean;
   readonly heartbeatMs?: number;
-  /** Answers are checked against the operation's output schema: for tests. */
+  /** Checks answers against the operation's output schema. For tests. */
   readonly checkOutput?: boolean;
 }
 
-/** Routes that are no operations: the protocol of workers, of MCP clients. */
+/** Routes that are not operations: the protocol of workers, of MCP clients. */
 export interface RouteGroup {
   readonly prefix: string;
-  /** Null: open to everybody; its routes ask by themselves. */
+  /** The role that a caller needs. Null for routes that check callers themselves. */
   readonly role: Role | null;
   readonly routes: FastifyPluginAsync;
-  /** Programs of the installation itself, which ask as often as they must. */
+  /** Set for programs of the installation itself, whose requests are not limited. */
   readonly unlimited?: true;
-  /** For the OpenAPI document: path below the server's root -> operations by method. */
+  /** Routes for the OpenAPI document: path below the server's root -> operations by method. */
   readonly document?: { readonly [path: string]: object };
 }
 
-/** One answered request, for the log. */
+/** One answered request, to be logged. */
 export interface RequestLine {
   readonly method: string;
   readonly path: string;
@@ -86,7 +86,7 @@ export interface RequestLine {
   readonly address: string;
 }
 
-/** The REST API over the table of operations. It listens once `listen` is called. */
+/** Makes the REST API from the table of operations. Call `listen` to start it. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const options = parts.options ?? {};
   const operations = parts.operations ?? OPERATIONS;
@@ -136,7 +136,7 @@ function createApp(options: ServerOptions, onFault: FaultListener | undefined): 
   return app;
 }
 
-/** Fit for a page of the same origin and nothing else. */
+/** Headers that allow only a page of the same origin. */
 const SECURITY_HEADERS = {
   contentSecurityPolicy: {
     useDefaults: false,
@@ -152,7 +152,7 @@ const SECURITY_HEADERS = {
       frameAncestors: ["'none'"],
     },
   },
-  // A client may speak TLS before the server offers it.
+  // Off: TLS may end at a proxy in front of this server, so it is not decided here whether browsers must use it.
   strictTransportSecurity: false,
   referrerPolicy: { policy: "no-referrer" as const },
   xFrameOptions: { action: "deny" as const },
@@ -168,7 +168,7 @@ async function limitRequests(app: FastifyInstance, { options }: ServerParts): Pr
     allowList: (request) => request.routeOptions.config?.unlimited === true,
   });
   const countOne = app.createRateLimit();
-  // A batch of messages of MCP is as many requests as it holds; the first is counted with the request.
+  // A batch of MCP messages counts as many requests. The first was counted with the request itself.
   app.addHook("preHandler", async (request) => {
     const more = Array.isArray(request.body) ? request.body.length - 1 : 0;
     for (let counted = 0; counted < more; counted++) {
@@ -184,7 +184,7 @@ function logRequests(app: FastifyInstance, { onRequest }: ServerParts): void {
   app.addHook("onResponse", async (request, reply) => {
     onRequest({
       method: request.method,
-      // The query may hold what somebody searches for; the path says enough.
+      // Without the query, which may contain what somebody searches for.
       path: request.url.split("?", 1)[0]!,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime),
@@ -202,7 +202,7 @@ function groupPlugin({ role, routes, unlimited }: RouteGroup): FastifyPluginAsyn
     if (unlimited === true)
       app.addHook("onRoute", (route) => {
         route.config = { ...route.config, unlimited };
-        // No browser shows what these answer, and there are very many.
+        // Browsers never show these answers, and there are very many.
         route.helmet = false;
       });
     if (role !== null) app.addHook("onRequest", requireRole(role));

@@ -3,15 +3,16 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 type Asking = Pick<FastifyRequest, "headers" | "protocol">;
 
 /**
- * Browsers give a cookie to every port of a host: two servers of one machine must not sign each other out. Under TLS the
- * browser takes the name from nobody but this server.
+ * The cookie's name. It contains the port, because browsers send a cookie to every port of a host, and two servers on
+ * one machine must not sign each other out. The prefix `__Host-` makes browsers accept it only from this server, under
+ * TLS.
  */
 function nameFor({ headers, protocol }: Asking): string {
   const name = `daruma_${/:(\d+)$/.exec(headers.host ?? "")?.[1] ?? "page"}`;
   return protocol === "https" ? `__Host-${name}` : name;
 }
 
-/** All values of this server's cookie. More than one: another server at this host has set one as well. */
+/** All values of this server's cookie. There are several if another server on this host has set one, too. */
 export function sessionCookies(request: Asking): string[] {
   const name = nameFor(request);
   return (request.headers.cookie?.split(";") ?? []).flatMap((pair) => {
@@ -24,14 +25,17 @@ export function setSessionCookie(request: Asking, reply: FastifyReply, value: st
   addCookie(reply, cookieText(request, { value, path: "/", until }));
 }
 
-/** Takes away what stands before the cookie of `/`, wherever another server at this host has set it. */
+/**
+ * Deletes cookies of longer paths, which browsers send before the one of `/`. Another server on this host may have set
+ * them.
+ */
 export function expireCookiesAt(request: Asking, reply: FastifyReply, paths: Iterable<string>): void {
-  // Such a one could not be set there.
+  // Browsers accept `__Host-` cookies for the path `/` only.
   if (nameFor(request).startsWith("__Host-")) return;
   for (const path of paths) addCookie(reply, cookieText(request, { value: "", path, until: 0 }));
 }
 
-/** `/api/v1/runs` -> `/api`, `/api/`, `/api/v1`, ...: each is a path of its own to a browser. */
+/** `/api/v1/runs` -> `/api`, `/api/`, `/api/v1`, ...: browsers treat each as a path of its own. */
 export function pathsTo(path: string): string[] {
   const parts = path.split("/").filter((part) => part !== "");
   return parts.flatMap((_, index) => {

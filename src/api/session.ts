@@ -7,7 +7,7 @@ import { checkOrigin, isOwnOrigin, isReading } from "./browser-guard.js";
 import { API_PREFIX } from "./limits.js";
 import { expireCookiesAt, pathsTo, sessionCookies, setSessionCookie } from "./session-cookie.js";
 
-/** No form and no image can send it, and a page of another origin is not allowed to. */
+/** A header that no form or image can send, and that pages of other origins are not allowed to send. */
 const PAGE_HEADER = "x-daruma-page";
 const SESSION_PATH = "/session";
 
@@ -30,7 +30,10 @@ export function sessionIn(request: FastifyRequest): string | null {
   return values.find((value) => SESSION_ID.test(value)) ?? null;
 }
 
-/** SameSite keeps the cookie from other sites, but not from another server on the same machine. */
+/**
+ * Checks that the page itself made a request. SameSite keeps the cookie from other sites, but not from another server
+ * on the same machine.
+ */
 export function checkPageRequest({ method, headers }: FastifyRequest): void {
   if (isReading(method)) return;
   const { origin, host, [PAGE_HEADER]: header } = headers;
@@ -39,8 +42,8 @@ export function checkPageRequest({ method, headers }: FastifyRequest): void {
 }
 
 /**
- * Signing in and out. The cookie goes to every server at this host, whatever its port, so it holds no token: an id that
- * counts here alone, for the page, and ends.
+ * Routes for signing in and out. Browsers send the cookie to every server on this host, on any port. It therefore holds
+ * no token, but a session id that only this server accepts, only from the page, and for a limited time.
  */
 export function sessionRoutes(
   app: FastifyInstance,
@@ -76,7 +79,10 @@ async function endSessions(request: FastifyRequest, authenticator: Authenticator
   if (session !== null && session !== COOKIE_TWICE) await authenticator.endSession(session);
 }
 
-/** Paths whose cookie would come before that of `/`. One for a deeper path is removed when it comes. */
+/**
+ * The paths whose cookies browsers would send before that of `/`. A cookie of a still longer path is deleted when a
+ * request carries it.
+ */
 function servedPaths(operations: readonly Operation[]): ReadonlySet<string> {
   const fixed = operations.flatMap(({ rest }) => {
     const path = rest.path.split("/{", 1)[0]!;

@@ -18,12 +18,12 @@ export type StreamForm = "events" | "text";
 
 type OpenStream = (signal: AbortSignal) => AsyncIterable<StreamItem>;
 
-/** Throws once the reader of the stream is no longer allowed to read it. */
+/** Throws once the reader may no longer read the stream. */
 export type ReaderCheck = () => Promise<void>;
 
-/** The streams that a server has open. Each is read only as fast as its reader takes it: nothing piles up here. */
+/** The open streams of a server. Each is read only as fast as its reader takes it, so nothing piles up here. */
 export class StreamReplies {
-  /** With who reads it. */
+  /** Open streams with their reader. */
   private readonly open = new Map<AbortController, string>();
   private readonly heartbeatMs: number;
   private readonly perToken: number;
@@ -34,7 +34,7 @@ export class StreamReplies {
     streamsPerToken = DEFAULT_STREAMS_PER_TOKEN,
   }: {
     readonly heartbeatMs?: number;
-    /** 0: any number. */
+    /** Limit for each token; 0 means no limit. */
     readonly streamsPerToken?: number;
   } = {}) {
     this.heartbeatMs = heartbeatMs;
@@ -62,7 +62,7 @@ export class StreamReplies {
     });
     reply.raw.socket?.setTimeout(STALLED_READER_MS, () => reply.raw.destroy());
     const source = new Source(openStream(controller.signal), controller.signal);
-    // A refusal, such as an unknown run, shows at once and can still be answered with its status.
+    // An error such as an unknown run shows at once, while the status can still be set.
     await source.peek(FIRST_ITEM_MS);
     const bySession = reply.request.caller?.bySession === true;
     const everyMs = bySession ? Math.min(SESSION_FRESH_MS, this.heartbeatMs) : this.heartbeatMs;
@@ -75,13 +75,13 @@ export class StreamReplies {
       .send(Readable.from(text, { objectMode: false, highWaterMark: STREAM_BUFFER_BYTES }));
   }
 
-  /** Ends them all; their readers may go on with another server. */
+  /** Ends all streams. Readers may continue at another server. */
   close(): void {
     this.closed = true;
     for (const controller of this.open.keys()) controller.abort();
   }
 
-  /** A share for each: one token must not take the streams of all others. */
+  /** Limits streams in total and for each reader, so that one token cannot take all of them. */
   private refuseTooMany(reader: string): void {
     if (this.open.size >= MAX_STREAMS)
       throw new DarumaError("TOO_MANY_STREAMS", `the server has ${MAX_STREAMS} streams open already`);
@@ -96,7 +96,7 @@ export class StreamReplies {
 type Waited = IteratorResult<StreamItem> | "quiet" | "aborted";
 type Settled = { readonly result: IteratorResult<StreamItem> } | { readonly error: unknown };
 
-/** Yields items one after the other and waits for each no longer than `heartbeatMs`. */
+/** Yields items one by one and waits for each no longer than given. */
 class Source {
   private readonly iterator: AsyncIterator<StreamItem>;
   private asked = false;
@@ -110,7 +110,7 @@ class Source {
     this.iterator = items[Symbol.asyncIterator]();
   }
 
-  /** Rejects if the first item cannot be had; it is not taken. */
+  /** Waits for the first item without taking it. Rejects if it cannot be read. */
   async peek(patienceMs: number): Promise<void> {
     await this.wait(patienceMs);
     if (this.settled !== null && "error" in this.settled) throw this.settled.error;
@@ -127,12 +127,12 @@ class Source {
     return settled.result;
   }
 
-  /** Not waited for: a source that is slow to stop must not keep the connection. */
+  /** Not awaited: a source that is slow to stop must not keep the connection open. */
   close(): void {
     this.iterator.return?.().catch(() => {});
   }
 
-  /** Until an item is there, the reader is gone, or the time is up. */
+  /** Waits until an item arrives, the reader is gone, or the time is up. */
   private wait(patienceMs: number): Promise<void> {
     if (!this.asked) this.ask();
     if (this.settled !== null || this.signal.aborted) return Promise.resolve();
@@ -148,7 +148,7 @@ class Source {
     });
   }
 
-  /** One callback an item, however long it is waited for. */
+  /** Requests an item with a single callback, however often it is waited for. */
   private ask(): void {
     this.asked = true;
     const settle = (settled: Settled): void => {
@@ -162,13 +162,16 @@ class Source {
   }
 }
 
-/** The bytes that one item of a text stands for. */
+/** Decodes one piece of text to its bytes. */
 function pieceOf(data: unknown): string | Buffer {
   const { text, encoding } = data as { readonly text: string; readonly encoding?: "utf8" | "base64" };
   return encoding === "base64" ? Buffer.from(text, "base64") : text;
 }
 
-/** Yields null at every heartbeat without an item. The reader is checked again at each interval, however many items there are. */
+/**
+ * Yields items, and null at each heartbeat without one. Checks the reader at each interval, however many items there
+ * are.
+ */
 async function* checked(
   source: Source,
   heartbeatMs: number,
@@ -200,7 +203,10 @@ async function* plainText(items: Checked): AsyncGenerator<string | Buffer> {
   for await (const item of items) if (item !== null) yield pieceOf(item.data);
 }
 
-/** `end` is sent once there will be no more, so that a client need not ask again; `error` if the stream cannot go on. */
+/**
+ * Formats items as server-sent events. `end` means that no more will come and the client need not reconnect; `error`
+ * means that the stream cannot go on.
+ */
 async function* eventText(items: Checked, reader: Reader): AsyncGenerator<string> {
   yield `retry: ${STREAM_RETRY_MS}\n\n`;
   try {
@@ -219,7 +225,10 @@ async function* eventText(items: Checked, reader: Reader): AsyncGenerator<string
   }
 }
 
-/** JSON has no line breaks of its own, and ids and names are cleared of them: nothing can forge a field. */
+/**
+ * Formats one event. JSON contains no raw line breaks, and they are removed from ids and names, so no value can forge a
+ * field.
+ */
 function eventOf({ id, event, data }: StreamItem): string {
   const place = id === null ? "" : `id: ${oneLine(id)}\n`;
   return `${place}event: ${oneLine(event)}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -64,7 +64,7 @@ function schemaOf(body: z.ZodType): object {
 
 const AT = `${API_PREFIX}/workers`;
 
-/** The protocol of workers, for the OpenAPI document. It may change from version to version; the operations do not. */
+/** The protocol of workers, for the OpenAPI document. Unlike the operations, it may change with every version. */
 export const WORKER_DOCUMENT = {
   [AT]: {
     post: describeRoute({

@@ -17,7 +17,7 @@ import { checkTextDepth, parseReport } from "./json-bodies.js";
 
 type WorkerRequest = FastifyRequest<{ Params: { id: string } }>;
 
-/** Routes for workers on other machines. They have no rules of their own: the desk has them. */
+/** Routes for workers on other machines. All rules are in the desk. */
 export function workerRoutes({ desk }: { readonly desk: PoolDesk }): FastifyPluginAsync {
   return async (app) => {
     readBodies(app);
@@ -63,7 +63,7 @@ function tokenOf({ caller }: FastifyRequest): number | null {
   return caller?.token ?? null;
 }
 
-/** Results of steps, which have rules of their own, and bytes: logs and outputs. */
+/** Reads results of steps, which have rules of their own, and bytes: logs and outputs. */
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, async (_: unknown, body: string) =>
