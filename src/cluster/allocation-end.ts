@@ -2,15 +2,18 @@ import type { FailureClass } from "../core/model/failure.js";
 import type { AllocationStatus, KnownOfPilot } from "./provider.js";
 
 interface EndTraits {
-  /** Of an attempt that ended with its pilot although it stayed within its own limits. Null: none was lost. */
+  /**
+   * Failure class of an attempt that ended with its pilot although it stayed within its own limits. Null if no attempt
+   * was lost.
+   */
   readonly class: FailureClass | null;
-  /** Of a job that had the allocation for itself, so that the allocation's limits were its own. */
+  /** Failure class of a job that had the allocation to itself, so that the allocation's limits were its own. */
   readonly wideClass: FailureClass | null;
   readonly nodeSuspect: boolean;
   readonly words: string;
 }
 
-/** Every end of an allocation and what follows from it, whatever the batch system. */
+/** Every way in which an allocation can end, and what follows from it, in any batch system. */
 const ENDS = {
   DRAINED: { class: null, wideClass: null, nodeSuspect: false, words: "it ended as it should" },
   WALLTIME: {
@@ -81,16 +84,18 @@ export interface AllocationEnd {
   readonly code: AllocationCode;
   readonly class: FailureClass | null;
   readonly wideClass: FailureClass | null;
-  /** The next allocation is better placed elsewhere. */
+  /** The node may be bad, so the next allocation should go elsewhere. */
   readonly nodeSuspect: boolean;
-  /** False: the batch system tells two different ends in the same way, and this is the likelier one. */
+  /** False if the batch system reports two different ends in the same way, and this is the more likely one. */
   readonly certain: boolean;
   readonly message: string;
 }
 
-/** An id that neither the queue nor the accounting has known for so long is gone. Accounting may be minutes late. */
+/**
+ * An id is gone when neither the queue nor the accounting has known it for this long. Accounting may be minutes late.
+ */
 const VANISHED_AFTER_MS = 5 * 60_000;
-/** One whose end was asked for needs less proof: Grid Engine keeps no record of a job that is deleted while it waits. */
+/** A canceled allocation needs less proof: Grid Engine keeps no record of a job that is deleted while it waits. */
 const CANCELED_AFTER_MS = 30_000;
 
 export function allocationEnd(code: AllocationCode, status: AllocationStatus, certain = true): AllocationEnd {
@@ -106,7 +111,7 @@ function nativeWords({ native }: AllocationStatus): string {
   return said.length === 0 ? "" : ` (${said.join(", ")})`;
 }
 
-/** Of one that nobody knows. While somebody who might know it does not answer, nothing is said about it. */
+/** Classifies an allocation that the batch system does not know. Null while a command that might know it fails. */
 export function classifyUnknown(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null {
   if (status.source !== "none") return null;
   if (known.cancelAsked && known.unknownForMs >= CANCELED_AFTER_MS) return allocationEnd("CANCELED", status);

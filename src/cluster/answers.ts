@@ -1,24 +1,24 @@
 import { type AllocationStatus, KEY_PREFIX } from "./provider.js";
 
-/** What could be read of the answer of a command. */
+/** The rows that were read from a command's output. */
 export interface Read<Row> {
   readonly rows: readonly Row[];
-  /** False: it did not answer, or its answer could not be read to the end. Nothing is said about what is missing. */
+  /** False if the command failed or its output was incomplete. Missing rows then mean nothing. */
   readonly whole: boolean;
 }
 
 export const NOTHING = { rows: [], whole: true } as const satisfies Read<never>;
 export const SILENCE = { rows: [], whole: false } as const satisfies Read<never>;
 
-/** What the queue and the accounting say, cut to one id where it is about one. */
+/** The answers of queue and accounting. For a single id, only its rows. */
 export interface Answers<QueueRow, AccountingRow> {
   readonly queue: readonly QueueRow[];
   readonly accounting: readonly AccountingRow[];
-  /** Both were read to the end. */
+  /** Both answers are complete. */
   readonly whole: boolean;
 }
 
-/** The incarnations of each id. Every row is looked at once, whatever the number of ids. */
+/** The incarnations of each id. Every row is visited once, whatever the number of ids. */
 export function mergeAll<Q extends { readonly id: string }, A extends { readonly id: string }>(
   ids: readonly string[],
   queue: Read<Q>,
@@ -43,7 +43,7 @@ function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<st
   return groups;
 }
 
-/** The ids of all that have a key with this prefix. */
+/** The ids of all jobs whose key begins with this prefix. */
 export function idsWithKey(
   keyPrefix: string,
   ...rows: readonly (readonly { readonly id: string; readonly name: string }[])[]
@@ -73,7 +73,7 @@ export function unknownStatus(
   };
 }
 
-/** The key of a job is its name. */
+/** The key of a job, which is its name. Null if it is not one of ours. */
 export function keyOf(name: string): string | null {
   return name.startsWith(KEY_PREFIX) ? name : null;
 }

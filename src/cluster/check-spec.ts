@@ -9,7 +9,7 @@ import {
 } from "./provider.js";
 
 const KEY = /^daruma-[A-Za-z0-9_.-]{1,120}$/;
-/** Of a cluster, a partition, a queue, an account, a node: what both batch systems take as a name. */
+/** A name of a cluster, partition, queue, account or node that both batch systems accept. */
 const NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.:-]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
@@ -18,12 +18,12 @@ export function refuse(refused: RefusalCode, message: string, retryable = false)
   return { refused, message, retryable };
 }
 
-/** It may have been submitted all the same, and is found by its key then. */
+/** The refusal for a lost answer. The job may have been submitted all the same; it is then found by its key. */
 export function answerLost(message: string): Refusal {
   return { ...refuse("BUSY", message, true), answerLost: true };
 }
 
-/** What is wrong with a spec whatever the batch system; null: nothing. */
+/** What is wrong with a spec in any batch system. Null if nothing is. */
 export function checkSpec(spec: AllocationSpec, targets: readonly Target[]): Refusal | null {
   return checkValues(spec) ?? checkTarget(spec, targets);
 }

@@ -1,8 +1,8 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What the commands see. Variables that change the options or the output of a command are left out: the server may itself
- * run inside an allocation. So is all that is Daruma's own, such as its token.
+ * The environment of the commands. It leaves out variables that change a command's options or output (the server may
+ * itself run inside an allocation), and Daruma's own variables such as its token.
  */
 export function commandEnvironment(
   base: Environment,

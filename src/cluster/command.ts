@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 
-/** Longer than a busy controller takes, shorter than anybody waits. */
+/** Longer than a busy controller needs, and shorter than anybody wants to wait. */
 const COMMAND_TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export interface CommandAnswer {
-  /** Null: it gave none, see `failure`. */
+  /** Null if there is no exit code; see `failure`. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why there is no answer. A command that was not found can be told from one that does not answer. */
+  /** Why there is no answer. Distinguishes a missing command from one that does not answer. */
   readonly failure: "missing" | "timeout" | "canceled" | "too_much" | "killed" | null;
 }
 
@@ -20,16 +20,16 @@ export interface CommandOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How a provider reaches its batch system; tests give their own. */
+/** Runs a command of the batch system. Tests pass their own. */
 export type RunCommand = (argv: readonly string[], options: CommandOptions) => Promise<CommandAnswer>;
 
-/** What a provider is made with: the commands and the environment of this process by default. */
+/** Dependencies of a provider. By default it runs real commands in this process's environment. */
 export interface ProviderOptions {
   readonly run?: RunCommand;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Never rejects and never hangs: a command that does not end in time is killed and left alone. */
+/** Never rejects and never hangs: a command that exceeds its time limit is killed and no longer waited for. */
 export const runCommand: RunCommand = (argv, options) =>
   new Promise((resolve) => {
     const [program = "", ...rest] = argv;
@@ -42,7 +42,7 @@ export const runCommand: RunCommand = (argv, options) =>
       options.signal.removeEventListener("abort", cancel);
       if (failure !== null) {
         child.kill("SIGKILL");
-        // Something that it has started may hold the pipes.
+        // Child processes of the command may keep the pipes open.
         for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
         child.unref();
       }
@@ -69,12 +69,12 @@ function textOf(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** It may have done what it was asked, and only its answer is missing. */
+/** Whether the command may have done its work, with only its answer lost. */
 export function mayHaveWorked({ failure, exitCode }: CommandAnswer): boolean {
   return exitCode === 0 || (failure !== null && failure !== "missing");
 }
 
-/** In words, for a message. */
+/** Describes a failure, for a message. */
 export function failureWords(argv: readonly string[], answer: CommandAnswer): string {
   const said = (answer.stderr.trim() || answer.stdout.trim()).slice(0, MAX_SAID_CHARS);
   const program = argv[0];

@@ -3,7 +3,7 @@ import { createGridEngineProvider } from "./gridengine/gridengine-provider.js";
 import type { AllocationProvider } from "./provider.js";
 import { createSlurmProvider } from "./slurm/slurm-provider.js";
 
-/** Every batch system that Daruma can submit to. */
+/** All batch systems that Daruma can submit to. */
 const PROVIDERS = {
   slurm: createSlurmProvider,
   gridengine: createGridEngineProvider,

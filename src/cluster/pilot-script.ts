@@ -1,36 +1,42 @@
 import type { AllocationSpec } from "./provider.js";
 import { shellQuote } from "./shell-quote.js";
 
-/** How one batch system starts and stops a script. Texts are shell. */
+/** How one batch system starts and stops a script. All texts are shell code. */
 export interface ScriptDialect {
-  /** Of the job's id, of how often it was restarted, and of the node on which the script runs. */
+  /** Shell expressions for the job's id, its number of restarts (`restart`) and the node of the script (`node`). */
   readonly id: string;
   readonly restart: string;
   readonly node: string;
-  /** The signals that say: finish what runs and take nothing more. */
+  /** Signals that mean: finish running jobs and take no more. */
   readonly drainOn: readonly string[];
-  /** The signals that say: the end comes in seconds. */
+  /** Signals that mean: the end comes within seconds. */
   readonly handBackOn: readonly string[];
-  /** How often the script itself asks the worker to stop when the end comes; the worker hands back at the second request. */
+  /**
+   * How often the script asks the worker to stop at the end. The worker hands its jobs back at the second request; some
+   * batch systems send one themselves.
+   */
   readonly handBackRequests: 1 | 2;
-  /** The batch system signals the process group of the script, so the worker gets its own. */
+  /** The batch system signals the script's process group, so the worker gets a group of its own. */
   readonly ownGroup: boolean;
-  /** The exit code of a script that was told to leave. Null: that of the worker, since the batch system tells the two apart. */
+  /**
+   * The exit code of a script that was told to leave. Null for the worker's own, if the batch system distinguishes the
+   * two by itself.
+   */
   readonly toldToLeaveExit: number | null;
-  /** A file that asks to drain by being there. Null: the batch system can signal the script. */
+  /** A file whose existence asks the script to drain. Null if the batch system can signal the script. */
   readonly drainFile: string | null;
   readonly before: readonly string[];
 }
 
-/** Exit codes of the script itself, after sysexits.h: no scratch folder. */
+/** Exit code of the script itself, in the style of sysexits.h: it could not make a scratch folder. */
 const EXIT_NO_SCRATCH = 73;
 const WATCH_POLL_S = 2;
-/** What a worker has to hand its jobs back once its script is gone. */
+/** Time for a worker to hand its jobs back after its script is gone. */
 const HAND_BACK_S = 5;
 
 /**
- * Starts the worker and passes on what the batch system wants. A worker drains at the first SIGTERM and hands its jobs
- * back at the second; a third would end it at once, so none is sent that the batch system sends already.
+ * Starts the worker and passes on the wishes of the batch system. A worker drains at the first SIGTERM and hands its
+ * jobs back at the second. A third would end it at once, so the script does not repeat one that the batch system sends.
  */
 export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): string {
   const { drainOn, handBackOn } = dialect;
@@ -51,7 +57,7 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     '  kill -TERM "$worker" 2>/dev/null',
     "}",
     "drain() { stop_worker; }",
-    // Two signals of one kind that meet become one, so there is a pause before the one that must count.
+    // Simultaneous signals of one kind merge, so there is a pause before the one that must arrive.
     "hand_back() {",
     "  told_to_leave=yes",
     ...(dialect.handBackRequests === 2 ? ["  stop_worker"] : []),
@@ -68,7 +74,7 @@ export function pilotScript(spec: AllocationSpec, dialect: ScriptDialect): strin
     workerCommand(spec, dialect),
     "worker=$!",
     ...(dialect.drainFile === null ? [] : watchOver(dialect.drainFile)),
-    // A signal interrupts `wait`; only the end of the worker ends the script.
+    // A signal interrupts `wait`, but the script must end only when the worker ends.
     "while :; do",
     '  wait "$worker"',
     "  status=$?",
@@ -101,7 +107,7 @@ function workerCommand(spec: AllocationSpec, dialect: ScriptDialect): string {
     ...profile.program.map(shellQuote),
     "worker",
     ...flags.map(([name, value]) => `--${name}=${value}`),
-    // Relative to the scratch folder: nothing of the pilot stays behind.
+    // Relative to the scratch folder, so that nothing of the pilot stays behind.
     "--output-dir=.",
     "&",
   ];
@@ -109,8 +115,8 @@ function workerCommand(spec: AllocationSpec, dialect: ScriptDialect): string {
 }
 
 /**
- * Beside the worker, in a group of its own: passes a drain on, and ends a worker that has outlived the script. A worker in
- * a group of its own is not killed with the script, and must not take jobs on a node that is no longer its own.
+ * Shell code of a watcher in a group of its own. It passes a drain on and ends a worker that has outlived the script: a
+ * worker in a group of its own is not killed with the script, and must not take jobs on a node that it no longer has.
  */
 function watchOver(drainFile: string): string[] {
   return [

@@ -1,41 +1,48 @@
 import type { AllocationEnd } from "./allocation-end.js";
 
 /**
- * The port to a batch system. An allocation is a job of the batch system that runs one pilot: a `daruma worker` that takes
- * jobs from the server until the allocation ends. `plan` and `classify` are pure; the others start the batch system's own
- * commands.
+ * The port to a batch system. An allocation is a job of the batch system that runs one pilot: a `daruma worker` that
+ * takes jobs from the server until the allocation ends. `plan` and `classify` are pure; the other methods run the batch
+ * system's own commands.
  */
 export interface AllocationProvider {
   /** `slurm` or `gridengine`. */
   readonly name: string;
   probe(signal: AbortSignal): Promise<ProbeResult>;
-  /** An empty list of targets: they are not known, so nothing is checked against them. */
+  /** Makes a submission from a spec. If no targets are known (an empty list), nothing is checked against them. */
   plan(spec: AllocationSpec, targets: readonly Target[]): Plan | Refusal;
-  /** Idempotent: a key that was submitted before gives the id of that allocation, whatever has become of it. */
+  /**
+   * Submits a plan. Idempotent: a key that was submitted before returns the id of that allocation, whatever state it is
+   * in.
+   */
   submit(plan: Plan, signal: AbortSignal): Promise<Submitted | Refusal>;
   /**
-   * Every incarnation of every id, the newest last. An id always has at least one; it is `unknown` where the batch
-   * system could not be asked, or says nothing about it. Costs two commands, whatever the number of ids.
+   * Returns every incarnation of every id, the newest last. An id has at least one; it is `unknown` if the batch system
+   * could not be asked or does not report it. Costs two commands, whatever the number of ids.
    */
   status(
     ids: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, readonly AllocationStatus[]>>;
-  /** The newest incarnation of whatever has a key with this prefix. Rejects where the queue cannot be asked. */
+  /** Returns the newest incarnation of every job whose key has this prefix. Rejects if the queue cannot be read. */
   list(keyPrefix: string, signal: AbortSignal): Promise<readonly AllocationStatus[]>;
   /**
-   * `drain`: the pilot finishes what it runs and leaves; one that still waits leaves the queue. `now`: the pilot hands
-   * its jobs back and leaves. `gone`: there was nothing to cancel. May be repeated. Rejects where nobody answers.
+   * Cancels an allocation. With `drain` the pilot finishes what it runs and leaves; one that still waits leaves the
+   * queue. With `now` the pilot hands its jobs back and leaves. Returns `gone` if there was nothing to cancel. May be
+   * repeated. Rejects if the batch system does not answer.
    */
   cancel(id: string, how: "drain" | "now", signal: AbortSignal): Promise<"asked" | "gone">;
-  /** Why it ended. Null: it goes on, or nothing is known. A verdict on one that is still in the queue: cancel it. */
+  /**
+   * Says why an allocation ended. Null if it goes on or nothing is known. If it returns an end for one that is still in
+   * the queue, cancel it.
+   */
   classify(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null;
 }
 
-/** Every key begins with this, so that one command finds all of them. */
+/** Prefix of every key, so that one command finds all allocations. */
 export const KEY_PREFIX = "daruma-";
 
-/** What one allocation offers. Those of a node count for each of its nodes. */
+/** What one allocation offers. CPUs, memory and GPUs are per node. */
 export interface Shape {
   readonly nodes: number;
   readonly cpus: number;
@@ -44,62 +51,62 @@ export interface Shape {
   readonly runtimeMs: number;
 }
 
-/** A place to submit to: a partition or a queue. A missing limit is not known, or there is none. */
+/** A partition or queue to submit to. A missing limit is unknown or does not exist. */
 export interface Target {
   readonly name: string;
-  /** What one allocation may have. */
+  /** Limits for one allocation. */
   readonly max: Partial<Pick<Shape, "nodes" | "runtimeMs">>;
-  /** What the biggest node has. */
+  /** Resources of the largest node. */
   readonly perNode: Partial<Pick<Shape, "cpus" | "memoryBytes" | "gpus">>;
   readonly preemptible: boolean;
   readonly up: boolean;
   readonly isDefault: boolean;
 }
 
-/** What a site adds. Every value is an argument of its own or quoted; only `setup` is shell. */
+/** Additions of a site. Every value is an argument of its own or quoted; only `setup` is shell code. */
 export interface Profile {
   readonly account?: string | null;
   readonly qos?: string | null;
-  /** Slurm: `gpu:a100`, to which the number is added. Grid Engine: the resource that counts GPUs. */
+  /** Slurm: a resource such as `gpu:a100`; the count is appended. Grid Engine: the resource that counts GPUs. */
   readonly gres?: string | null;
-  /** Grid Engine: the parallel environment that gives several slots on one host. */
+  /** Grid Engine: the parallel environment that provides several slots on one host. */
   readonly parallelEnvironment?: string | null;
-  /** Grid Engine: the resource in which memory is asked for. */
+  /** Grid Engine: the resource with which memory is requested. */
   readonly memoryResource?: string | null;
-  /** Further options of `sbatch` or `qsub`, one each with its value: `--constraint=avx512`, `-P genomics`. */
+  /** Further options of `sbatch` or `qsub`, each with its value: `--constraint=avx512`, `-P genomics`. */
   readonly options: readonly string[];
-  /** Lines of shell that run before the pilot: `module load node`. */
+  /** Shell lines that run before the pilot: `module load node`. */
   readonly setup: readonly string[];
-  /** How the pilot is started on a node: `["daruma"]`, or `["node", "/shared/daruma/dist/cli/main.js"]`. */
+  /** The command that starts the pilot on a node: `["daruma"]`, or `["node", "/shared/daruma/dist/cli/main.js"]`. */
   readonly program: readonly string[];
 }
 
 export interface AllocationSpec {
-  /** Unique. It is the name of the job in the batch system, so that a lost answer is found again. */
+  /** A unique key. It is also the job's name in the batch system, so that a job whose answer was lost can be found. */
   readonly key: string;
   /** The cluster's name in the settings: the first half of `CLUSTER/ID`. */
   readonly cluster: string;
   readonly shape: Shape;
-  /** Null: the default one. */
+  /** The target's name; null for the default. */
   readonly target: string | null;
   readonly tags: readonly string[];
   readonly excludeNodes: readonly string[];
-  /** So long before its end the pilot takes nothing more. */
+  /** How long before its end the pilot stops taking jobs. */
   readonly drainMs: number;
   readonly idleExitMs: number;
-  /** Jobs that the pilot runs at a time; missing: as many as it has processors for. */
+  /** How many jobs the pilot runs at a time. By default one per processor. */
   readonly slots?: number;
   readonly server: string;
-  /** The path of a file that only this user can read, on every node. Never the token itself. */
+  /** The path, on every node, of a file that only this user can read. Never the token itself. */
   readonly tokenFile: string;
-  /** Where the pilot's output goes, on every node. */
+  /** The path of the pilot's output on every node. */
   readonly logFile: string;
   readonly profile: Profile;
 }
 
 export interface Plan {
   readonly spec: AllocationSpec;
-  /** Given to `argv` on standard input. */
+  /** The script, which `argv` gets on standard input. */
   readonly script: string;
   readonly argv: readonly string[];
   readonly warnings: readonly string[];
@@ -110,9 +117,12 @@ export type RefusalCode = "TOO_BIG" | "NO_TARGET" | "BAD_OPTION" | "DENIED" | "B
 export interface Refusal {
   readonly refused: RefusalCode;
   readonly message: string;
-  /** The same again may be accepted later. */
+  /** Whether the same submission may be accepted later. */
   readonly retryable: boolean;
-  /** Nobody knows whether it was accepted: its answer was lost. It is looked for by its key before anything else. */
+  /**
+   * The answer was lost, so it is unknown whether the job was accepted. It is looked up by its key before anything else
+   * happens.
+   */
   readonly answerLost?: true;
 }
 
@@ -122,34 +132,34 @@ export function isRefusal(answer: object): answer is Refusal {
 
 export interface Submitted {
   readonly id: string;
-  /** It was there already. */
+  /** Whether it existed already. */
   readonly found: boolean;
 }
 
-/** `ending`: it is being stopped, or its nodes are being cleaned up. `unknown`: nothing can be said now. */
+/** `ending`: it is being stopped, or its nodes are being cleaned up. `unknown`: its phase cannot be determined now. */
 export type Phase = "pending" | "starting" | "running" | "ending" | "ended" | "unknown";
 
-/** What the batch system says about one incarnation: a requeue keeps the id and raises `restart`. Facts, not yet judged. */
+/** What the batch system reports about one incarnation, not yet judged. A requeue keeps the id and raises `restart`. */
 export interface AllocationStatus {
   readonly id: string;
-  /** Null: not told, or not one of ours. */
+  /** Null if it is unknown or not one of ours. */
   readonly key: string | null;
   readonly restart: number;
   readonly phase: Phase;
-  /** It waits and will not start until somebody intervenes: held, in error, or more than the target allows. */
+  /** It waits and will not start until somebody intervenes: held, in error, or larger than the target allows. */
   readonly stuck: boolean;
   readonly native: NativeState;
   readonly nodes: readonly string[];
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly limit: { readonly runtimeMs: number | null; readonly memoryBytes: number | null };
-  /** The most that was seen, where the batch system measures it. */
+  /** The highest measured use, if the batch system measures it. */
   readonly peakMemoryBytes: number | null;
-  /** `none`: everybody answered, and nobody knows it. `unreachable`: nobody who might know it answered. */
+  /** `none`: all commands answered, and none knows it. `unreachable`: a command that might know it did not answer. */
   readonly source: "queue" | "accounting" | "none" | "unreachable";
 }
 
-/** In the batch system's own words. */
+/** The state in the batch system's own terms. */
 export interface NativeState {
   readonly state: string;
   readonly reason: string | null;
@@ -157,18 +167,18 @@ export interface NativeState {
   readonly signal: number | null;
 }
 
-/** What the server knows about an incarnation and the batch system does not. */
+/** What only the server knows about an incarnation. */
 export interface KnownOfPilot {
-  /** It has reached the server at least once. */
+  /** The pilot has contacted the server at least once. */
   readonly registered: boolean;
-  /** The server has asked for its end. */
+  /** The server has asked to cancel it. */
   readonly cancelAsked: boolean;
-  /** For how long it has been `unknown` without a break. */
+  /** How long it has been `unknown` without interruption. */
   readonly unknownForMs: number;
 }
 
 export interface Capabilities {
-  /** Ended allocations are remembered after the queue has forgotten them. */
+  /** Accounting remembers ended allocations after the queue has forgotten them. */
   readonly accounting: boolean;
   readonly requeue: boolean;
   readonly memoryEnforced: "allocation" | "process" | "unknown";

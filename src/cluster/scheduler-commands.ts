@@ -1,7 +1,7 @@
 import { type CommandAnswer, failureWords, type RunCommand } from "./command.js";
 import type { Refusal } from "./provider.js";
 
-/** The commands of a batch system, each with the same environment. */
+/** Runs the commands of a batch system, always with the same environment. */
 export class SchedulerCommands {
   constructor(
     private readonly run: RunCommand,
@@ -12,14 +12,16 @@ export class SchedulerCommands {
     return this.run(argv, { signal, env: this.env, input });
   }
 
-  /** What it printed; throws where it failed. */
+  /** Returns the command's output; throws if it failed. */
   async must(argv: readonly string[], signal: AbortSignal): Promise<string> {
     const answer = await this.ask(argv, signal);
     if (answer.exitCode !== 0) throw new Error(failureWords(argv, answer));
     return answer.stdout;
   }
 
-  /** A command that ends a job also fails for one that has just ended; only a silence is worth an error. */
+  /**
+   * Runs a command that ends a job. It also fails for a job that has just ended, so only a missing answer is an error.
+   */
   async end(
     argv: readonly string[],
     signal: AbortSignal,

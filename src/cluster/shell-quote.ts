@@ -1,4 +1,4 @@
-/** One word of the shell, whatever is in it. */
+/** Quotes any text as one shell word. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

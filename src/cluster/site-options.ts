@@ -1,15 +1,15 @@
 import { refuse } from "./check-spec.js";
 import type { Refusal } from "./provider.js";
 
-/** `--constraint=avx512`, `-P genomics`, `--exclusive`. */
+/** An option such as `--constraint=avx512`, `-P genomics` or `--exclusive`. */
 interface SiteOption {
   readonly name: string;
   readonly words: readonly string[];
 }
 
 /**
- * Options of the site as words for the command, which no shell sees. An option that Daruma sets itself is refused, also
- * in short: getopt takes `--exp` for `--export`.
+ * Splits the site's options into arguments, which no shell sees. Refuses an option that Daruma sets itself, also if
+ * abbreviated: getopt accepts `--exp` for `--export`.
  */
 export function readSiteOptions(
   options: readonly string[],
@@ -39,7 +39,7 @@ function readOption(text: string): SiteOption | null {
 
 function isReserved(name: string, reserved: ReadonlySet<string>, style: "getopt" | "single-dash"): boolean {
   if (style === "single-dash") return reserved.has(name);
-  // -Jname is -J with its value.
+  // `-Jname` means `-J` with the value `name`.
   if (!name.startsWith("--")) return reserved.has(name.slice(0, 2));
   return [...reserved].some((long) => long.startsWith("--") && long.startsWith(name));
 }

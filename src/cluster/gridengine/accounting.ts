@@ -1,6 +1,6 @@
 import { parseDuration, parseMemory, parseRequests, parseTime } from "./parse-values.js";
 
-/** One incarnation of a job that has ended. */
+/** An incarnation of a job that has ended. */
 export interface AccountingRow {
   readonly id: string;
   readonly name: string;
@@ -16,21 +16,21 @@ export interface AccountingRow {
   readonly peakMemoryBytes: number | null;
 }
 
-/** One request for all keys of this user with a prefix; `qacct` takes a pattern, but no list of ids. */
+/** One request for all keys of this user with a prefix, because `qacct` takes a pattern but no list of ids. */
 export function accountingCommand(user: string, keyPrefix: string): readonly string[] {
   return ["qacct", "-o", user, "-j", `${keyPrefix}*`];
 }
 
-/** It fails where no job matches, and where none has ended yet; both are answers. */
+/** Whether an error of `qacct` only means that no job matches, or that none has ended yet. */
 export function saysNothingIsThere(stderr: string): boolean {
   return /^error: job (name|id) .* not found|accounting: No such file/m.test(stderr);
 }
 
-/** Records in the order in which they ended, each after a line of equals signs. */
+/** Reads records in the order in which they ended. Each follows a line of equals signs. */
 export function parseAccounting(text: string): { readonly rows: AccountingRow[]; readonly whole: boolean } {
   const [before = "", ...blocks] = text.split(/^={10,}\s*$/m);
   const rows = blocks.map(readRecord);
-  // A record that is cut short has no last line.
+  // A truncated record lacks its last line.
   const whole = before.trim() === "" && blocks.length > 0 && rows.every((row) => row !== null);
   return { rows: rows.filter((row) => row !== null), whole };
 }

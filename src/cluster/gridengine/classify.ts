@@ -18,14 +18,14 @@ export function classifyGridEngine(status: AllocationStatus, known: KnownOfPilot
         ? allocationEnd("CANCELED", status)
         : allocationEnd("PILOT_FAILED", status, false);
     case "REQUEUED":
-      // A lost host has no times; nor has a job that an operator reschedules.
+      // Not certain without times: both a lost host and a job that an operator reschedules have none.
       return allocationEnd("REQUEUED", status, status.endedAt !== null);
     default:
       return allocationEnd(meaning, status);
   }
 }
 
-/** `qdel` is no failure for Grid Engine; only the script can say that it was told to leave. */
+/** Grid Engine does not count `qdel` as a failure, so only the script's exit code can say that it was told to leave. */
 function classifyByExit(status: AllocationStatus, known: KnownOfPilot): AllocationEnd {
   const { exitCode } = status.native;
   if (exitCode === EXIT_TOLD_TO_LEAVE) return allocationEnd("CANCELED", status);
@@ -33,7 +33,7 @@ function classifyByExit(status: AllocationStatus, known: KnownOfPilot): Allocati
   return allocationEnd(asItShould ? "DRAINED" : "PILOT_FAILED", status);
 }
 
-/** One number for the limits of time and of memory. */
+/** Grid Engine has one number for the limits of time and of memory. */
 function classifyByLimit(status: AllocationStatus): AllocationEnd {
   const { limit, peakMemoryBytes, startedAt, endedAt } = status;
   const ranMs = startedAt === null || endedAt === null ? null : endedAt - startedAt;

@@ -41,7 +41,7 @@ class GridEngineProvider implements AllocationProvider {
     );
     return {
       version: version!.split("\n")[0]!.trim(),
-      // h_vmem limits the address space of each process, and the sum only as it is sampled.
+      // h_vmem limits the address space of each process. The sum is only sampled.
       capabilities: { accounting: true, requeue: true, memoryEnforced: "process" },
       targets: readTargets(hosts!, queues!),
     };
@@ -81,7 +81,7 @@ class GridEngineProvider implements AllocationProvider {
     );
   }
 
-  /** Grid Engine cannot send a running job a signal of our choice, so the script watches for a file beside its log. */
+  /** Grid Engine cannot send an arbitrary signal to a running job, so the script watches for a file beside its log. */
   async cancel(id: string, how: "drain" | "now", signal: AbortSignal): Promise<"asked" | "gone"> {
     const queue = await this.queue(signal);
     if (!queue.whole) throw new Error(SILENT_QUEUE);
@@ -111,7 +111,7 @@ class GridEngineProvider implements AllocationProvider {
 
 const SILENT_QUEUE = "qstat or qacct did not answer, or the answer could not be read";
 
-/** Accounting could add nothing: it runs or waits, and it is the first incarnation. */
+/** Whether accounting could add nothing, because the job waits or runs in its first incarnation. */
 function isSettledByQueue(row: QueueRow | undefined): boolean {
   return row !== undefined && !wasRestarted(row.letters) && !meaningOfLetters(row.letters).stuck;
 }

@@ -5,8 +5,8 @@ import type { QueueRow } from "./queue.js";
 import { meaningOfFailed, meaningOfLetters, wasRestarted } from "./states.js";
 
 /**
- * Every incarnation of a job. Accounting has a record for each that has ended; the queue has the one that has not. A job
- * in error has both: its record, and a place in the queue until somebody deletes it.
+ * All incarnations of a job. Accounting has a record of each ended one; the queue has the current one. A job in error
+ * is in both: it has a record, and stays in the queue until somebody deletes it.
  */
 export function mergeStatus(
   id: string,
@@ -24,17 +24,20 @@ export function mergeStatus(
     return isOver ? ended : [...ended, unknownStatus(id, ended.length, whole ? "none" : "unreachable")];
   if (isOver)
     return meaningOfLetters(row.letters).stuck ? [...ended.slice(0, -1), stuckAfter(ended.at(-1)!)] : ended;
-  // The letter R proves that there was an incarnation before this one, even if accounting has not heard of it.
+  // The letter R proves that there was an earlier incarnation, even if accounting does not have it yet.
   const earlier = ended.length === 0 && wasRestarted(row.letters) ? [requeued(row)] : ended;
   return [...earlier, ofQueue(row, earlier.length)];
 }
 
-/** The first incarnation of a rescheduled job may live on, and end while the next one runs. */
+/**
+ * Whether a job in the queue is newer than a record. The first incarnation of a rescheduled job may live on, and end
+ * while the next one runs.
+ */
 function beganAfter(row: QueueRow, record: AccountingRow): boolean {
   return row.startedAt !== null && record.endedAt !== null && row.startedAt > record.endedAt;
 }
 
-/** The number of a job is given again after a few million jobs; its key is never given again. */
+/** The records of this job. Grid Engine reuses a job's number after a few million jobs; its key is unique. */
 function recordsOf(
   id: string,
   nameInQueue: string | undefined,

@@ -4,16 +4,19 @@ import { type AllocationSpec, isRefusal, type Plan, type Refusal, type Target } 
 import { readSiteOptions } from "../site-options.js";
 import { EXIT_TOLD_TO_LEAVE } from "./states.js";
 
-/** What Daruma sets itself, or what would change what qsub does or answers. -V would hand over every secret of the server. */
+/**
+ * Options that Daruma sets itself, or that change what qsub does or prints. -V would pass on every secret of the
+ * server.
+ */
 const RESERVED: ReadonlySet<string> = new Set(
   `-N -o -e -i -j -C -S -wd -cwd -terse -sync -now -inherit -t -b -shell -pe -q -masterq -P -v -V -w -notify -h
   -verify -help -clear -pty`.split(/\s+/),
 );
 const DEFAULT_PARALLEL_ENVIRONMENT = "smp";
 const DEFAULT_MEMORY_RESOURCE = "mem_free";
-/** Counted for each slot. The others are looked up on the host as a whole. */
+/** Resources counted per slot. Others are defined for the host as a whole. */
 const PER_SLOT = /_vmem$|^m_mem_free$/;
-/** Measured on a host, not configured. */
+/** Values that are measured on a host, not configured. */
 const LOAD_VALUE = /^(mem|virtual|swap)_(free|total|used)$/;
 const SECOND_MS = 1000;
 const MEBIBYTE = 1024 ** 2;
@@ -47,7 +50,7 @@ export function planGridEngine(spec: AllocationSpec, targets: readonly Target[])
   };
 }
 
-/** Without a queue, any of them may take it. */
+/** Checks the spec against its queue, or without one against all queues, since any of them may take the job. */
 function checkQueues(spec: AllocationSpec, targets: readonly Target[]): Refusal | null {
   if (spec.target !== null || targets.length === 0) return checkSpec(spec, targets);
   const refusals = targets.map(({ name }) => checkSpec({ ...spec, target: name }, targets));
@@ -66,7 +69,7 @@ function ownOptions(spec: AllocationSpec): string[] {
   ];
   return [
     "-terse",
-    // No line of the script is an option.
+    // This prefix keeps lines of the script from being read as options.
     ...["-C", ""],
     ...["-N", spec.key],
     ...["-S", "/bin/bash"],
@@ -74,7 +77,7 @@ function ownOptions(spec: AllocationSpec): string[] {
     ...["-o", `:${spec.logFile}`],
     ...["-j", "y"],
     ...["-r", "n"],
-    // qsub would refuse what it cannot place in an empty cluster, but it takes no load value into account for that.
+    // qsub would refuse what does not fit in an empty cluster, but that check ignores load values.
     ...["-w", LOAD_VALUE.test(memoryResource(spec)) ? "n" : "e"],
     "-notify",
     ...["-v", "PATH,LANG"],
@@ -101,7 +104,7 @@ function memoryRequest(spec: AllocationSpec): string {
 function checkOwn({ shape, logFile, profile }: AllocationSpec): Refusal | null {
   if (shape.nodes > 1)
     return refuse("TOO_BIG", `${shape.nodes} nodes asked for, but on Grid Engine an allocation has 1 node`);
-  // qsub reads these as host, list, variable and escape.
+  // qsub gives these characters a meaning: host, list, variable and escape.
   if (/[:,$\\]/.test(logFile))
     return refuse("BAD_OPTION", `the log file ${JSON.stringify(logFile)} has one of : , $ \\ in it`);
   if (profile.qos) return refuse("BAD_OPTION", "Grid Engine has no qos");

@@ -1,6 +1,6 @@
 import { parseDuration, parseMemory, parseTime } from "./parse-values.js";
 
-/** A job that waits or runs. An ended job is not in the queue. */
+/** A job that waits or runs. Ended jobs are not in the queue. */
 export interface QueueRow {
   readonly id: string;
   readonly name: string;
@@ -12,14 +12,14 @@ export interface QueueRow {
 }
 
 /**
- * All jobs of this user, with the resources that they asked for. A site may have set qstat to show those of everybody,
- * so the user is named.
+ * Lists all jobs of this user with their requested resources. The user is named because a site may have configured
+ * qstat to list everybody's jobs.
  */
 export function queueCommand(user: string): readonly string[] {
   return ["qstat", "-u", user, "-r", "-xml"];
 }
 
-/** An answer that is cut short says nothing about the jobs that it does not name. */
+/** Reads the queue. Jobs missing from a truncated answer may exist all the same. */
 export function parseQueue(text: string): { readonly rows: QueueRow[]; readonly whole: boolean } {
   const rows = Array.from(text.matchAll(/<job_list[^>]*>([\s\S]*?)<\/job_list>/g), ([, job = ""]) =>
     readJob(job),
@@ -39,12 +39,12 @@ function readJob(xml: string): QueueRow {
     node: queueInstance.includes("@") ? queueInstance.slice(queueInstance.indexOf("@") + 1) : null,
     startedAt: parseTime(element(xml, "JAT_start_time") ?? ""),
     runtimeLimitMs: parseDuration(hardRequest(xml, "h_rt") ?? ""),
-    // Each slot may use so much.
+    // The limit is per slot.
     memoryLimitBytes: memory === null ? null : memory * slots,
   };
 }
 
-/** Where the output of a job goes. */
+/** The path of a job's output. */
 export function parseOutputPath(detailedXml: string): string | null {
   const list = element(detailedXml, "JB_stdout_path_list");
   return list === null ? null : element(list, "PN_path");

@@ -2,7 +2,7 @@ import { answerLost, refuse } from "../check-spec.js";
 import { type CommandAnswer, failureWords, mayHaveWorked } from "../command.js";
 import type { Refusal, RefusalCode } from "../provider.js";
 
-/** What qsub says when it does not take a job. The first that matches counts. */
+/** Messages of qsub when it refuses a job. The first match counts. */
 const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
   [/commlib error|unable to (contact|send message)|try (again )?later|too many|max.*jobs/i, "BUSY"],
   [/unknown queue/i, "NO_TARGET"],
@@ -11,7 +11,7 @@ const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
   [/invalid|unknown|does not exist|missing|expected/i, "BAD_OPTION"],
 ];
 
-/** The request has gone out, and no answer has come: the master may still take the job. */
+/** The request was sent but no answer came, so the master may still accept the job. */
 const NO_ANSWER = /timeout|failed receiving gdi|got read error/i;
 
 export function refusalOf(argv: readonly string[], answer: CommandAnswer): Refusal {

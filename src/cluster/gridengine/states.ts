@@ -2,8 +2,8 @@ import type { AllocationCode } from "../allocation-end.js";
 import type { Phase } from "../provider.js";
 
 /**
- * `qstat` writes a state as letters: `qw` waits, `hqw` is held, `Eqw` is in error, `t` is on its way to a host, `r` runs,
- * `Rr` runs again, `dr` is being deleted, `s` `S` `T` are kinds of being suspended. The first row that matches counts.
+ * Meaning of the letters of `qstat`: `qw` waits, `hqw` is held, `Eqw` is in error, `t` is on its way to a host, `r`
+ * runs, `Rr` runs again, `dr` is being deleted, `s` `S` `T` are suspended. The first match counts.
  */
 const LETTERS: readonly (readonly [RegExp, { readonly phase: Phase; readonly stuck?: true }])[] = [
   [/z/, { phase: "unknown" }],
@@ -25,14 +25,14 @@ export function wasRestarted(letters: string): boolean {
 }
 
 /**
- * What `failed` of `qacct` means. There are no states, and some numbers stand for two ends, so `classify` looks further
- * where it says `by_exit`, `by_limit` or `killed`.
+ * Meaning of `failed` in `qacct`. Some numbers stand for two different ends; `classify` looks further for `by_exit`,
+ * `by_limit` and `killed`.
  */
 type FailedMeaning = AllocationCode | "by_exit" | "by_limit" | "killed";
 
 const FAILED: { readonly [failed: number]: FailedMeaning } = {
   0: "by_exit",
-  // After the job: its end was not theirs.
+  // Steps after the job, which do not affect how it ended.
   12: "by_exit", // before pestop
   13: "by_exit", // in pestop
   14: "by_exit", // before epilog
@@ -45,10 +45,10 @@ const FAILED: { readonly [failed: number]: FailedMeaning } = {
   100: "killed", // qdel and kill -9 look the same
 };
 
-/** All others are steps on the way to the job: its shell, its output file, its folder, the prolog. */
+/** All other numbers are steps before the job: its shell, its output file, its folder, the prolog. */
 export function meaningOfFailed(failed: number): FailedMeaning {
   return FAILED[failed] ?? "LAUNCH_FAILED";
 }
 
-/** The exit code of the script when the batch system told it that the end is near. Grid Engine keeps 99 and 100 for itself. */
+/** The script's exit code when the batch system announced its end. Grid Engine reserves 99 and 100. */
 export const EXIT_TOLD_TO_LEAVE = 75;

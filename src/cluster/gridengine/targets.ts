@@ -11,7 +11,10 @@ interface QueueOnHost {
   readonly usable: boolean;
 }
 
-/** `qhost -q -xml`: which queues have how many slots on which hosts; `qconf -sq`: the limits of each queue. */
+/**
+ * Reads the queues as targets. `qhost -q -xml` lists the slots of queues on hosts; `qconf -sq` has the limits of each
+ * queue.
+ */
 export function readTargets(hosts: string, queues: string): Target[] {
   const instances = Array.from(hosts.matchAll(/<host name='[^']*'>([\s\S]*?)<\/host>/g), ([, host = ""]) =>
     instancesOn(host),
@@ -51,7 +54,8 @@ function instancesOn(host: string): QueueOnHost[] {
       queue,
       slots: Number(value(values, `queuevalue qname='${queue}' name='slots'`)) || 0,
       memoryBytes,
-      // u: its host is not heard, E: in error, d and D: disabled, s and S: suspended, C: by a calendar, o: of no queue
+      // u: host unreachable, E: in error, d and D: disabled, s and S: suspended, C: suspended by a calendar, o:
+      // orphaned
       usable: !/[uEdDsSCo]/.test(value(values, `queuevalue qname='${queue}' name='state_string'`)),
     }),
   );

@@ -7,8 +7,8 @@ import { clusterOfLane, laneTag } from "./lane.js";
 import { whyForbidden } from "./rules.js";
 
 /**
- * Gives the steps of a file with schedulers to the first cluster that takes them, as far as its settings allow what the file
- * asks for. Without such a cluster they run as all other steps.
+ * Assigns the steps of a file with schedulers to the first cluster that accepts them, if its settings allow what the
+ * file requests. Without such a cluster the steps run like all others.
  */
 export function bindSchedulers(definition: Definition, clusters: readonly ClusterSettings[]): Definition {
   const { schedulers, steps } = definition;
@@ -20,7 +20,7 @@ export function bindSchedulers(definition: Definition, clusters: readonly Cluste
   const used = new Set(steps.flatMap((step) => (mayRunThere(step) ? [step.scheduler] : [])));
   const bound = schedulers.map((request) => {
     const before = request.tag === undefined ? null : clusterOfLane(request.tag, clusters);
-    // A fork goes on with the definition of its run; what it asks for may no longer be allowed.
+    // A fork keeps the definition of its source run, whose requests may no longer be allowed.
     if (before !== null) refuseForbidden(request, before);
     if (!used.has(request.name)) return request;
     refuseForbidden(request, cluster);
@@ -37,7 +37,10 @@ export function bindSchedulers(definition: Definition, clusters: readonly Cluste
   };
 }
 
-/** A workspace lies with the server, and what no worker does needs no node. A bound step is left as it is. */
+/**
+ * Whether a step may run on a cluster. Steps with a workspace need the server, steps that no worker executes need no
+ * node, and steps with a `runs_on` keep it.
+ */
 function mayRunThere(step: StepDefinition): step is StepDefinition & { readonly scheduler: string } {
   const isFree = step.runsOn.length === 0 && !step.usesWorkspace;
   return step.scheduler !== undefined && isFree && actionTraits(step.action.type).doneBy === "worker";

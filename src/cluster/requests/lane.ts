@@ -3,7 +3,10 @@ import type { SchedulerRequest } from "../../core/model/batch/scheduler-request.
 import type { Definition, StepDefinition } from "../../core/model/definition.js";
 import type { ClusterSettings } from "../../settings/settings.js";
 
-/** Jobs that ask for the same by a scheduler of their file. Their workers have this tag alone and take no others. */
+/**
+ * Jobs that request the same through a scheduler of their file. Their workers have this tag only and take no other
+ * jobs.
+ */
 export interface Lane {
   readonly tag: string;
   readonly request: SchedulerRequest;
@@ -12,7 +15,7 @@ export interface Lane {
 const MAX_NAME_CHARS = 40;
 const HASH_CHARS = 10;
 
-/** The same for files that ask for the same under the same name. */
+/** The lane's tag. Files that request the same under the same name share it. */
 export function laneTag(cluster: string, request: SchedulerRequest): string {
   const name = request.name.replaceAll(/[^A-Za-z0-9_.-]/g, "-").slice(0, MAX_NAME_CHARS);
   const { tag: _tag, ...asked } = request;
@@ -20,7 +23,7 @@ export function laneTag(cluster: string, request: SchedulerRequest): string {
   return `${cluster}/${name}-${hash}`;
 }
 
-/** The lane of a step whose file's request a cluster has taken on; null: it has none. */
+/** The lane of a step whose request a cluster has accepted. Null if it has none. */
 export function laneOf(
   { scheduler, runsOn }: Pick<StepDefinition, "scheduler" | "runsOn">,
   { schedulers = [] }: Pick<Definition, "schedulers">,
@@ -33,7 +36,7 @@ export function laneOf(
 
 const known = new WeakMap<readonly SchedulerRequest[], ReadonlyMap<string, SchedulerRequest>>();
 
-/** Asked for every ready job at every look. */
+/** Requests by name. Cached, because every ready job is looked up in each round. */
 function byName(schedulers: readonly SchedulerRequest[]): ReadonlyMap<string, SchedulerRequest> {
   const found = known.get(schedulers);
   if (found !== undefined) return found;
@@ -42,7 +45,7 @@ function byName(schedulers: readonly SchedulerRequest[]): ReadonlyMap<string, Sc
   return made;
 }
 
-/** The cluster that a lane belongs to; null: there is none of that name now. */
+/** The cluster of a lane; null if no cluster has that name now. */
 export function clusterOfLane<C extends Pick<ClusterSettings, "name">>(
   tag: string,
   clusters: readonly C[],
@@ -50,12 +53,12 @@ export function clusterOfLane<C extends Pick<ClusterSettings, "name">>(
   return clusters.find(({ name }) => tag.startsWith(`${name}/`)) ?? null;
 }
 
-/** The tag of the lane among those of an allocation; null: it is for everybody. */
+/** The lane among an allocation's tags; null if it takes any job. */
 export function laneAmong(tags: readonly string[], cluster: string): string | null {
   return tags.find((tag) => tag.startsWith(`${cluster}/`)) ?? null;
 }
 
-/** The cluster as it is for a lane: what the file asks for, within what the settings say. */
+/** The cluster's settings for a lane: what the file requests, within what the settings allow. */
 export function settingsFor(settings: ClusterSettings, { tag, request }: Lane): ClusterSettings {
   const { allocation, schedulers } = settings;
   const idleMs = request.idleExitMs ?? allocation.idleExitMs;
@@ -82,5 +85,5 @@ export function settingsFor(settings: ClusterSettings, { tag, request }: Lane): 
   };
 }
 
-/** A worker that leaves before it has asked for work would be of no use. */
+/** The least idle time. A worker that leaves before it has asked for work is useless. */
 const MIN_IDLE_MS = 1_000;

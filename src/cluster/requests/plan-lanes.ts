@@ -12,11 +12,11 @@ import { whyForbidden } from "./rules.js";
 
 export interface LanesInput extends Omit<PlanInput, "target"> {
   readonly targets: readonly Target[];
-  /** Lanes of which the batch system has refused an allocation of late, by tag, with its words. */
+  /** Tags of lanes for which the batch system recently refused an allocation, with its message. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
-/** Allocations for jobs of every lane, one lane after the other, within the limits that all of them share. */
+/** Plans allocations for one lane after the other, within limits that all lanes share. */
 export function planLanes(input: LanesInput): ScalePlan {
   const plans: ScalePlan[] = [];
   const taken: LiveAllocation[] = [];
@@ -69,7 +69,10 @@ function planLane(
   return lane === undefined ? plan : withinNodes(plan, lane, settings, input.live);
 }
 
-/** Why no allocation of the lane is submitted now; null: one can be. The settings may be others than when the run began. */
+/**
+ * Why no allocation of the lane is submitted now; null if one may be. The settings may have changed since the run
+ * began.
+ */
 function whyNever(
   { tag, request }: Lane,
   settings: PlanInput["settings"],
@@ -81,7 +84,10 @@ function whyNever(
   return whyForbidden(request, settings)?.message ?? null;
 }
 
-/** With a bound on the jobs at a time, more processors than these can use are not asked for. */
+/**
+ * The settings for a lane. If the number of parallel jobs is limited, processors that these jobs cannot use are not
+ * requested.
+ */
 function laneSettings(
   base: PlanInput["settings"],
   lane: Lane,
@@ -94,7 +100,7 @@ function laneSettings(
   return { ...settings, allocation: { ...settings.allocation, cpus: Math.min(cpus ?? most, most) } };
 }
 
-/** The file's own limit on nodes; one allocation may always be there, or its job would never run. */
+/** Applies the file's own limit on nodes. One allocation is always allowed, or its job would never run. */
 function withinNodes(
   plan: ScalePlan,
   { tag, request }: Lane,
@@ -115,7 +121,7 @@ function withinNodes(
   return { ...plan, submit };
 }
 
-/** As the next lane sees it: it counts for the limits, and takes none of its jobs. */
+/** A planned allocation as the next lane sees it: it counts towards the limits and takes none of its jobs. */
 function onItsWay({ shape, jobId }: PlannedAllocation): LiveAllocation {
   return { shape, jobId, usableMs: 0, hasPilot: false, endsUnexplained: false };
 }

@@ -3,14 +3,17 @@ import type { Allowed, ClusterSettings, SchedulerRules } from "../../settings/se
 import { isRefusal } from "../provider.js";
 import { readSlurmOptions } from "../slurm/plan.js";
 
-/** What a file asks for and may not have. */
+/** A request of a file that is not allowed. */
 export interface Forbidden {
   readonly message: string;
-  /** The key of the cluster's settings that could allow it; null: nothing can. */
+  /** The setting of the cluster that could allow it; null if nothing can. */
   readonly rule: string | null;
 }
 
-/** A file must not charge, go or ask where whoever runs the server has not allowed it. Null: all of it is allowed. */
+/**
+ * What a file requests without permission. A file must not choose accounts, targets or options that the server's
+ * operator has not allowed. Null if everything is allowed.
+ */
 export function whyForbidden(request: SchedulerRequest, cluster: ClusterSettings): Forbidden | null {
   const { schedulers: rules } = cluster;
   if (rules === null) return forbidden(request, cluster, "nodes", "schedulers");

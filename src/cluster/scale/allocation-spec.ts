@@ -3,7 +3,7 @@ import type { ClusterSettings } from "../../settings/settings.js";
 import type { AllocationSpec } from "../provider.js";
 import type { PlannedAllocation } from "./plan-allocations.js";
 
-/** Where the files of one allocation lie. */
+/** The paths of one allocation's files. */
 export interface AllocationPaths {
   readonly folder: string;
   readonly tokenFile: string;
@@ -26,7 +26,7 @@ export interface AllocationPlace {
   readonly server: string;
 }
 
-/** What the provider makes a script of. */
+/** The spec from which a provider makes a script. */
 export function specOf(
   settings: ClusterSettings,
   { shape }: Pick<PlannedAllocation, "shape">,

@@ -1,10 +1,10 @@
 const FIRST_BACKOFF_MS = 30_000;
 const MAX_BACKOFF_MS = 15 * 60_000;
 
-/** Allocations in a row without a worker before nothing more is submitted. */
+/** After this many allocations in a row without a worker nothing more is submitted. */
 export const MAX_FAILURES = 3;
 
-/** How long to wait after so many allocations in a row that ended without a worker. */
+/** How long to wait after `failures` allocations in a row ended without a worker. */
 export function backoffMs(failures: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1), MAX_BACKOFF_MS);
 }

@@ -9,27 +9,27 @@ import type { Lane } from "../requests/lane.js";
 export interface Demand {
   readonly jobId: number;
   readonly needs: JobNeeds;
-  /** What its file asks for; missing: what the cluster's settings say. */
+  /** What the job's file requests. By default the cluster's settings apply. */
   readonly lane?: Lane;
 }
 
 export interface JobNeeds {
   readonly nodes: number;
   readonly cpus: number;
-  /** Null: it does not say. */
+  /** Null if the job does not specify it. */
   readonly memoryBytes: number | null;
   readonly gpus: number;
   readonly runtimeMs: number | null;
 }
 
-/** What a worker itself takes of an allocation's memory. */
+/** Memory that the worker itself uses in an allocation. */
 const PILOT_MEMORY_BYTES = 256 * 1024 ** 2;
-/** From the start of an allocation until its worker takes jobs, generously. */
+/** A generous estimate of the time from the start of an allocation until its worker takes jobs. */
 const START_MS = 60_000;
 
 const NOTHING = { cpus: 0, memoryBytes: 0, gpus: 0 };
 
-/** A demand as it is packed: on each node of an allocation, and for as long as it is thought to take. */
+/** A demand prepared for packing, with its needs per node and its estimated duration. */
 export interface Piece {
   readonly jobId: number;
   readonly nodes: number;
@@ -37,7 +37,7 @@ export interface Piece {
   readonly memoryBytes: number;
   readonly gpus: number;
   readonly forMs: number;
-  /** How long an allocation for it must last at least; it must not begin where that much time is not left. */
+  /** The least duration of an allocation for it. It must not start with less time left. */
   readonly leastMs: number;
 }
 
@@ -56,19 +56,19 @@ export function pieceOf({ jobId, needs }: Demand, { allocation }: ClusterSetting
   };
 }
 
-/** What an allocation must last beyond the job that it is for. */
+/** How much longer than its job an allocation must last. */
 function aroundJobMs({ drainMs }: AllocationSettings): number {
   return drainMs + START_MS;
 }
 
-/** The place that a cluster submits to; null: the batch system does not tell of it. */
+/** The target that a cluster submits to; null if the batch system does not report it. */
 export function targetOf(settings: ClusterSettings, targets: readonly Target[]): Target | null {
   const isIt = ({ name, isDefault }: Target): boolean =>
     settings.target === null ? isDefault : name === settings.target;
   return targets.find(isIt) ?? null;
 }
 
-/** The most that one job may ask for and not be impossible; null: no limit is known. */
+/** The most that a single job may request. Null for a resource without a known limit. */
 export function jobLimits(
   { allocation }: ClusterSettings,
   target: Target | null,
@@ -84,7 +84,7 @@ export function jobLimits(
   };
 }
 
-/** The most that one allocation may ask of a node: the settings', within what the biggest node has. */
+/** The most that one allocation may request per node: the settings' limit, within the largest node. */
 export function nodeLimits(
   { allocation }: ClusterSettings,
   target: Target | null,
@@ -95,7 +95,7 @@ export function nodeLimits(
     Math.min(set ?? has ?? most, has ?? Number.POSITIVE_INFINITY);
   const most = (of: (piece: Piece) => number): number => Math.max(0, ...pieces.map(of));
   return {
-    // Of a site that tells nothing of its nodes nobody asks for more than one job needs.
+    // If a site reports nothing about its nodes, no more is requested than the largest job needs.
     cpus: limit(
       allocation.cpus,
       target?.perNode.cpus,
@@ -120,7 +120,7 @@ export function nodeLimits(
   };
 }
 
-/** Why no allocation can ever take it; null: one can. */
+/** Why no allocation can ever take the job; null if one can. */
 export function whyImpossible(piece: Piece, limits: NodeLimits, target: Target | null): string | null {
   const { max = {} } = target ?? {};
   if (max.nodes !== undefined && piece.nodes > max.nodes)
@@ -136,7 +136,7 @@ export function whyImpossible(piece: Piece, limits: NodeLimits, target: Target |
   return null;
 }
 
-/** What to ask for so that these jobs can run beside each other as far as the limits go. */
+/** The allocation to request so that as many of these jobs as the limits allow can run in parallel. */
 export function shapeFor(
   pieces: readonly Piece[],
   limits: NodeLimits,
@@ -176,7 +176,7 @@ export function shapeFor(
   };
 }
 
-/** Those with the most memory that have processors at the same time; the others come after them. */
+/** The jobs with the most GPUs and memory among those that have processors at the same time. The others run later. */
 function hungriestAtOnce(pieces: readonly Piece[], cpus: number): Piece[] {
   let left = cpus;
   return [...pieces]

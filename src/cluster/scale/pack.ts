@@ -1,7 +1,7 @@
 import type { Shape } from "../provider.js";
 import type { NodeLimits, Piece } from "./demand.js";
 
-/** Room in one allocation over the time that it has left: processors, memory and GPUs, each times milliseconds. */
+/** Free capacity of one allocation in its remaining time: processors, memory and GPUs, each times milliseconds. */
 export class Bin {
   readonly pieces: Piece[] = [];
   private cpuMs: number;
@@ -17,7 +17,7 @@ export class Bin {
     this.gpuMs = size.gpus * forMs;
   }
 
-  /** False: it does not fit, in size, in time, or beside the others. */
+  /** Adds a job. Returns false if it does not fit in size, in time, or beside the others. */
   take(piece: Piece): boolean {
     const { cpus, memoryBytes, gpus, forMs } = piece;
     const { size } = this;
@@ -33,7 +33,7 @@ export class Bin {
   }
 }
 
-/** The big ones first: small ones fill the gaps. */
+/** Sorts large jobs first, so that small ones fill the gaps. */
 export function bySize(first: Piece, second: Piece): number {
   return (
     second.gpus - first.gpus ||

@@ -4,22 +4,22 @@ import { type Demand, nodeLimits, type Piece, pieceOf, shapeFor, whyImpossible }
 import { Bin, bySize, cpusOf } from "./pack.js";
 import { type RefusedShape, whyTooBig } from "./too-big.js";
 
-/** An allocation that has not ended, whichever server of the store made it. */
+/** An allocation that has not ended, made by any server of the store. */
 export interface LiveAllocation {
   readonly shape: Shape;
-  /** The one job that it is for; null: whatever fits. */
+  /** The only job that it is for; null if it takes any that fits. */
   readonly jobId: number | null;
-  /** How long jobs of this server can still run in it; 0: it takes none of them. */
+  /** How long this server's jobs can still run in it. 0 if it takes none of them. */
   readonly usableMs: number;
-  /** Its worker has come to the server. */
+  /** Its worker has connected to the server. */
   readonly hasPilot: boolean;
-  /** The tag of the lane that it was made for; missing or null: for none. */
+  /** The tag of the lane that it was made for. Missing or null if it has none. */
   readonly lane?: string | null;
-  /** It is leaving, and the batch system does not say yet why: perhaps nothing more is to be submitted. */
+  /** It is ending, and the batch system does not say why yet. The reason may forbid further submissions. */
   readonly endsUnexplained: boolean;
 }
 
-/** What all servers of the store know of the cluster. */
+/** What all servers of the store know about the cluster. */
 export interface ClusterHistory {
   readonly suspended: { readonly message: string } | null;
   readonly failures: number;
@@ -29,15 +29,15 @@ export interface ClusterHistory {
 
 export interface PlanInput {
   readonly settings: ClusterSettings;
-  /** Null: nothing is known of the place to submit to. */
+  /** Null if nothing is known about the target. */
   readonly target: Target | null;
   readonly demands: readonly Demand[];
   readonly live: readonly LiveAllocation[];
   readonly history: ClusterHistory;
   readonly now: number;
-  /** What the scheduler has refused as too big. */
+  /** Shapes that the scheduler refused as too big. */
   readonly tooBig?: readonly RefusedShape[];
-  /** Somebody asks for it: nothing waits for more jobs, for the cooldown, or for being automatic. */
+  /** An operator asked for it, so the threshold, the cooldown and the switch for automatic allocations do not apply. */
   readonly byHand?: boolean;
 }
 
@@ -46,15 +46,15 @@ export interface PlannedAllocation {
   readonly jobId: number | null;
   readonly jobs: readonly number[];
   readonly reason: string;
-  /** The settings that it is made by, where they are not the cluster's own. */
+  /** Its settings, if they differ from the cluster's own. */
   readonly settings?: ClusterSettings;
 }
 
 export interface ScalePlan {
   readonly submit: readonly PlannedAllocation[];
-  /** Why no more is submitted; null: nothing is left to be. */
+  /** Why nothing more is submitted. Null if nothing is left to submit. */
   readonly waits: { readonly kind: WaitKind; readonly message: string } | null;
-  /** When to look again, if nothing happens before. */
+  /** When to plan again if nothing happens before. */
   readonly nextAt: number | null;
   readonly impossible: readonly { readonly jobId: number; readonly reason: string }[];
 }
@@ -70,7 +70,7 @@ export type WaitKind =
   | "max_allocations"
   | "max_cpus";
 
-/** Few allocations for these jobs, as far as the limits allow. Pure: the same input gives the same plan. */
+/** Plans as few allocations for these jobs as possible, within the limits. Pure: the same input gives the same plan. */
 export function planAllocations(input: PlanInput): ScalePlan {
   const { settings, target, demands } = input;
   const pieces = demands.map((demand) => pieceOf(demand, settings)).sort(bySize);
@@ -89,7 +89,7 @@ export function planAllocations(input: PlanInput): ScalePlan {
   return { ...withinCaps(wanted, input), impossible };
 }
 
-/** Even an allocation for it alone is more than the scheduler accepts. */
+/** Why the scheduler would refuse even an allocation for this job alone. Null if it would not. */
 function whyRefused(piece: Piece, { settings, target, tooBig = [] }: PlanInput): string | null {
   if (tooBig.length === 0) return null;
   const alone = shapeFor([piece], nodeLimits(settings, target, [piece]), settings, target);
@@ -97,7 +97,7 @@ function whyRefused(piece: Piece, { settings, target, tooBig = [] }: PlanInput):
   return said === null ? null : `${settings.type} refuses an allocation for it: ${said}`;
 }
 
-/** Those that no allocation which is there, or on its way, will take. */
+/** The jobs that no live or planned allocation will take. */
 function withoutRoom(pieces: readonly Piece[], live: readonly LiveAllocation[]): Piece[] {
   const bins = live
     .filter(({ jobId, usableMs }) => jobId === null && usableMs > 0)
@@ -160,7 +160,7 @@ function packedAllocations(pieces: readonly Piece[], input: PlanInput): PlannedA
   for (const piece of small) {
     if (bins.some(({ bin, forMs }) => piece.leastMs - drainMs <= forMs && bin.take(piece))) continue;
     const forMs = shapeFor([piece], limits, settings, target).runtimeMs - drainMs;
-    // A job that says nothing of its time is thought to take no longer than an allocation has.
+    // A job without a `runtime` is assumed to fit into one allocation.
     const bin = new Bin(limits, Math.max(forMs, piece.forMs));
     bin.take(piece);
     bins.push({ bin, forMs });
@@ -173,14 +173,14 @@ function packedAllocations(pieces: readonly Piece[], input: PlanInput): PlannedA
   });
   return bins.flatMap(({ bin }) => {
     const together = planned(bin.pieces);
-    // More than the scheduler accepts: each job can have one of its own, which others use after it.
+    // The scheduler would refuse it. Each job gets its own allocation, which other jobs use afterwards.
     return whyTooBig(together.shape, tooBig) === null
       ? [together]
       : bin.pieces.map((piece) => planned([piece]));
   });
 }
 
-/** As many as there may be, counted over all servers of the store. */
+/** Applies the limits, counted over all servers of the store. */
 function withinCaps(
   wanted: readonly PlannedAllocation[],
   { settings, live, history }: PlanInput,
@@ -197,7 +197,7 @@ function withinCaps(
   for (const each of wanted) {
     if (live.length + submit.length >= maxAllocations)
       return answer("max_allocations", `the limit of ${maxAllocations} allocations is reached`);
-    // After a failure one shows whether the next ones will do better.
+    // After a failure only one is submitted, to see whether it succeeds.
     if (history.failures > 0 && submit.length === 1)
       return answer(
         "probing",
@@ -211,7 +211,7 @@ function withinCaps(
   return { submit, waits: null, nextAt: null };
 }
 
-/** Fewer processors, one for a job at least; a job that has its allocation for itself needs them all. */
+/** The allocation with fewer processors, at least one. One for a single job cannot be reduced. */
 function shrunk({ shape, jobId, jobs }: PlannedAllocation, cpusLeft: number): Shape | null {
   if (cpusOf(shape) <= cpusLeft) return shape;
   if (jobId !== null || jobs.length === 1 || cpusLeft < 1) return null;

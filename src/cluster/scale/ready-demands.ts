@@ -7,13 +7,13 @@ import { type ClusterSettings, clusterFor } from "../../settings/settings.js";
 import { clusterOfLane, laneOf, settingsFor } from "../requests/lane.js";
 import type { Demand, JobNeeds } from "./demand.js";
 
-/** What breakers say of jobs: which they keep from starting, and which would find out whether things work again. */
+/** What breakers say about jobs: which must not start, and which test whether a service works again. */
 export interface KeptBack {
   readonly keepsBack: (run: Run, job: Job) => boolean;
   readonly probes: ReadonlySet<Job>;
 }
 
-/** Jobs that could start now, had somebody room for them, by the cluster that they ask for. */
+/** Jobs that could start now if a worker had room, by the cluster that they ask for. */
 export function readyDemands(
   runs: Iterable<Run>,
   clusters: readonly ClusterSettings[],
@@ -31,7 +31,7 @@ export function readyDemands(
   return found;
 }
 
-/** The cluster on which a job of this step runs; null: on none. */
+/** The cluster for jobs of this step; null if they run on none. */
 export function clusterOf(
   { step: { definition } }: Pick<Job, "step">,
   clusters: readonly ClusterSettings[],
@@ -42,7 +42,7 @@ export function clusterOf(
   return lane === null ? clusterFor(definition.runsOn ?? [], clusters) : clusterOfLane(lane.tag, clusters);
 }
 
-/** The same with what the step's file asks for. */
+/** The settings of that cluster, adjusted to what the step's file requests. */
 export function placeOf(
   job: Pick<Job, "step">,
   clusters: readonly ClusterSettings[],
@@ -61,7 +61,7 @@ export function demandOf(
   return { jobId: job.id, needs: jobNeeds(job), ...(lane === null ? {} : { lane }) };
 }
 
-/** Those of older definitions say nothing of nodes and GPUs. */
+/** Older definitions do not have nodes and GPUs. */
 type AskedResources = ResourceRequirements & { readonly nodes?: number; readonly gpus?: number };
 
 function jobNeeds(job: Pick<Job, "step" | "raised">): JobNeeds {

@@ -1,6 +1,6 @@
 import { parseExit, parseMemory, parseNodeList, parseTime, parseTimeLimit } from "./parse-values.js";
 
-/** One incarnation of a job in the accounting. */
+/** One incarnation of a job in accounting. */
 export interface AccountingRow {
   readonly id: string;
   readonly name: string;
@@ -12,19 +12,22 @@ export interface AccountingRow {
   readonly endedAt: number | null;
   readonly runtimeLimitMs: number | null;
   readonly memoryLimitBytes: number | null;
-  /** The most that any of its steps was seen to use. */
+  /** The highest memory use measured in any of its steps. */
   readonly peakMemoryBytes: number | null;
 }
 
-/** The name comes last: it is the only one that may have the separator in it. */
+/** The job name comes last, because only it may contain the separator. */
 const COLUMNS = "JobID,State,ExitCode,NodeList,Start,End,Timelimit,ReqMem,MaxRSS,JobName";
 
-/** `--duplicates`: a job that was requeued has a row for each incarnation. Text: the JSON of 22.05 says SUCCESS for all. */
+/**
+ * `--duplicates` gives a row for each incarnation of a requeued job. Text output, because the JSON of 22.05 says
+ * SUCCESS for all.
+ */
 export function accountingCommand(ids: readonly string[]): readonly string[] {
   return ["sacct", "--duplicates", "--parsable2", `--format=${COLUMNS}`, `--jobs=${ids.join(",")}`];
 }
 
-/** Of this user, whatever was there in the last days. Root would be told of everybody's. */
+/** Lists this user's jobs of the last days. The user is named because root would see everybody's. */
 export function recentAccountingCommand(
   days: number,
   userId: number | undefined = process.getuid?.(),
@@ -40,7 +43,7 @@ export function recentAccountingCommand(
   ];
 }
 
-/** Rows in the order in which the incarnations ran; steps add what they used to the row above. */
+/** Reads rows in the order of the incarnations. Steps add their memory use to the row above. */
 export function parseAccounting(text: string): { readonly rows: AccountingRow[]; readonly whole: boolean } {
   const [header = "", ...lines] = text.split("\n");
   const columns = header.split("|");

@@ -2,10 +2,13 @@ import { type AllocationEnd, allocationEnd, classifyUnknown } from "../allocatio
 import type { AllocationStatus, KnownOfPilot } from "../provider.js";
 import { STATES } from "./states.js";
 
-/** What slurmd reports as the signal of a script that it could not start, for example for want of its output file. */
+/**
+ * The signal that slurmd reports for a script that it could not start, for example because its output file cannot be
+ * created.
+ */
 const LAUNCH_ERROR_SIGNAL = 53;
 
-/** Slurm tells times in seconds. */
+/** Tolerance for times, which Slurm reports in seconds. */
 const CLOCK_STEP_MS = 2_000;
 
 export function classifySlurm(status: AllocationStatus, known: KnownOfPilot): AllocationEnd | null {
@@ -18,14 +21,14 @@ export function classifySlurm(status: AllocationStatus, known: KnownOfPilot): Al
     return allocationEnd("PILOT_FAILED", status);
   if (state === "TIMEOUT" && endedEarly(status)) return allocationEnd("PREEMPTED", status, false);
   const code = STATES[state]?.code;
-  // Only accounting tells why an earlier incarnation ended.
+  // Only accounting says why an earlier incarnation ended.
   const told = state !== "REQUEUED" || status.source === "accounting";
   return code === undefined ? null : allocationEnd(code, status, told);
 }
 
 /**
- * For a preemption with a grace time Slurm moves the end of the job forward, and calls a script that leaves after it timed
- * out. The same goes for one whose reservation ends.
+ * Whether the job ended before its time limit. On a preemption with a grace time Slurm moves the end of the job
+ * forward, and reports a timeout even if the script leaves. The same goes for the end of a reservation.
  */
 function endedEarly({ startedAt, endedAt, limit }: AllocationStatus): boolean {
   if (startedAt === null || endedAt === null || limit.runtimeMs === null) return false;
@@ -36,7 +39,7 @@ function classifyFailed(status: AllocationStatus, known: KnownOfPilot): Allocati
   const { peakMemoryBytes, limit, native } = status;
   if (peakMemoryBytes !== null && limit.memoryBytes !== null && peakMemoryBytes > limit.memoryBytes)
     return allocationEnd("OOM", status);
-  // JobLaunchFailure is also the reason of a script that was killed while it ran.
+  // JobLaunchFailure is also reported for a script that was killed while it ran.
   const notStarted = native.reason === "JobLaunchFailure" || native.signal === LAUNCH_ERROR_SIGNAL;
   return allocationEnd(!known.registered && notStarted ? "LAUNCH_FAILED" : "PILOT_FAILED", status);
 }

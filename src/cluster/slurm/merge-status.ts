@@ -7,8 +7,8 @@ import { STATES, STUCK_REASONS } from "./states.js";
 type SlurmAnswers = Answers<QueueRow, AccountingRow>;
 
 /**
- * Every incarnation of a job. The queue is right about the newest one as long as it remembers it; accounting is late, and
- * shows a job that has just started as PENDING, but it alone knows the earlier ones.
+ * All incarnations of a job. The queue is right about the newest one as long as it remembers it. Accounting is late and
+ * shows a job that has just started as PENDING, but only it knows the earlier incarnations.
  */
 export function mergeStatus(id: string, answers: SlurmAnswers): AllocationStatus[] {
   const row = answers.queue.find((candidate) => candidate.id === id);
@@ -20,7 +20,10 @@ export function mergeStatus(id: string, answers: SlurmAnswers): AllocationStatus
   return [...earlier, ofQueue(row, records[row.restarts])];
 }
 
-/** The number of a job may be given again after years or a reset of the controller; its key is never given again. */
+/**
+ * The records of this job. Slurm may reuse a job's number after years or after a reset of the controller; its key is
+ * unique.
+ */
 function recordsOf(
   id: string,
   nameInQueue: string | undefined,
@@ -31,7 +34,7 @@ function recordsOf(
   return records.filter((record) => record.name === name || record.name === UNNAMED);
 }
 
-/** What accounting calls a job before the rest of its record has arrived. */
+/** The name of a job in accounting before the rest of its record has arrived. */
 const UNNAMED = "allocation";
 
 function withoutQueue(
@@ -43,15 +46,15 @@ function withoutQueue(
   if (records.length === 0) return [unknownStatus(id, 0, source)];
   const known = records.map((record, restart): AllocationStatus => {
     if (isOver(record.state)) return ofRecord(record, restart);
-    // A later record proves that this one is over, whatever it still says.
+    // A later record proves that this incarnation is over, whatever its state says.
     if (restart < records.length - 1) return requeued(ofRecord(record, restart));
     return { ...ofRecord(record, restart), phase: "unknown", source };
   });
-  // It went back into the queue, so there is another one.
+  // It went back into the queue, so another incarnation exists.
   return records.at(-1)?.state === "REQUEUED" ? [...known, unknownStatus(id, records.length, source)] : known;
 }
 
-/** The counter of the queue proves that there was one, even where accounting is off or has not heard of it yet. */
+/** An earlier incarnation. The counter in the queue proves that it existed, even if accounting is off or late. */
 function earlierIncarnation(
   row: QueueRow,
   record: AccountingRow | undefined,
@@ -86,7 +89,7 @@ function ofQueue(row: QueueRow, record: AccountingRow | undefined): AllocationSt
     native: { state: row.state, reason: row.reason, exitCode: row.exitCode, signal: row.signal },
     nodes: row.nodes,
     startedAt: phase === "pending" ? null : row.startedAt,
-    // Of a job that runs, squeue gives the time at which it must end.
+    // For a running job, squeue prints the time at which it must end.
     endedAt: phase === "ended" ? row.endedAt : null,
     limit: { runtimeMs: row.runtimeLimitMs, memoryBytes: record?.memoryLimitBytes ?? null },
     peakMemoryBytes: record?.peakMemoryBytes ?? null,
@@ -113,7 +116,7 @@ function ofRecord(record: AccountingRow, restart: number): AllocationStatus {
 }
 
 function meaningOf(state: string, reason: string | null): Pick<AllocationStatus, "phase" | "stuck"> {
-  // A state of a later release: nothing is known of it.
+  // A state of a newer Slurm release is unknown here.
   const { phase = "unknown", stuck = false } = STATES[state] ?? {};
   return { phase, stuck: stuck || (phase === "pending" && STUCK_REASONS.has(reason ?? "")) };
 }

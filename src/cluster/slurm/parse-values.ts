@@ -7,13 +7,13 @@ const UNITS: { readonly [unit: string]: number } = {
   T: 1024 ** 4,
 };
 
-/** `50M`, `4880K`, or `4000Mn` for each node as older releases write it. Null: not told. */
+/** Reads `50M`, `4880K`, or `4000Mn` (per node, in older releases). Null if the value is missing. */
 export function parseMemory(text: string): number | null {
   const match = /^([0-9.]+)([KMGT]?)n?$/.exec(text);
   return match === null ? null : Math.round(Number(match[1]) * UNITS[match[2] ?? ""]!);
 }
 
-/** `1-02:03:04`, `02:03:04`, `03:04`. Null: no limit, or not told. */
+/** Reads `1-02:03:04`, `02:03:04` or `03:04`. Null if there is no limit or it is not reported. */
 export function parseTimeLimit(text: string): number | null {
   const match = /^(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)$/.exec(text);
   if (match === null) return null;
@@ -21,13 +21,16 @@ export function parseTimeLimit(text: string): number | null {
   return (((days! * 24 + hours!) * 60 + minutes!) * 60 + seconds!) * SECOND_MS;
 }
 
-/** Seconds since 1970, as SLURM_TIME_FORMAT asks for, or the local time of this machine. Null: `Unknown`, `None`, `N/A`. */
+/**
+ * Reads seconds since 1970, as set by SLURM_TIME_FORMAT, or this machine's local time. Null for `Unknown`, `None` and
+ * `N/A`.
+ */
 export function parseTime(text: string): number | null {
   if (/^\d+$/.test(text)) return text === "0" ? null : Number(text) * SECOND_MS;
   return /^\d{4}-\d\d-\d\dT[\d:]+$/.test(text) ? new Date(text).getTime() : null;
 }
 
-/** `exit:signal` of sacct and scontrol, or the raw wait status of squeue. */
+/** Reads `exit:signal` of sacct and scontrol, or the raw wait status of squeue. */
 export function parseExit(text: string): {
   readonly exitCode: number | null;
   readonly signal: number | null;
@@ -39,7 +42,7 @@ export function parseExit(text: string): {
   return signal! > 0 ? { exitCode: null, signal: signal! } : { exitCode: exitCode!, signal: null };
 }
 
-/** `node[1-3,07],gpu1` */
+/** Reads a list such as `node[1-3,07],gpu1`. */
 export function parseNodeList(text: string): string[] {
   if (!/^[^\s()]+$/.test(text)) return [];
   return (text.match(/(?:\[[^\]]*\]|[^,[])+/g) ?? []).flatMap(expandNodes);
@@ -53,7 +56,7 @@ function expandNodes(pattern: string): string[] {
   return numbers.flatMap((number) => expandNodes(after).map((rest) => `${before}${number}${rest}`));
 }
 
-/** A garbled answer must not fill the memory. */
+/** Keeps a garbled answer from filling the memory. */
 const MAX_RANGE = 100_000;
 
 function expandRange(range: string): string[] {

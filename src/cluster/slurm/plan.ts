@@ -3,7 +3,7 @@ import { pilotScript, type ScriptDialect } from "../pilot-script.js";
 import { type AllocationSpec, isRefusal, type Plan, type Refusal, type Target } from "../provider.js";
 import { readSiteOptions } from "../site-options.js";
 
-/** What Daruma sets itself, or what would make the answer of sbatch mean something else. */
+/** Options that Daruma sets itself, or that change the meaning of sbatch's answer. */
 const RESERVED: ReadonlySet<string> = new Set(
   `-J --job-name -o --output -e --error -i --input --open-mode --export --export-file --get-user-env --wrap -a --array
   --parsable -W --wait --signal -t --time -N --nodes -n --ntasks --ntasks-per-node -c --cpus-per-task --mem
@@ -13,7 +13,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 const MINUTE_MS = 60_000;
 const MEBIBYTE = 1024 ** 2;
 
-/** The batch script alone gets USR1, at the warning time and at a preemption; TERM goes to every process of the job. */
+/** Only the batch script gets USR1, at the warning time and at a preemption. Every process of the job gets TERM. */
 const DIALECT: ScriptDialect = {
   id: '"$SLURM_JOB_ID"',
   restart: `"\${SLURM_RESTART_COUNT:-0}"`,
@@ -24,12 +24,12 @@ const DIALECT: ScriptDialect = {
   ownGroup: false,
   toldToLeaveExit: null,
   drainFile: null,
-  // What a job starts with srun gets all of the environment, not only what sbatch was told to pass on.
+  // Programs started with srun then get the whole environment, not only the variables that sbatch passes on.
   before: ["export SLURM_EXPORT_ENV=ALL"],
 };
 
 export function planSlurm(spec: AllocationSpec, targets: readonly Target[]): Plan | Refusal {
-  // Slurm counts in minutes and rounds up, so the limit is checked as Slurm will see it.
+  // Slurm rounds up to minutes, so the limit is checked the way Slurm will see it.
   const minutes = Math.ceil(spec.shape.runtimeMs / MINUTE_MS);
   const rounded = { ...spec, shape: { ...spec.shape, runtimeMs: minutes * MINUTE_MS } };
   const wrong = checkSpec(rounded, targets) ?? checkLogFile(spec);
@@ -44,7 +44,7 @@ export function planSlurm(spec: AllocationSpec, targets: readonly Target[]): Pla
   };
 }
 
-/** More options as words; a refusal where one is none, or is set by Daruma. */
+/** Splits further options into arguments. Refuses one that is malformed or set by Daruma. */
 export function readSlurmOptions(options: readonly string[]): readonly string[] | Refusal {
   return readSiteOptions(options, RESERVED, "getopt");
 }
@@ -70,7 +70,7 @@ function ownOptions(spec: AllocationSpec, minutes: number): string[] {
     `--output=${spec.logFile.replaceAll("%", "%%")}`,
     "--open-mode=append",
     "--chdir=/",
-    // Never ALL: a token in the server's environment would lie in Slurm's files.
+    // Never ALL: a token in the server's environment would end up in Slurm's files.
     "--export=PATH,HOME,LANG,USER,LOGNAME,SHELL",
     "--no-requeue",
     ...optional.flatMap(([name, value]) =>
@@ -79,7 +79,7 @@ function ownOptions(spec: AllocationSpec, minutes: number): string[] {
   ];
 }
 
-/** In the name of an output file, Slurm replaces what follows a percent sign, and a backslash switches that off. */
+/** In an output file name, Slurm replaces what follows a percent sign, and a backslash turns that off. */
 function checkLogFile({ logFile }: AllocationSpec): Refusal | null {
   return logFile.includes("\\")
     ? refuse("BAD_OPTION", `the log file ${JSON.stringify(logFile)} has a backslash in it`)

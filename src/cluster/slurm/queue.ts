@@ -1,6 +1,6 @@
 import { parseExit, parseNodeList, parseTime, parseTimeLimit } from "./parse-values.js";
 
-/** A job as the queue sees it: running, waiting, or ended a few minutes ago. */
+/** A job in the queue: waiting, running, or ended a few minutes ago. */
 export interface QueueRow {
   readonly id: string;
   readonly name: string;
@@ -29,8 +29,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * All jobs of this user, in one request that the controller answers from the user's own list. JSON is not asked for: it
- * ignores the filters in 22.05, and its types change from release to release.
+ * Lists all jobs of this user in one request. JSON is not used: in 22.05 it ignores the filters, and its types change
+ * from release to release.
  */
 export const QUEUE_COMMAND: readonly string[] = [
   "squeue",
@@ -40,7 +40,7 @@ export const QUEUE_COMMAND: readonly string[] = [
   `--Format=${FIELDS.map((field) => `${field}:|`).join(",")}`,
 ];
 
-/** What a line that cannot be read is about is not known, so the answer is not whole. */
+/** Reads the queue. If a line cannot be read, its job is unknown, so the answer is incomplete. */
 export function parseQueue(text: string): { readonly rows: QueueRow[]; readonly whole: boolean } {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const rows = lines.flatMap(readRow);
@@ -50,7 +50,7 @@ export function parseQueue(text: string): { readonly rows: QueueRow[]; readonly 
 function readRow(line: string): QueueRow[] {
   const cells = line.split("|").map((cell) => cell.trim());
   const cell = (field: (typeof FIELDS)[number]): string => cells[FIELDS.indexOf(field)] ?? "";
-  // One that is cut short does not end with the separator. The names of other jobs may have it in them.
+  // A truncated line does not end with the separator. Names of other jobs may contain separators.
   if (cells.length <= FIELDS.length || cells.at(-1) !== "" || !/^\d+$/.test(cell("JobID"))) return [];
   const reason = cell("Reason");
   return [

@@ -2,7 +2,7 @@ import { answerLost, refuse } from "../check-spec.js";
 import { type CommandAnswer, failureWords, mayHaveWorked } from "../command.js";
 import type { Refusal, RefusalCode } from "../provider.js";
 
-/** What sbatch says when it does not take a job. The first that matches counts. */
+/** Messages of sbatch when it refuses a job. The first match counts. */
 const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
   [
     /unable to contact|timed out|temporarily|try again|communication|not responding|job submit limit/i,
@@ -17,7 +17,7 @@ const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
   [/unrecognized option|invalid|unknown|bad |ambiguous|requires an argument/i, "BAD_OPTION"],
 ];
 
-/** The request has gone out, and no answer has come: sbatch gives up after MessageTimeout, the controller goes on. */
+/** The request was sent but no answer came: sbatch gives up after MessageTimeout, while the controller goes on. */
 const NO_ANSWER = /timed out|(send|receive|shutdown) failure|zero bytes|unexpected message/i;
 
 export function refusalOf(argv: readonly string[], answer: CommandAnswer): Refusal {

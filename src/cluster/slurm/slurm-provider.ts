@@ -26,7 +26,10 @@ import { refusalOf } from "./refusals.js";
 import { STATES } from "./states.js";
 import { NODES_COMMAND, PARTITIONS_COMMAND, readTargets } from "./targets.js";
 
-/** A lost answer is looked for within the hour; a server that was down for a day still finds what it had. */
+/**
+ * How far back jobs are listed. Lost answers are looked up within the hour; the rest lets a server that was down for a
+ * day find its jobs.
+ */
 const LIST_DAYS = 3;
 const KEPT_VARIABLES: ReadonlySet<string> = new Set(["SLURM_CONF"]);
 
@@ -76,7 +79,7 @@ class SlurmProvider implements AllocationProvider {
     if (there !== undefined) return { id: there.id, found: true };
     if (!queue.whole) return refuse("BUSY", SILENT_QUEUE, true);
     const answer = await this.run(plan.argv, { signal, env: this.env, input: plan.script });
-    // `12;cluster` where there are several clusters.
+    // The answer is `12;cluster` on a site with several clusters.
     const id = /^(\d+)(?:;|$)/m.exec(answer.stdout)?.[1];
     if (answer.exitCode !== 0 || id === undefined) return refusalOf(plan.argv, answer);
     return { id, found: false };
@@ -108,7 +111,7 @@ class SlurmProvider implements AllocationProvider {
     if (phase === undefined || phase === "ended") return "gone";
     if (how === "drain" && phase === "pending") {
       await this.scancel(["--state=PENDING", id], signal);
-      // One that has started in between is still there.
+      // One that started in between is still there.
       phase = await this.phaseOf(id, signal);
       if (phase !== "starting" && phase !== "running") return "asked";
     }
@@ -137,7 +140,7 @@ class SlurmProvider implements AllocationProvider {
 
   private async accounting(argv: readonly string[], signal: AbortSignal): Promise<Read<AccountingRow>> {
     const answer = await this.commands.ask(argv, signal);
-    // A site without accounting has an answer: nothing is remembered.
+    // The site has no accounting. That is a valid, empty answer.
     if (/accounting storage is disabled/i.test(answer.stdout + answer.stderr)) return NOTHING;
     return answer.exitCode === 0 ? parseAccounting(answer.stdout) : SILENCE;
   }
@@ -145,7 +148,7 @@ class SlurmProvider implements AllocationProvider {
 
 const SILENT_QUEUE = "squeue did not answer, or its answer could not be read";
 
-/** Accounting could add nothing: it goes on, and it is the first incarnation. */
+/** Whether accounting could add nothing, because the job goes on in its first incarnation. */
 function isSettledByQueue(row: QueueRow | undefined): boolean {
   return row !== undefined && row.restarts === 0 && STATES[row.state]?.phase !== "ended";
 }

@@ -1,10 +1,10 @@
 import type { AllocationCode } from "../allocation-end.js";
 import type { Phase } from "../provider.js";
 
-/** What a state of Slurm means. The exit code never decides: scancel, a time limit and a success can all report 0:0. */
+/** Meaning of a Slurm state. The exit code is never used: scancel, a time limit and a success can all report 0:0. */
 interface StateMeaning {
   readonly phase: Phase;
-  /** Why it ended. `FAILED` says too little, and `classify` looks further. */
+  /** Why the job ended. Missing for `FAILED`, which says too little, so `classify` looks further. */
   readonly code?: AllocationCode;
   readonly stuck?: true;
 }
@@ -42,7 +42,7 @@ export const STATES: { readonly [state: string]: StateMeaning } = {
   REVOKED: { phase: "ended", code: "CANCELED" },
 };
 
-/** Reasons for which a pending job never starts by itself. Slurm accepts such jobs where the site does not refuse them. */
+/** Reasons for which a pending job never starts by itself. Slurm accepts such jobs unless the site refuses them. */
 export const STUCK_REASONS: ReadonlySet<string> = new Set([
   "AccountNotAllowed",
   "BadConstraints",

@@ -6,7 +6,7 @@ export const NODES_COMMAND: readonly string[] = ["scontrol", "show", "node"];
 
 type ScontrolRecord = ReadonlyMap<string, string>;
 
-/** `Key=Value` over several lines, records separated by empty lines. */
+/** Reads `Key=Value` pairs over several lines, with empty lines between records. */
 export function parseRecords(text: string): ScontrolRecord[] {
   return text
     .split(/\n\s*\n/)
@@ -16,7 +16,7 @@ export function parseRecords(text: string): ScontrolRecord[] {
 
 const PAIR = /(?<=^|\s)([A-Za-z:/]+)=(\S*)/g;
 const MEBIBYTE = 1024 ** 2;
-/** A node in one of these takes nothing new, perhaps for weeks. */
+/** States of a node that takes no new jobs, perhaps for weeks. */
 const NODE_OUT = /DOWN|DRAIN|FAIL|MAINT|POWERED_DOWN.*NO_POWER|INVALID/;
 
 export function readTargets(partitions: string, nodes: string): Target[] {
@@ -64,7 +64,7 @@ function biggest(nodes: readonly ScontrolRecord[]): Target["perNode"] {
   };
 }
 
-/** `gpu:a100:4(S:0-1),gpu:2` */
+/** Counts GPUs in a text such as `gpu:a100:4(S:0-1),gpu:2`. */
 function gpusOf(gres: string): number {
   const counts = Array.from(gres.matchAll(/gpu(?::[A-Za-z][^:,(]*)?(?::(\d+))?/g), ([, count]) =>
     Number(count ?? 1),
