@@ -6,7 +6,7 @@ import { flushStreams, watchPipes } from "./terminal/broken-pipe.js";
 import { outliveTerminal } from "./terminal/closed-terminal.js";
 import { EXIT } from "./terminal/exit-codes.js";
 
-/** Entry of the bundled program, which `main.ts` loads. The answer is the exit code; everything is printed by then. */
+/** Entry of the bundled program, which `main.ts` loads. Returns the exit code once everything is printed. */
 export async function runToEnd(args: readonly string[], databaseThread: Worker | null): Promise<number> {
   if (databaseThread !== null) keepSpareThread(databaseThread);
   watchPipes();
@@ -17,7 +17,9 @@ export async function runToEnd(args: readonly string[], databaseThread: Worker |
   return exitCode;
 }
 
-/** A command that was refused has loaded too little of the program to be worth keeping compiled. */
+/**
+ * Whether the command was refused. It then loaded too little of the program for the compiled code to be worth caching.
+ */
 export function wasRefused(exitCode: number): boolean {
   return exitCode === EXIT.usage || exitCode === EXIT.infrastructure;
 }

@@ -2,7 +2,7 @@ import { existingDatabase, openExistingStore } from "../host/existing-store.js";
 import type { Store } from "../store/store.js";
 import type { GlobalOptions } from "./terminal/channel.js";
 
-/** The store of runs that are there already. */
+/** Opens the store of existing runs. */
 export async function existingStore({ store, outputDir }: GlobalOptions): Promise<Store> {
   if (store !== undefined) return (await import("../host/open-store.js")).openStore(store, outputDir);
   existingDatabase(outputDir);

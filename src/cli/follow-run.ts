@@ -22,7 +22,7 @@ import { firstSignal } from "./terminal/signals.js";
 import { writeJsonWithList } from "./terminal/write-json-list.js";
 import { writeReports } from "./write-reports.js";
 
-/** Start or resume a run, show how it goes, tell how it ended. The answer is the exit code. */
+/** Starts or resumes a run, shows its progress and prints its result. Returns the exit code. */
 export async function followRun(
   session: Session,
   daruma: Daruma,
@@ -61,7 +61,7 @@ export async function followRun(
   } finally {
     progress.end();
     await sender?.close();
-    // What went wrong has been told; what fails while letting go must not hide it.
+    // The error has been printed. A failure while closing must not hide it.
     await daruma.close().catch(() => {});
     await telemetry?.close();
   }
@@ -69,16 +69,16 @@ export async function followRun(
 
 const ROLL_UP_MS = 3_000;
 
-/** Perhaps no server does it. What is left over is done by whoever reads the failure book. */
+/** Adds the run to the failure book, in case no server does it. The next reader of the book adds what is left. */
 async function rollUp({ store }: Daruma): Promise<void> {
   const { rollUpFor } = await import("../engine/duties/book-duty.js");
   await rollUpFor(ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead }).catch(() => {});
 }
 
-/** What a run leaves to be told is waited for so long after its end. */
+/** How long to wait after the end of a run until its messages are sent. */
 const NOTICES_MS = 10_000;
 
-/** Null where there is nobody to tell. */
+/** Sends messages; null if there are no channels. */
 async function senderOf(
   channels: Settings["channels"],
   daruma: Daruma,
@@ -99,7 +99,7 @@ async function senderOf(
   return sender;
 }
 
-/** Null where nobody has asked for measurements or traces. */
+/** Exports telemetry; null if none is configured. */
 async function telemetryOf(daruma: Daruma): Promise<{ close(): Promise<void> } | null> {
   if (!isTelemetryWanted(process.env)) return null;
   const telemetry = (await import("../telemetry/telemetry.js")).openTelemetry(process.env);
@@ -145,13 +145,13 @@ async function stopCleanly(
   writeLines(err, [`stopping; run ${runId} ${how}: ${commandLine(options, `resume ${runId}`)}`]);
   if (options.json) {
     const { report, jobs } = await openReport(daruma.store, runId);
-    // This process lets go of it right after.
+    // This process releases the run right afterwards.
     await writeJsonWithList(out, { ...report, interrupted: report.status === "running" }, "jobs", jobs);
   }
   return EXIT.interrupted;
 }
 
-/** Of a run with very many jobs only those are kept that there is something to tell of. */
+/** Prints the end of a run in this process. Of very many jobs only those that need mentioning are kept. */
 async function tellLocalEnd(
   session: Session,
   { store, outputDir }: Daruma,
@@ -164,14 +164,14 @@ async function tellLocalEnd(
   if (options.json) await writeJsonWithList(out, report, "jobs", jobs);
   else {
     const summary = await summariseRun(store, outputDir, report, jobs);
-    // Whoever has seen every line need not see the last ones again.
+    // Somebody who has seen every line need not see the last ones again.
     const shown = hasSeenOutput && out.isTerminal ? { ...summary, endings: [] } : summary;
     await showSummary(session, shown, localLook(session));
   }
   return exitCodeOfRun(report);
 }
 
-/** The result of a run that was made elsewhere. */
+/** Prints the end of a run that another process or server ran. */
 export async function tellEnd(
   session: Session,
   told: RunSummary,
@@ -185,7 +185,7 @@ export async function tellEnd(
   return exitCodeOfRun(report);
 }
 
-/** `--strict` of a later command is for its own answer; one that the run was started with stays. */
+/** Applies `--strict` of this command to its own answer. One that the run was started with stays in force. */
 function strictly(report: RunReport, strict: boolean | undefined): RunReport {
   return strict === true ? { ...report, strict } : report;
 }

@@ -8,11 +8,11 @@ import { tellChangedFile } from "./tell-changed-file.js";
 import { type Session, writeLines } from "./terminal/channel.js";
 
 export interface GoOnFlags extends Pick<FollowFlags, "maxParallel" | "verbose" | "strict"> {
-  /** False: the command is only recorded. */
+  /** False if the command is only recorded. */
   readonly resume?: boolean;
 }
 
-/** Go on, in its own folder, with a run that nobody runs. Where somebody else was faster, it is followed to its end. */
+/** Continues a run that no process runs, in its own folder. If another process was faster, follows it to its end. */
 export async function goOnHere(
   session: Session,
   client: Client,
@@ -45,7 +45,7 @@ async function followThere(
   const { json, quiet } = session.options;
   if (!json && !quiet) writeLines(session.out, [`process ${runner.pid} continues it`]);
   const run = new ServerRun(session, client, runId, flags);
-  // What has happened before is not told again.
+  // Past events are not printed again.
   await run.catchUp();
   return run.follow();
 }

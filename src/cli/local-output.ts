@@ -4,7 +4,7 @@ import { jobName } from "../report/lookup/job-name.js";
 import type { Progress } from "./render/progress.js";
 import { StepOutput } from "./render/step-output.js";
 
-/** Every line that a step prints in this process, with the name of its job. */
+/** Shows every line that a step prints in this process, with the name of its job. */
 export function showOutput(daruma: Daruma, progress: Progress): void {
   const output = new StepOutput((name, lines) => progress.printed(name, lines));
   const names = new Map<number, string>();

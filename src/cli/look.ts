@@ -4,7 +4,7 @@ import { serversRuns } from "./remote/who-goes-on.js";
 import type { SummaryLook } from "./render/summary.js";
 import type { Session } from "./terminal/channel.js";
 
-/** How a run is told here: with commands to type, and with paths only where they are of this machine. */
+/** How a run is described on this machine: with commands to type, and with paths only if they are local. */
 export function localLook({ out, options }: Session): SummaryLook {
   return {
     paint: out.paint,
@@ -15,7 +15,7 @@ export function localLook({ out, options }: Session): SummaryLook {
   };
 }
 
-/** The same for runs that a server may go on with by itself. */
+/** The same, for runs that a server may continue by itself. */
 export async function lookAt(
   session: Session,
   client: Client,

@@ -5,13 +5,16 @@ import { startDatabaseThread } from "../store/sqlite/database-thread.js";
 import { loadProgram } from "./start/load-program.js";
 import { needsDatabase } from "./start/needs-database.js";
 
-/** Of the bundle, put in by `scripts/build.mjs`. */
+/** A hash of the bundle, inserted by `scripts/build.mjs`. */
 declare const DARUMA_BUILD: string;
 
-/** `EXIT.infrastructure`, whose file would bring every error code with it. */
+/** The value of `EXIT.infrastructure`. Importing it would load every error code. */
 const FEW_FILES_EXIT = 5;
 
-/** Before the rest is loaded: a run that lacks files fails in many ways, each harder to understand. */
+/**
+ * Refuses to start with too few open files, before the rest is loaded. Otherwise a run would fail in many ways that are
+ * harder to understand.
+ */
 function refuseFewFiles(limit: number): void {
   const code = "FILE_LIMIT";
   const message = `this process may open only ${limit} files; daruma needs ${MIN_OPEN_FILES}`;
@@ -28,7 +31,7 @@ async function start(args: readonly string[]): Promise<never> {
   const program = loadProgram<typeof import("./command-line.js")>(file, DARUMA_BUILD, args);
   const exitCode = await program.exports.runToEnd(args, thread);
   if (!program.exports.wasRefused(exitCode)) program.keep();
-  // Threads and launchers that are still closing must not hold up the prompt.
+  // Exits at once: threads and launchers that are still closing must not delay the prompt.
   process.exit(exitCode);
 }
 

@@ -7,7 +7,7 @@ import { settingsOfRun } from "./run-settings.js";
 import type { FollowFlags } from "./server/server-flags.js";
 import type { Session } from "./terminal/channel.js";
 
-/** An engine of this process for a run that is there already, with the settings beside its file. */
+/** Opens an engine in this process for an existing run, with the settings beside its file. */
 export async function openHere(
   session: Session,
   reference: RunReference,

@@ -8,8 +8,8 @@ import { namedSettings } from "./named-settings.js";
 import { type Session, writeLines } from "./terminal/channel.js";
 
 /**
- * Those that a run of this process goes by: all of the file that is named; of one that is found what workflows ask for by
- * name, since whoever only runs a workflow did not ask for what a whole site is told.
+ * Settings for a run in this process: everything from a file that was named, but from one that was found only what
+ * workflows refer to by name. Somebody who only runs a workflow did not ask for the settings of a whole site.
  */
 export async function settingsForRun(session: Session, folder: string | null): Promise<Settings> {
   const { config, noConfig, quiet } = session.options;
@@ -25,7 +25,7 @@ export async function settingsForRun(session: Session, folder: string | null): P
   return { ...NO_SETTINGS, channels, breakers, limits };
 }
 
-/** The same for a run that was started before: beside its workflow file. */
+/** Settings for an existing run: those beside its workflow file. */
 export async function settingsOfRun(
   session: Session,
   store: Store,
@@ -35,7 +35,7 @@ export async function settingsOfRun(
   return settingsForRun(session, run?.folder ?? null);
 }
 
-/** Secrets of the channels that these rules name: who named the file counts on them. */
+/** Checks the secrets of the channels that these rules name. The user who named the file relies on them. */
 export async function checkSecrets(
   session: Session,
   { channels, notify }: Settings,

@@ -6,12 +6,12 @@ import type { Labels } from "../core/text/labels.js";
 
 type Variables = { readonly [name: string]: Json };
 
-/** `name=value` pairs. Values stay text here; the workflow says which type they have. */
+/** Reads `name=value` pairs. Values stay text; the workflow defines their types. */
 export function readInputs(pairs: readonly string[]): { readonly [name: string]: string } {
   return readPairs(pairs, { flag: "--input", form: "name=value", what: "input" });
 }
 
-/** `key=value` pairs. */
+/** Reads `key=value` pairs. */
 export function readLabels(pairs: readonly string[]): Labels {
   return readPairs(pairs, { flag: "--label", form: "key=value", what: "label" });
 }
@@ -35,7 +35,7 @@ function readPairs(
   return Object.fromEntries(values);
 }
 
-/** A JSON object whose keys become variables of expressions and templates. */
+/** Reads a JSON object whose keys become variables of expressions and templates. */
 export function readContext(file: string): Variables {
   const value = parse(file);
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
@@ -43,7 +43,7 @@ export function readContext(file: string): Variables {
       hint: 'Write an object such as {"pr": {"number": 7}}.',
     });
   }
-  // A context must not seem to replace what every expression sees already.
+  // A context must not appear to replace a variable that every expression has.
   const taken = Object.keys(value).filter((name) => Object.hasOwn(VARIABLES, name));
   if (taken.length > 0) {
     throw new DarumaError("INVALID_INPUT", `${file}: Daruma sets the variable ${taken.join(", ")}`, {

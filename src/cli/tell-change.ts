@@ -17,7 +17,7 @@ interface Place extends Pick<TopRun, "managed" | "program"> {
 /** What an operator's command did, or would do. */
 export interface Change {
   readonly run_id: number;
-  /** The word for it in `--json`. */
+  /** The action's name in `--json`. */
   readonly action: string;
   readonly before: string;
   readonly status: string;
@@ -28,12 +28,12 @@ export interface Change {
   readonly dry_run?: boolean;
 }
 
-/** Tell what changed. Refusals were thrown before. */
+/** Prints what changed. Refusals were thrown before. */
 export async function tellChange(
   session: Session,
   client: Client,
   change: Change,
-  /** What has happened, in the present: `run 3 is paused`. */
+  /** What has happened, in the present tense: `run 3 is paused`. */
   sentence: string,
 ): Promise<number> {
   const { out, options } = session;
@@ -45,7 +45,7 @@ export async function tellChange(
   return 0;
 }
 
-/** Tell that a pause is lifted, and who goes on. */
+/** Prints that a pause is lifted, and who continues the run. */
 export function tellLifted(
   { out, options }: Session,
   change: Change,
@@ -59,7 +59,7 @@ export function tellLifted(
     );
 }
 
-/** Tell what changed, and go on with the run here where nobody else does. The exit code is the run's then. */
+/** Prints what changed, and continues the run here if nobody else does. The exit code is then the run's. */
 export async function tellAndGoOn(
   session: Session,
   client: Client,
@@ -84,7 +84,7 @@ async function canGoOn(
 ): Promise<boolean> {
   if (resume === false || dry_run === true || managed || owner !== null || !GOES_ON.has(status)) return false;
   if (program !== null) return false;
-  // What a child run waits for is its parent's business, too.
+  // A child run also depends on whether its top run can go on.
   return GOES_ON.has((await client.call("get_run", { run_id: runId, jobs: "none" })).status);
 }
 
@@ -114,7 +114,7 @@ export function changeText({ step, scope, from, to }: JobChange): string {
   return `${nameOf(step, scope)}: ${before}${to}`;
 }
 
-/** Who goes on with a run that can go on. */
+/** Says who continues a run that can go on. */
 export function goingOn(
   { run_id, status, before, owner }: Pick<Change, "run_id" | "status" | "before" | "owner">,
   { options, managed, program }: Place,

@@ -8,7 +8,10 @@ import { shellWord } from "../report/words/shell-word.js";
 import { commandLine } from "./declare/command-words.js";
 import { type Session, writeLines } from "./terminal/channel.js";
 
-/** A run keeps the definition that it started with: whoever has edited the file since wants to know before it goes on. */
+/**
+ * Warns if the workflow file has changed. A run keeps the definition that it started with, and somebody who has edited
+ * the file wants to know that before it goes on.
+ */
 export async function tellChangedFile(session: Session, daruma: Daruma, runId: number): Promise<void> {
   if (session.options.quiet) return;
   const row = await daruma.store.readRun(runId);
@@ -24,7 +27,7 @@ export async function tellChangedFile(session: Session, daruma: Daruma, runId: n
   ]);
 }
 
-/** One that is not there any more has nothing to offer; one that is refused is not what was started. */
+/** Whether the file differs from the run's definition. A missing file does not count, nor does one that is refused. */
 function hasChanged({ file, folder, definition_hash }: RunRow, daruma: Daruma): boolean {
   if (file === null || !existsSync(file)) return false;
   try {
@@ -34,7 +37,7 @@ function hasChanged({ file, folder, definition_hash }: RunRow, daruma: Daruma): 
   }
 }
 
-/** The first job that is not done. */
+/** The first unfinished step. */
 async function stepToForkAt({ store }: Daruma, row: RunRow): Promise<string | null> {
   if (!isReusable(row)) return null;
   const { run } = await loadRun(store, row.id);

@@ -2,10 +2,10 @@ import type { Run } from "../core/model/run.js";
 import type { Client } from "../operations/client.js";
 import type { UsualTimes } from "./render/forecast.js";
 
-/** The log of a larger run takes longer to read than an estimate is worth; its own first jobs tell enough. */
+/** Reading the log of a larger run takes longer than an estimate is worth, and its own first jobs suffice. */
 const MAX_JOBS = 5_000;
 
-/** What the steps of a workflow took in its last run that completed; by step. */
+/** Reads how long the steps of a workflow took in its last completed run, by step. */
 export async function readUsualTimes(
   client: Pick<Client, "call">,
   { workflow, id: before }: Pick<Run, "workflow" | "id">,

@@ -9,7 +9,7 @@ import { EXIT } from "./terminal/exit-codes.js";
 type ReportFormat = NonNullable<InputOf<"report_run">["format"]>;
 type FileFormat = Exclude<ReportFormat, "github">;
 
-/** `--report FORMAT[=FILE]`; GitHub's goes where GitHub looks. */
+/** A wanted report, `--report FORMAT[=FILE]`. GitHub's goes where GitHub expects it. */
 export type WantedReport =
   | { readonly format: FileFormat; readonly file: string }
   | { readonly format: "github" };
@@ -20,7 +20,7 @@ export const REPORT_FLAG = "--report <format[=file]>";
 export const REPORT_WORDS =
   "when the run ends, write how it went: junit=FILE, markdown=FILE, html=FILE, or github (annotations and step summary); repeatable";
 
-/** For commander, which calls it once for each flag. */
+/** Parses a flag for commander, which calls this once per flag. */
 export function parseReport(text: string, before: readonly WantedReport[] = []): readonly WantedReport[] {
   const [, format = text, file] = /^([a-z]+)(?:=(.+))?$/s.exec(text) ?? [];
   if (format === "github" && file === undefined) return [...before, { format }];
@@ -30,7 +30,7 @@ export function parseReport(text: string, before: readonly WantedReport[] = []):
   throw new InvalidArgumentError("Use junit=FILE, markdown=FILE, html=FILE or github.");
 }
 
-/** Before the run: whoever mistypes a folder wants to know now and not in an hour. */
+/** Checks the folder before the run, since nobody wants to learn of a typo an hour later. */
 function checkedPlace(file: string): string {
   const folder = dirname(resolve(file));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -42,8 +42,8 @@ function checkedPlace(file: string): string {
 type Reporter = Pick<Client, "call">;
 
 /**
- * Each of them, and what became of the exit code: a report that could not be written makes a success one of
- * infrastructure, because whoever asked for it relies on it.
+ * Writes the reports and returns the exit code. If one cannot be written, success becomes an infrastructure failure,
+ * because somebody asked for the report and relies on it.
  */
 export async function writeReports(
   { err }: Session,
@@ -79,7 +79,7 @@ async function writeReport(
     writeFileSync(report.file, await read(report.format));
     return;
   }
-  // Stdout may be JSON that somebody parses; GitHub reads both.
+  // Goes to stderr, since stdout may be JSON that a program parses. GitHub reads both.
   say(await read("github"));
   const { GITHUB_STEP_SUMMARY: summary } = process.env;
   if (summary !== undefined && summary !== "") appendFileSync(summary, `${await read("markdown")}\n`);

@@ -2,12 +2,12 @@ import type { CompletedWord, WordTree } from "./word-tree.js";
 
 export type Shell = keyof typeof COMPLETIONS;
 
-/** A script for each shell. All of them find the command that is being typed by its words, then offer what it takes. */
+/** A completion script for each shell. Each finds the command being typed by its words, then offers what it accepts. */
 export const COMPLETIONS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
 const words = (list: readonly CompletedWord[]): string => list.map(({ word }) => word).join(" ");
 
-/** Where there is nothing to offer, bash and zsh complete the names of files. */
+/** A bash script. If it offers nothing, bash and zsh complete file names. */
 function bashScript(trees: readonly WordTree[]): string {
   return `# bash completion for daruma; to use it now: source <(daruma completion bash)
 _daruma() {
@@ -107,7 +107,7 @@ function casePatterns(trees: readonly WordTree[]): string {
   return `      ${paths.join("|")}`;
 }
 
-/** In single quotes, as all three shells read them. */
+/** Quotes a text in single quotes, which all three shells understand. */
 function quoted(text: string): string {
   return `'${text.replaceAll("\\", "").replaceAll("'", "’")}'`;
 }

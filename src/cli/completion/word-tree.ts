@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 
-/** The words of the command line as a shell completes them. */
+/** The words of one command, for completion. */
 export interface WordTree {
-  /** `token create`; empty: the program itself. */
+  /** The command's words, such as `token create`; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly CompletedWord[];
   readonly flags: readonly CompletedWord[];
@@ -13,7 +13,7 @@ export interface CompletedWord {
   readonly summary: string;
 }
 
-/** Of a program and all its commands, the outermost first. The general flags go with every command. */
+/** The words of a program and all its commands, the outermost first. Every command also has the general flags. */
 export function wordTrees(program: Command): WordTree[] {
   const general = flagsOf(program);
   const visit = (command: Command, path: string): WordTree[] => [

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { wholeNumber } from "./declare-run-commands.js";
 
-/** Of the commands that decide failed jobs: which, by what they failed with, and how the campaign goes. */
+/** Flags of commands that decide failed jobs: how the jobs failed, and how the campaign proceeds. */
 export function byFailure(): Option[] {
   return [
     new Option("--signature <text>", "all jobs that failed with this signature, or one that begins with it"),

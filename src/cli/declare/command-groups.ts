@@ -1,12 +1,12 @@
 import { type Command, Help } from "commander";
 import type { Operation } from "../../operations/operation.js";
 
-/** The commands that people use most, in the order of `daruma --help`. */
+/** The heading of the most used commands, in the order of `daruma --help`. */
 const FIRST = "Most used";
 
 /**
- * The words of `daruma help GROUP`, each with its commands. A command that is not here stands last in the group that it
- * was declared with.
+ * The topics of `daruma help GROUP` with their commands. An unlisted command comes last in the group that it was
+ * declared with.
  */
 export const COMMAND_GROUPS: { readonly [group: string]: readonly string[] } = {
   [FIRST]: [
@@ -37,13 +37,13 @@ const titleOf = (group: string): string => `${group}:`;
 const HELP_WORDS = "print the help of a command";
 const TOPIC_WORDS = "print the help of a command or a group, or of all";
 
-/** Where a command of an operation stands that is not listed above. */
+/** The group of an operation's command that is not listed above. */
 export function usualHeading({ role, effect }: Pick<Operation, "role" | "effect">): string {
   if (role === "admin") return "server";
   return effect === "reads" ? "more" : "failures";
 }
 
-/** Help lists the commands in this order. */
+/** Sorts the commands into the order in which help lists them. */
 export function groupCommands(program: Command): void {
   const order = [...HEADING_OF.keys()];
   const headings = Object.keys(COMMAND_GROUPS);
@@ -62,7 +62,7 @@ export function groupCommands(program: Command): void {
   program.configureHelp({ showGlobalOptions: true, subcommandTerm, formatHelp: shortHelp });
 }
 
-/** Whether the words after `help` name a group, or `all`; then its help is printed. */
+/** Prints the help of a group, or of `all`. Returns false if the word after `help` is neither. */
 export function printTopic(program: Command, topic: string): boolean {
   const isGroup = topic !== FIRST && Object.hasOwn(COMMAND_GROUPS, topic);
   if (!isGroup && topic !== ALL) return false;
@@ -79,7 +79,7 @@ const ALL = "all";
 const subcommandTerm = (command: Command): string =>
   `${command.name()} ${command.usage().replace("[options]", "").trim()}`.trim();
 
-/** Help of one command. It does not repeat the options that all commands take, so it says where they are. */
+/** Sets up the help of one command. It refers to the options of all commands instead of repeating them. */
 function tellHelp(command: Command): void {
   command.configureHelp({ subcommandTerm });
   command.helpOption("-h, --help", "print this help; more options: `daruma help all`");
@@ -88,7 +88,7 @@ function tellHelp(command: Command): void {
     else tellHelp(each);
 }
 
-/** The twelve commands, the groups, and where the rest is. */
+/** Help with the most used commands, the groups, and where to find the rest. */
 function shortHelp(program: Command, helper: Help): string {
   const first = commandsIn(program, FIRST).map((command) => rowOf(command, "", helper));
   const groups = Object.entries(COMMAND_GROUPS).filter(([group]) => group !== FIRST);
@@ -111,7 +111,7 @@ function shortHelp(program: Command, helper: Help): string {
 const ENDING =
   "`daruma help GROUP` has the commands of a group, `daruma COMMAND --help` the flags and examples of a command, `daruma help all` everything.";
 
-/** The commands of a group with those below them. */
+/** The commands of a group with their subcommands. */
 function groupHelp(program: Command, helper: Help, group: string): string {
   const lines = commandsIn(program, group).flatMap((command) => [
     rowOf(command, "", helper),
@@ -138,7 +138,7 @@ function rowOf(command: Command, before: string, helper: Help): Row {
   return [`${before}${subcommandTerm(command)}`, helper.subcommandDescription(command)];
 }
 
-/** What is longer stands on a line of its own, with its words below. */
+/** A longer term gets a line of its own, with its description below. */
 const MAX_TERM = 34;
 
 function rows(heading: string, given: readonly Row[], helper: Help): string {
@@ -150,7 +150,7 @@ function widthOf(helper: Help): number {
   return helper.helpWidth ?? 80;
 }
 
-/** Whoever is new looks for a command, not for a flag, so the options come after the commands. */
+/** Formats help with commands before options, because a new user looks for a command first. */
 function commandsFirst(command: Command, helper: Help): string {
   const text = Help.prototype.formatHelp.call(helper, command, helper);
   const sections = text.trimEnd().split("\n\n");

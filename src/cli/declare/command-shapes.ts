@@ -4,19 +4,21 @@ import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
 import { byFailure } from "./campaign-flags.js";
 import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
 
-/** What of a command cannot be read from the operation's fields, because people say it otherwise. */
+/**
+ * The parts of a command that cannot be derived from the operation's fields, because people phrase them differently.
+ */
 export interface CommandShape {
-  /** Instead of the positional fields. */
+  /** Arguments that replace the positional fields. */
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
-  /** Fields without a flag of their own. */
+  /** Fields that get no flag. */
   readonly hides?: readonly string[];
-  /** Flags that are not called after their field. */
+  /** Flags whose name differs from their field's. */
   readonly flagNames?: { readonly [field: string]: string };
-  /** What help says of a field of this command, where the operation's words are about several or about requests. */
+  /** Help texts of fields. They replace the operation's, which may cover several commands or describe requests. */
   readonly words?: { readonly [field: string]: string };
   readonly details?: string;
-  /** How the words are told in help, where they are read by the command itself. */
+  /** The usage line, for a command that reads its words itself. */
   readonly usage?: string;
 }
 
@@ -38,7 +40,7 @@ const verbose = (): Option =>
   new Option("-v, --verbose", "also show what steps print, each line prefixed with the step's name");
 const strict = (): Option => new Option(STRICT_FLAG, STRICT_WORDS);
 
-/** Of the commands that go on with the run here. */
+/** Flags of commands that continue the run in this process. */
 const goingOn = (): Option[] => [
   new Option("--no-resume", "only record it; somebody else continues the run"),
   maxParallel(),
@@ -46,7 +48,7 @@ const goingOn = (): Option[] => [
   strict(),
 ];
 
-/** Of the commands that get a run up again. */
+/** Flags of commands that recover a run. */
 const rounds = (usual: number): Option[] => [
   new Option(
     "--recovery-hook <command>",

@@ -6,7 +6,7 @@ const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set([
   "--config",
 ]);
 
-/** The words that are neither flags nor values of the flags that every command has. */
+/** The words that are neither flags nor values of general flags. */
 export function plainWords(args: readonly string[]): string[] {
   const words: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
@@ -17,7 +17,7 @@ export function plainWords(args: readonly string[]): string[] {
   return words;
 }
 
-/** The first of them; "" where there is none. */
+/** The first plain word; "" if there is none. */
 export function commandWord(args: readonly string[]): string {
   return plainWords(args)[0] ?? "";
 }

@@ -3,19 +3,22 @@ import { shellWord } from "../../report/words/shell-word.js";
 import { serverAddress } from "../remote/place.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 
-/** Turns `explain 3` into what must be typed, with the output folder where it is not the default. */
+/** Completes `explain 3` to the command to type, with the output folder if it is not the default. */
 export type CommandLine = (command: string) => string;
 
 type Place = Pick<GlobalOptions, "outputDir" | "store" | "server">;
 
-/** What to type to get on, as the reader of a message would have to type it here. */
+/** The complete command that the reader of a message would have to type. */
 export function commandLine(options: Place, command: string, env: Environment = process.env): string {
   return ["daruma", command, ...placeFlags(options, env)].join(" ");
 }
 
 type Environment = { readonly [name: string]: string | undefined };
 
-/** What the environment says anyway need not be typed. A database's address may hold a password. */
+/**
+ * Flags that select the place. What the environment sets need not be typed, and a database's address may contain a
+ * password.
+ */
 function placeFlags({ outputDir, store, server }: Place, env: Environment): string[] {
   if (server !== undefined)
     return server === serverAddress(env.DARUMA_SERVER ?? "") ? [] : ["--server", shellWord(server)];

@@ -22,8 +22,8 @@ const GROUPS: { readonly [word: string]: string } = {
 };
 
 /**
- * Operations as commands, but for those that are declared by hand already: the ones that begin with this word, or all of
- * them if none does. To declare all of them takes 30 ms.
+ * Declares operations as commands, except those already declared by hand. It declares only those that begin with the
+ * given word, or all if none does, since declaring all takes 30 ms.
  */
 export function declareOperations({ program, act }: Declaration, word: string): void {
   const all = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));
@@ -98,7 +98,7 @@ interface Positional {
   readonly isMany: boolean;
 }
 
-/** `run_id`, `[step]`, `[run_id...]`. */
+/** Parses `run_id`, `[step]` or `[run_id...]`. */
 function readPositional(text: string): Positional {
   const isOptional = text.startsWith("[");
   const inner = text.replace(/^\[|\]$/g, "");
@@ -110,7 +110,7 @@ function helpText({ examples }: CliForm, { details }: CommandShape): string {
   return details === undefined ? shown : `\n${details}\n${shown}`;
 }
 
-/** The fields of one operation's input as arguments and flags. */
+/** The fields of an operation's input as arguments and flags. */
 class Fields {
   private readonly described: { readonly [field: string]: z.core.JSONSchema._JSONSchema };
 
@@ -154,13 +154,13 @@ class Fields {
     return { field, option };
   }
 
-  /** As it would be typed: `1h`, where the field becomes a number of milliseconds. */
+  /** The default as it would be typed: `1h`, even if the field becomes a number of milliseconds. */
   private usual(field: string, value: unknown): string {
     const typed = (this.described[field] as { default?: unknown } | undefined)?.default ?? value;
     return typed === undefined ? "" : ` (default: ${JSON.stringify(typed)})`;
   }
 
-  /** Help speaks in small letters and without a full stop. */
+  /** The help text, which begins with a lower-case letter and has no full stop. */
   private text(field: string): string {
     const own = this.words[field];
     if (own !== undefined) return own;
@@ -170,7 +170,7 @@ class Fields {
     return said.charAt(0).toLowerCase() + said.slice(1);
   }
 
-  /** `isListOnly`: the field takes no text, so one argument is a list of one. */
+  /** Parses one field. With `isListOnly` the field takes no text, so one argument makes a list of one. */
   private parser(field: string, isListOnly = false): (text: string) => unknown {
     const schema = this.operation.input.shape[field] as z.ZodType;
     return (text) => {
@@ -198,10 +198,10 @@ function isList(schema: z.core.JSONSchema._JSONSchema | undefined): boolean {
   return type === "array" || (anyOf ?? []).some((each) => each.type === "array");
 }
 
-/** The widest that the words of a flag may make the column of flags. */
+/** Limit for the placeholder of a flag, which determines the width of the flag column. */
 const MAX_PLACEHOLDER = 24;
 
-/** Choices that are too long for the flag itself; null where they are not. */
+/** The choices if they are too long for the flag itself; null if not. */
 function longChoices(schema: z.core.JSONSchema._JSONSchema | undefined): string | null {
   const { enum: words = [] } = (schema ?? {}) as { enum?: readonly unknown[] };
   if (words.join("|").length <= MAX_PLACEHOLDER) return null;

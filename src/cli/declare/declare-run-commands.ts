@@ -8,7 +8,10 @@ import { parseRunReference, type RunReference } from "./run-reference.js";
 
 export const RUN_ARGUMENT = "its number, or last";
 
-/** The commands that run workflows. Their words are the table's (a test compares them), their flags are not. */
+/**
+ * Declares the commands that run workflows. Their descriptions come from the table (a test compares them), their flags
+ * do not.
+ */
 export function declareRunCommands({ program, act }: Declaration): void {
   program
     .command("init")
@@ -82,7 +85,7 @@ Examples:
     );
 }
 
-/** The arguments and options of `run`. */
+/** Adds the arguments and options of `run`. */
 function asRun(command: Command): Command {
   return command
     .argument(
@@ -159,7 +162,7 @@ export function runReference(text: string): RunReference {
   return reference;
 }
 
-/** The word after the flag may be the file that was meant to be run. */
+/** Parses the run after --reuse. The word may instead be the file that was meant to be run. */
 function reusedRun(text: string): RunReference {
   const reference = parseRunReference(text);
   if (reference === null)

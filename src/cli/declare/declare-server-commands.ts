@@ -6,7 +6,7 @@ import type { Shell } from "../completion/scripts.js";
 import type { Declaration } from "./declaration.js";
 import { collect, wholeNumber } from "./declare-run-commands.js";
 
-/** The commands that stay: they are processes, not operations. */
+/** Declares commands that keep running. They are processes, not operations. */
 export function declareServerCommands({ program, act }: Declaration): void {
   program
     .command("completion")

@@ -1,13 +1,13 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
 
-/** A job as it is typed: `3 build`, `last visit@cities[1]`, or its id alone. */
+/** A job as it is typed: `3 build`, `last visit@cities[1]`, or only its id. */
 export interface JobPlace {
   readonly job_id: string;
   readonly run_id?: RunReference;
 }
 
-/** A scope that is given apart is part of the name. */
+/** Parses a job. A separate scope becomes part of the name. */
 export function jobPlace(words: readonly string[], scope?: string): JobPlace {
   const [first = "", name, ...more] = words;
   if (more.length > 0) throw badPlace(`too many words: ${words.join(" ")}`);

@@ -95,7 +95,7 @@ const PRESENTERS: { readonly [words: string]: () => Promise<Present> } = {
   import: async () => (await import("../commands/serve/import.js")).importRun,
 };
 
-/** What has no words of its own prints the answer. */
+/** The presenter of a command. One without its own prints the operation's answer. */
 export function presenterOf(words: string, name: string): Promise<Present> {
   return PRESENTERS[words]?.() ?? printAnswer(name as OperationName);
 }

@@ -13,7 +13,7 @@ import type { Declaration } from "./declaration.js";
 import { declareRunCommands } from "./declare-run-commands.js";
 import { declareServerCommands } from "./declare-server-commands.js";
 
-/** Runs one command line and answers with its exit code. Nothing is thrown. */
+/** Runs one command line and returns its exit code. Never throws. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
   const args = asHelpFlag(given);
   const answer = { exitCode: 0 };
@@ -30,7 +30,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   }
 }
 
-/** `help schedules pause` is `schedules pause --help`: the parser's own `help` reads one word. */
+/** Turns `help schedules pause` into `schedules pause --help`, because the parser's own `help` reads only one word. */
 function asHelpFlag(args: readonly string[]): readonly string[] {
   const [command, ...words] = plainWords(args);
   if (command !== "help" || words.length < 2) return args;
@@ -39,8 +39,8 @@ function asHelpFlag(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Commands that are declared by hand. They are the ones whose start is waited for, and the table of operations with its
- * schemas takes about 60 ms to load.
+ * Commands that are declared by hand. Their start time matters most, and the table of operations with its schemas takes
+ * about 60 ms to load.
  */
 const LIGHT_WORDS: ReadonlySet<string> = new Set([
   "init",
@@ -52,7 +52,7 @@ const LIGHT_WORDS: ReadonlySet<string> = new Set([
   "config",
 ]);
 
-/** With the commands that this command line could mean: all of them, unless it says which. */
+/** Creates the program with the commands that this command line could mean. */
 export async function createProgram(answer: { exitCode: number }, args: readonly string[]): Promise<Command> {
   const program = new Command("daruma")
     .description(
@@ -96,13 +96,13 @@ function globalOptions(program: Command): GlobalOptions {
   return { json: false, quiet: false, debug: false, ...flags, ...place, config, noConfig };
 }
 
-/** Help and version are results; everything else that ends the parsing is bad usage. */
+/** The exit code when parsing ends early: help and version are results, everything else is a usage error. */
 function endParsing(error: CommanderError, args: readonly string[], program: Command): number {
   if (error.exitCode === 0) return EXIT.completed;
   const asked = askedCommand(program, args);
   const ours = foreignHint(error, asked.command);
   const hint = ours ?? `See \`${asked.words} --help\`.`;
-  // The parser guesses by spelling; after "Did you mean stats?" nobody reads on.
+  // Our own hint replaces the parser's guess by spelling, since nobody reads on after "Did you mean stats?".
   const message = ours === null ? usageMessage(error) : usageMessage(error).replace(/ \(Did you mean .*/, "");
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : undefined);
   const session = openSession({
@@ -118,7 +118,7 @@ function endParsing(error: CommanderError, args: readonly string[], program: Com
   return EXIT.usage;
 }
 
-/** The command that the words name, as far as they do: `token create` of `token create bob --role boss`. */
+/** The deepest command that the words name: `token create` in `token create bob --role boss`. */
 function askedCommand(
   program: Command,
   args: readonly string[],
@@ -144,7 +144,7 @@ function usageMessage(error: CommanderError): string {
 
 const UNKNOWN_FLAG = /^error: unknown option '(--[\w-]+|-[a-z])/;
 
-/** What is called otherwise here than elsewhere. */
+/** A hint for a name that other tools use for something that is called otherwise here. */
 function foreignHint({ code, message }: CommanderError, command: Command): string | null {
   const word = /^error: unknown command '(.*)'/.exec(message)?.[1];
   if (code === "commander.unknownCommand") return sentence(oursFor("command", word ?? ""));

@@ -2,7 +2,7 @@ import type { RunReference } from "../../report/lookup/run-reference.js";
 
 export { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
 
-/** Null: the text is neither. */
+/** Parses the number of a run, or `last`. Null if the text is neither. */
 export function parseRunReference(text: string): RunReference | null {
   if (text === "last") return "last";
   const id = Number(text);

@@ -29,7 +29,7 @@ import { topRunOf } from "./who-goes-on.js";
 
 const EVENTS_PER_PAGE = 1_000;
 const CANCEL_WAIT_MS = 10_000;
-/** How soon it is told what a run waits for of which its own log says nothing: its place, or a child run that is held. */
+/** How often to check what a run waits for if its own log does not say so: its place, or a child run that is held. */
 const WAIT_POLL_MS = 2_000;
 
 interface Variables {
@@ -38,7 +38,7 @@ interface Variables {
   readonly labels?: Labels;
 }
 
-/** `daruma run FILE --server URL`: the file's text goes to the server, and what happens there is shown here. */
+/** `daruma run FILE --server URL`: sends the file's text to the server, and shows what happens there. */
 export async function runRemotely(
   session: Session,
   file: string,
@@ -98,7 +98,7 @@ function placeText({ run_id, folder }: OutputOf<"start_run">): string {
   return `steps of run ${run_id} work in ${where}`;
 }
 
-/** `daruma resume RUN --server URL`: somebody there goes on with it. */
+/** `daruma resume RUN --server URL`: lifts the pause so that the run goes on there. */
 export async function resumeRemotely(
   session: Session,
   reference: RunReference,
@@ -108,7 +108,7 @@ export async function resumeRemotely(
   const client = await openClient(session.options);
   const { run_id } = await client.call("get_run_definition", { run_id: reference });
   const run = new ServerRun(session, client, run_id, flags);
-  // What has happened before is not told again.
+  // Past events are not printed again.
   await run.catchUp();
   const { reason = DEFAULT_REASON, key } = flags;
   const answer = await client.call("control_run", { run_id, action: "resume", reason, key });
@@ -117,7 +117,7 @@ export async function resumeRemotely(
     else writeLines(session.out, [`run ${run_id} is ${answer.status} on the server`]);
     return EXIT.completed;
   }
-  // Its program goes on with it, whenever that starts.
+  // The run's program continues it, whenever that starts.
   if (answer.status === "running" && answer.owner === null) {
     tellLifted(session, answer, await topRunOf(client, run_id));
     return EXIT.completed;
@@ -125,7 +125,7 @@ export async function resumeRemotely(
   return run.follow();
 }
 
-/** A run that goes on at a server, rebuilt here from its log. */
+/** A run at a server, rebuilt here from its log. */
 export class ServerRun {
   private run: Run | null = null;
   private replay: ReplayedRun | null = null;
@@ -138,7 +138,7 @@ export class ServerRun {
     private readonly flags: FollowFlags,
   ) {}
 
-  /** Up to the end of its log as it is now. */
+  /** Reads the log up to its present end. */
   async catchUp(): Promise<void> {
     for (;;) {
       const request = { run_id: this.runId, after: this.seen, limit: EVENTS_PER_PAGE };
@@ -148,7 +148,7 @@ export class ServerRun {
     }
   }
 
-  /** Until it rests and `again` has nothing more to be done about it. */
+  /** Follows the run until it rests and `again` does not continue it. */
   async follow(again: () => Promise<boolean> = async () => false): Promise<number> {
     const { session, client, runId } = this;
     outlivePipes();
@@ -167,7 +167,7 @@ export class ServerRun {
     }
   }
 
-  /** False: this process was interrupted before that. */
+  /** Waits until the run rests. Returns false if this process was interrupted before that. */
   async rested(): Promise<boolean> {
     outlivePipes();
     const stop = new AbortController();
@@ -210,12 +210,12 @@ export class ServerRun {
     }
   }
 
-  /** For whom it waits before it starts, whenever that changes. */
+  /** Shows what the run waits for before it starts, whenever that changes. */
   private async tellWait(progress: Progress, signal: AbortSignal): Promise<void> {
     for (let told: string | null = null; !signal.aborted && (this.run === null || isQueued(this.run)); ) {
       const shown = await this.client.call("get_run", { run_id: this.runId, jobs: "none" }).catch(() => null);
       const text = shown?.waits_for?.kind === "place" ? shown.waits_for.text : null;
-      // What has been started since is told by its events.
+      // The run has started since, which its events show.
       if (shown !== null && text === null) return;
       if (text !== null && text !== told) progress.say(`run ${this.runId} has not started: ${text}`);
       told = text ?? told;
@@ -223,7 +223,7 @@ export class ServerRun {
     }
   }
 
-  /** The log of a run says nothing of its child runs. */
+  /** Resolves when a child run is held, which the log of its parent does not say. */
   private async untilHeldBelow(signal: AbortSignal): Promise<void> {
     for (; !signal.aborted; await delay(WAIT_POLL_MS, undefined, { signal, ref: false }).catch(() => {})) {
       if (this.run === null || !hasChildRun(this.run)) continue;
@@ -247,7 +247,7 @@ export class ServerRun {
     return logged;
   }
 
-  /** It is the server's run: this process only looks at it. */
+  /** Stops watching. The run is the server's, so it goes on. */
   private async interrupt(): Promise<number> {
     const { session, client, runId, flags } = this;
     const { err, options } = session;

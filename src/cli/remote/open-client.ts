@@ -2,7 +2,7 @@ import type { Client } from "../../operations/client.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 import { readVersion } from "../version.js";
 
-/** Whoever does what the command line asks for: a server, or this process. */
+/** Opens what executes operations for the command line: a server, or this process. */
 export async function openClient(
   options: GlobalOptions,
   reader: "command-line" | "program" = "command-line",

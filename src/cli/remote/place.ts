@@ -8,7 +8,9 @@ type Environment = { readonly [name: string]: string | undefined };
 /** Where the runs are: a store, or a server that has one. */
 export type Place = Pick<GlobalOptions, "store" | "server" | "token">;
 
-/** A flag wins over the environment, also over what it says of the other place. */
+/**
+ * Determines the place. A flag takes precedence over the environment, even over its setting of the other kind of place.
+ */
 export function placeOf(flags: Place, env: Environment): Place {
   const isSet = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
   const server = flags.server ?? (flags.store === undefined ? isSet(env.DARUMA_SERVER) : undefined);
@@ -19,7 +21,10 @@ export function placeOf(flags: Place, env: Environment): Place {
   };
 }
 
-/** As people copy it from somewhere else: without the path below which the operations lie. Workers take several. */
+/**
+ * Cleans up a copied server address: the path below which the operations lie is removed. Workers take several
+ * addresses.
+ */
 export function serverAddress(text: string): string {
   return text
     .split(",")
@@ -33,7 +38,7 @@ export function serverAddress(text: string): string {
     .join(",");
 }
 
-/** Without what is not part of the address: a password in it would be shown in messages. */
+/** Checks a server address. It may have no other parts: a password in it would be shown in messages. */
 export function checkedAddress(server: string): string {
   let url: URL;
   try {
@@ -52,7 +57,7 @@ export function checkedAddress(server: string): string {
   return serverAddress(`${url.origin}${url.pathname}`);
 }
 
-/** An address by which nobody but this machine can be meant. */
+/** Whether the address can only mean this machine. */
 export function isOnThisMachine(server: string): boolean {
   return URL.canParse(server) && isLoopbackHost(new URL(server).hostname);
 }
@@ -64,7 +69,7 @@ export function checkPlace(flags: Place, env: Environment): void {
     });
   const { store } = placeOf(flags, env);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store ?? "")?.[1];
-  // The rest of the address may hold a password and is not shown.
+  // The rest of the address is not shown, since it may contain a password.
   if (scheme !== undefined && !isPostgresUrl(store!))
     throw new DarumaError("USAGE", `unknown kind of store ${scheme}://...`, {
       hint: "Give a database file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE (also: DARUMA_STORE).",

@@ -12,24 +12,24 @@ import { readServerEvents, type ServerEvent } from "./server-events.js";
 export interface RemoteClientOptions {
   readonly server: string;
   readonly token?: string | undefined;
-  /** Who reads what the server advises; somebody at this command line by default. */
+  /** Who reads the server's hints. By default somebody at this command line. */
   readonly reader?: "command-line" | "program";
-  /** What the log calls whoever asks, beside the name of the token. */
+  /** The caller's name in the log, beside the name of the token. */
   readonly as?: string | undefined;
-  /** How long a stream waits for a server that is gone. */
+  /** How long a stream waits for a server that does not answer. */
   readonly patienceMs?: number;
 }
 
 type Fields = { readonly [name: string]: unknown };
 
-/** A server that is restarted, or a network that is cut, is back within this time or is given up. */
+/** How long to wait for a server that is being restarted or a network that is down. */
 const DEFAULT_PATIENCE_MS = 60_000;
-/** An answer that was lost is asked for again for this long. */
+/** How long a request is repeated after its answer was lost. */
 const CALL_PATIENCE_MS = 20_000;
 const FIRST_RETRY_MS = 200;
 const MAX_RETRY_MS = 5_000;
 
-/** What to do about it here: the server speaks of headers. */
+/** Hints for this command line. The server's own speak of headers. */
 const TOKEN_HINTS: { readonly [code: string]: string | undefined } = {
   UNAUTHENTICATED:
     "Set DARUMA_TOKEN (or add --token). `daruma token create NAME --role ROLE`, run on the server's store, makes a token.",
@@ -37,7 +37,7 @@ const TOKEN_HINTS: { readonly [code: string]: string | undefined } = {
     "Set DARUMA_TOKEN (or --token) to a token with that role; `daruma token create NAME --role ROLE` makes one.",
 };
 
-/** What the server said of a workflow, with every problem. */
+/** The problems of a workflow, as the server reported them. */
 class RemoteWorkflowError extends DarumaError {
   constructor(
     code: ErrorCode,
@@ -61,8 +61,8 @@ class RemoteClient {
   }
 
   /**
-   * What reads, or has a key, may be asked again without being done twice, so an answer that is lost on the way is asked
-   * for again; and what can have a key has one. A server that is not there at all is told at once.
+   * Calls an operation. A lost answer is requested again if that is safe: the operation only reads or has a key, and
+   * one that can have a key gets one. If the server cannot be reached at all, it fails at once.
    */
   async call(name: string, input: Fields): Promise<unknown> {
     const operation = operationOf(name);
@@ -114,7 +114,7 @@ class RemoteClient {
 
   async close(): Promise<void> {}
 
-  /** Ends without END where the connection was cut. */
+  /** The events of a stream. Ends without END if the connection was cut. */
   private async *events(
     url: string,
     init: RequestInit,
@@ -192,7 +192,7 @@ class RemoteClient {
     }
   }
 
-  /** The server's refusal as if it had happened here: the same code, message and hint. */
+  /** Converts the server's refusal into a local error with the same code, message and hint. */
   private errorOf(problem: unknown, status: number): DarumaError {
     const { code, detail, hint, problems, results } = (problem ?? {}) as { [key: string]: unknown };
     if (typeof code !== "string" || typeof detail !== "string") return this.stranger(status);
@@ -226,7 +226,7 @@ function isOutage(error: unknown): boolean {
   );
 }
 
-/** The server was asked, and it or its store went away before it could say what came of it. */
+/** Errors after which the outcome is unknown: the server, or its store, went away before it answered. */
 const NO_ANSWER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "SERVER_STOPPING",
   "STORE_FAILED",
@@ -234,7 +234,7 @@ const NO_ANSWER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 const LOST_CONNECTION = /^(ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(SOCKET|HEADERS_TIMEOUT|BODY_TIMEOUT))$/;
 
-/** It may have been done. */
+/** Whether the request may have been executed although it failed. */
 function isLostAnswer(error: unknown): boolean {
   if (!(error instanceof DarumaError)) return false;
   if (NO_ANSWER.has(error.code)) return true;

@@ -1,16 +1,19 @@
 import { createParser } from "eventsource-parser";
 
-/** One server-sent event. `id` is "" where it has none. */
+/** One server-sent event. `id` is "" if it has none. */
 export interface ServerEvent {
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
-/** What is longer without an end is no stream of a Daruma server. */
+/** Limit for an incomplete event. No Daruma server sends a longer one. */
 const MAX_PENDING_CHARS = 64 * 1_024 * 1_024;
 
-/** Events as they come in. What is not complete when the connection ends is dropped: it comes again. */
+/**
+ * Reads events as they arrive. One that is incomplete when the connection ends is dropped, because it will be sent
+ * again.
+ */
 export async function* readServerEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   const ready: ServerEvent[] = [];

@@ -4,7 +4,7 @@ import { jobName } from "../../report/lookup/job-name.js";
 import type { Progress } from "../render/progress.js";
 import { StepOutput } from "../render/step-output.js";
 
-/** What the attempts of a server's run print, read from their logs as they grow. */
+/** Shows what the attempts of a server's run print, by reading their logs as they grow. */
 export class ServerOutput {
   private readonly output: StepOutput;
   private readonly reading: Promise<void>[] = [];
@@ -19,12 +19,12 @@ export class ServerOutput {
 
   follow(job: Job, attempt: number): void {
     if (job.step.definition.action.type === "human") return;
-    // A log that cannot be read takes nothing from the run; the summary names the command that reads it.
+    // A log that cannot be read does not affect the run. The summary names the command that reads it.
     for (const stream of ["stdout", "stderr"] as const)
       this.reading.push(this.read(job.id, jobName(job), attempt, stream).catch(() => {}));
   }
 
-  /** All that was printed has been told. */
+  /** Resolves when all output has been shown. */
   async ended(): Promise<void> {
     await Promise.all(this.reading);
   }

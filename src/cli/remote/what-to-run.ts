@@ -10,7 +10,7 @@ type Place = { readonly folder?: string };
 type WhatToRun = Place &
   ({ readonly source: string; readonly file_name: string } | { workflow: string; version?: number });
 
-/** A workflow as the operations that take one are told of it: the text of a file, or the name of a stored one. */
+/** The workflow as input for operations: the text of a file, or the name of a stored workflow. */
 export function whatToRun(
   file: string,
   flags: Pick<RunFlags, "stored" | "folder">,
@@ -25,7 +25,10 @@ function textOf(file: string, { folder }: Place): { readonly source: string; rea
   return { source: readSource(file), file_name: folder === undefined ? file : resolve(file) };
 }
 
-/** A server on this machine has the file's folder, as `daruma run` has it; what is stored there knows its own. */
+/**
+ * The folder for the run. A server on this machine uses the file's folder, as `daruma run` does. A stored workflow has
+ * its own.
+ */
 function folderOf(
   file: string,
   { folder, stored }: Pick<RunFlags, "stored" | "folder">,
@@ -37,14 +40,14 @@ function folderOf(
   return { folder: server === undefined ? folderHere(file) : dirname(resolve(file)) };
 }
 
-/** Where `daruma run` would start its steps. */
+/** The folder where `daruma run` would start the steps. */
 function folderHere(file: string): string {
   const ofFile = dirname(resolve(file));
   if (file === STDIN) return ofFile;
   try {
     return readWorkflow(file, process.cwd()).folder;
   } catch (error) {
-    // What is wrong with it is for the operation to tell, which knows the settings.
+    // The operation reports the problems of the workflow, because it knows the settings.
     if (error instanceof InvalidWorkflow) return ofFile;
     throw error;
   }

@@ -4,15 +4,15 @@ import type { EventItem } from "../../operations/runs/event-item.js";
 import { programOf, type RunProgram } from "../../report/lookup/run-program.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 
-/** A child of a child and so on: more are not started inside each other. */
+/** Limit for child runs inside each other. */
 const MAX_PARENTS = 32;
 
-/** The run whose process also runs this one: itself, or the run that it is a child of. */
+/** The run whose process also runs this one: the run itself, or its topmost parent. */
 export interface TopRun {
   readonly runId: number;
-  /** Servers go on with it by themselves. */
+  /** Servers continue it by themselves. */
   readonly managed: boolean;
-  /** Only this program does; null: any process can. */
+  /** The only program that can continue it. Null if any process can. */
   readonly program: RunProgram | null;
 }
 
@@ -34,7 +34,7 @@ function startedBy(created: Partial<EventOf<"run.created">> | undefined): RunPro
   return programOf({ options: created.options, cause: created.cause?.mark ?? null });
 }
 
-/** True where a server was asked and it goes on with the run by itself, once there is something to do. */
+/** Whether this command talks to a server that continues the run by itself. */
 export async function isServersRun(
   client: Client,
   { server }: Pick<GlobalOptions, "server">,
@@ -43,7 +43,7 @@ export async function isServersRun(
   return server !== undefined && (await topRunOf(client, runId)).managed;
 }
 
-/** Those of the runs that the server goes on with. */
+/** Those of the runs that the server continues. */
 export async function serversRuns(
   client: Client,
   options: Pick<GlobalOptions, "server">,

@@ -9,8 +9,8 @@ import { elapsed, plainProgress } from "./plain-progress.js";
 import type { Progress } from "./progress.js";
 
 /**
- * Plain progress, and below each line what led to it. Made from the log alone: what it prints is what was recorded.
- * The run that listeners get may be ahead of its committed events, so this follows with a fold of its own.
+ * Plain progress with, below each line, what led to it. It is made only from the log, so it shows what was recorded.
+ * The run that listeners get may be ahead of its committed events, so this folds the events itself.
  */
 export function debugProgress(
   channel: Channel,
@@ -18,7 +18,7 @@ export function debugProgress(
   commandLine?: CommandLine,
 ): Progress {
   const plain = plainProgress(channel, commandLine);
-  /** A run and its child runs. */
+  /** One replay for the run and each of its child runs. */
   const replays = new Map<number, ReplayedRun>();
   let redactor: Redactor | null = null;
   let startedAt: number | null = null;
@@ -27,7 +27,7 @@ export function debugProgress(
     events(run, events) {
       redactor ??= redactorOf(run, env);
       startedAt ??= events[0]?.at ?? null;
-      // A resumed run is seen from its middle; there the live run must do.
+      // The log of a resumed run is only seen from its middle, so the live run is used instead.
       if (events[0]?.event.type === "run.created")
         replays.set(run.id, new ReplayedRun(run.id, () => run.definition));
       for (const logged of events) {

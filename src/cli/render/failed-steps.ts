@@ -5,18 +5,18 @@ import type { Note } from "../../report/words/note.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
 
-/** Failures that are told with what their steps printed; the others by name. */
+/** How many failures are shown with their output. The others are only named. */
 const MAX_TOLD_IN_FULL = 3;
 const MAX_LINES = 10;
 const INDENT = "  ";
 
 export interface FailureLook {
   readonly paint: Paint;
-  /** Where the whole log of a stream is read. */
+  /** The command or path to read the whole log of a stream. */
   readonly log: (failed: FailedStep, stream: "stdout" | "stderr") => string | null;
 }
 
-/** Each failure once, with the last lines of its step; steps that failed alike together. */
+/** Describes each failure once, with the last lines of its step. Steps that failed in the same way are grouped. */
 export function failedStepLines(failures: readonly FailedStep[], look: FailureLook): string[] {
   const groups = alike(failures, ({ signature, code, message }) => signature ?? `${code} ${message}`);
   const others = groups.slice(MAX_TOLD_IN_FULL).flat();
@@ -27,7 +27,7 @@ export function failedStepLines(failures: readonly FailedStep[], look: FailureLo
   ];
 }
 
-/** In the order of the first of each. */
+/** Groups items that are alike, in the order of each group's first item. */
 export function alike<T>(items: readonly T[], likeness: (item: T) => string): T[][] {
   const groups = new Map<string, T[]>();
   for (const item of items) {
@@ -67,16 +67,16 @@ export function lastLines(text: string, most = MAX_LINES): string[] {
   return whole === "" ? [] : harmlessLines(whole).slice(-most);
 }
 
-/** How much of what a failed attempt printed stands below its line while the run goes on. */
+/** How many lines of a failed attempt's output are shown below its line while the run goes on. */
 const MAX_LIVE_LINES = 5;
 
-/** The end of what a failed attempt printed, unless its line says all of it already. */
+/** The end of a failed attempt's output, unless its line already says all of it. */
 export function errorLines({ text, printed }: Pick<Note, "text" | "printed">): string[] {
   const lines = printed === undefined ? [] : lastLines(printed.tail, MAX_LIVE_LINES);
   return lines.length === 1 && text.includes(oneLine(lines[0]!)) ? [] : lines;
 }
 
-/** A message ends with what the step said last; where those lines follow, they say it. */
+/** The message without the step's last words, if the printed lines that follow contain them. */
 export function besideLines(message: string, printed: readonly string[]): string {
   const line = oneLine(message);
   const said = printed.map((each) => oneLine(each)).find((each) => each !== "" && line.endsWith(each));

@@ -2,11 +2,11 @@ import type { LoggedEvent } from "../../core/model/events.js";
 import type { GraphStep } from "../../core/model/graph.js";
 import { isSettled, type Job, jobById, type Run } from "../../core/model/run.js";
 
-/** What a step took in an earlier run. */
+/** How long a step took in an earlier run. */
 export interface UsualTimes {
-  /** One job, with all its attempts. */
+  /** The mean of one job, with all its attempts. */
   readonly eachMs: number;
-  /** All of its jobs, from the first to the last. */
+  /** From the start of its first job to the end of its last. */
   readonly wholeMs: number;
 }
 
@@ -15,12 +15,12 @@ interface Learnt {
   sumMs: number;
 }
 
-/** From so many on, the jobs of this run tell more about a step than an earlier run does. */
+/** From this number of jobs on, the present run predicts a step better than an earlier run does. */
 const ENOUGH = 3;
 
 /**
- * How long a run will still take, from what its steps took in it so far and in an earlier run. It says nothing where
- * something is left that nobody can know: a step that was never seen, a person, a breaker.
+ * Estimates how long a run will still take, from the times of its steps so far and in an earlier run. It gives no
+ * estimate if something unpredictable is left: a step that never ran, a person, a breaker.
  */
 export class Forecast {
   private readonly startedAt = new Map<number, number>();
@@ -28,7 +28,7 @@ export class Forecast {
   private usual: ReadonlyMap<string, UsualTimes> = new Map();
   private mostRunning = 1;
 
-  /** By step. */
+  /** Sets the usual times by step. */
   expect(usual: ReadonlyMap<string, UsualTimes>): void {
     this.usual = usual;
   }
@@ -45,7 +45,7 @@ export class Forecast {
     this.learnt.set(id, { count: learnt.count + 1, sumMs: learnt.sumMs + Math.max(0, at - startedAt) });
   }
 
-  /** Null: nobody can know. 0: it takes longer than it should. */
+  /** Null if unpredictable, 0 if the run is overdue. */
   leftMs(run: Run, now: number): number | null {
     if (isUpToOthers(run)) return null;
     const left = this.leftBySteps(run, now);
@@ -92,7 +92,7 @@ export class Forecast {
   }
 }
 
-/** A person, a breaker or another run decides when it goes on. */
+/** Whether a person, a breaker or another run decides when it goes on. */
 function isUpToOthers(run: Run): boolean {
   const { paused, cancelRequested, held, asking, parked, status } = run;
   return (
@@ -103,7 +103,7 @@ function isUpToOthers(run: Run): boolean {
   );
 }
 
-/** It will run, as far as can be seen: what only a failure leads to is not waited for. */
+/** Whether a job will probably run. Steps that only a failure leads to do not count. */
 function isAhead(job: Job): boolean {
   if (!job.scope.open || isSettled(job.status)) return false;
   return job.step.definition.start === "auto" || job.entered;
@@ -119,7 +119,7 @@ function stepsNotOpened({ graph, scopes }: Run): GraphStep[] {
   });
 }
 
-/** A step begins after those it depends on; of thousands in a row too. */
+/** The longest chain of dependent steps. It is iterative, so thousands of steps in a row do not overflow the stack. */
 function longestChain(steps: readonly GraphStep[], times: ReadonlyMap<GraphStep, number>): number {
   const waiting = new Map(
     steps.map((step) => [step, step.groups.reduce((sum, { length }) => sum + length, 0)]),
@@ -144,7 +144,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** As coarse as it is sure. */
+/** Formats an estimate as coarsely as it is uncertain. */
 export function leftText(ms: number): string {
   if (ms === 0) return "longer than expected";
   if (ms < 10 * SECOND_MS) return "a few seconds left";

@@ -13,17 +13,20 @@ import { harmlessLines } from "./text-width.js";
 export interface HoldLook {
   readonly paint: Paint;
   readonly commandLine: CommandLine;
-  /** Runs that a server goes on with by itself. */
+  /** Runs that a server continues by itself. */
   readonly serversRuns: ReadonlySet<number>;
-  /** They are on another machine: paths of their files say nothing here, and what is decided here is only recorded there. */
+  /** The runs are on another machine: their paths mean nothing here, and a decision is only recorded there. */
   readonly isElsewhere: boolean;
 }
 
 const INDENT = "  ";
-/** Enough to see what happened; `daruma logs` has the rest. */
+/** Enough to see what happened. `daruma logs` has the rest. */
 const MAX_STDERR_LINES = 20;
 
-/** Each hold and question with what a decision needs, and how to decide: holds once a run, each question by itself. */
+/**
+ * Describes holds and questions with what a decision needs, and the commands to decide: once per run for holds, once
+ * for each question.
+ */
 export function holdLines(waiting: readonly WaitingJob[], look: HoldLook): string[] {
   const runs = [...new Set(waiting.map(({ run_id }) => run_id))];
   return runs.flatMap((runId, index) => {
@@ -38,7 +41,7 @@ export function holdLines(waiting: readonly WaitingJob[], look: HoldLook): strin
   });
 }
 
-/** Each decision as it is typed here. */
+/** The item with its decisions as commands to type. */
 export function withCommands<T extends Decided>(waiting: T, type: CommandLine): T {
   const decisions = waiting.decisions.map((each) => ({
     ...each,
@@ -51,7 +54,7 @@ type Decided = Pick<WaitingJob, "kind" | "run_id" | "step" | "scope"> & {
   readonly decisions: readonly { readonly decision: string }[];
 };
 
-/** The words after `daruma` that decide it so. */
+/** The words after `daruma` that make this decision. */
 function decisionWords(
   { kind, run_id, step, scope }: Pick<WaitingJob, "kind" | "run_id" | "step" | "scope">,
   decision: string,
@@ -79,7 +82,7 @@ function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): stri
   ];
 }
 
-/** Equal for those that the file writes as one step and that failed alike. */
+/** A key that is equal for holds that come from one step of the file and failed in the same way. */
 function likeness(hold: WaitingJob): string {
   return isOneOfSeveral(hold)
     ? JSON.stringify([writtenStep(hold), hold.dead_letter, hold.error?.signature ?? null])
@@ -124,7 +127,10 @@ function resolveLines(holds: readonly WaitingJob[], look: HoldLook): string[] {
   ]);
 }
 
-/** A run that somebody has at hand cannot be resumed, and need not be. Null: the decision itself goes on with it. */
+/**
+ * How the run goes on after the decision. One that a process runs need not be resumed. Null if the decision itself
+ * continues it.
+ */
 function whatFollows(
   { run_id, owner }: WaitingJob,
   { commandLine, serversRuns, isElsewhere }: HoldLook,

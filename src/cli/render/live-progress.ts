@@ -12,7 +12,7 @@ import { LONG_MS, pictureOf } from "./run-picture.js";
 
 const FRAME_MS = 100;
 const FORECAST_MS = 1_000;
-/** In a larger workflow each completed step is only counted, unless something had gone wrong with it. */
+/** In a larger workflow, completed steps are only counted, unless something had gone wrong with them. */
 const MAX_STEPS_TOLD_ONE_BY_ONE = 40;
 
 const SIGNS: Readonly<Record<NoteKind, readonly [sign: string, colour: Colour]>> = {
@@ -31,7 +31,7 @@ const SIGNS: Readonly<Record<NoteKind, readonly [sign: string, colour: Colour]>>
 
 export interface LiveClock {
   now(): number;
-  /** Calls again and again until the answer is called. */
+  /** Calls repeatedly until the returned function is called. */
   every(ms: number, call: () => void): () => void;
 }
 
@@ -43,7 +43,7 @@ const systemLiveClock: LiveClock = {
   },
 };
 
-/** For people: a region that is redrawn in place, and above it a line for each thing worth keeping. */
+/** Progress for people: a region that is redrawn in place, below a line for each important event. */
 export function liveProgress(
   channel: Channel,
   clock: LiveClock = systemLiveClock,
@@ -54,7 +54,7 @@ export function liveProgress(
   const region = new LiveRegion(channel);
   let shownRun: Run | null = null;
   let waiting: string[] = [];
-  /** Whoever sees all that steps print has seen the error lines. */
+  /** Somebody who sees all output has seen the error lines. */
   let showsAll = false;
   const push = (name: string, lines: readonly string[]): void => {
     waiting.push(...lines.map((line) => `${channel.paint("dim", `${name} |`)} ${line}`));
@@ -71,7 +71,7 @@ export function liveProgress(
   const stop = clock.every(FRAME_MS, draw);
   return {
     events(run, events) {
-      // Of a run and its child runs the picture shows the one that was asked for.
+      // With child runs, the picture shows the run that was asked for.
       if (shownRun === null || run.parent === null) shownRun = run;
       for (const event of events) {
         if (run === shownRun) left.forecast.hear(run, event);
@@ -99,7 +99,7 @@ export function liveProgress(
   };
 }
 
-/** Asked for once a second at most: a frame must not look at every job of a large run. */
+/** The time left, computed at most once a second, because a frame must not visit every job of a large run. */
 class TimeLeft {
   readonly forecast = new Forecast();
   private last: { readonly at: number; readonly ms: number | null } | null = null;
@@ -111,7 +111,7 @@ class TimeLeft {
     if (now - (run.startedAt ?? run.createdAt) < LONG_MS) return null;
     if (!this.hasAsked) {
       this.hasAsked = true;
-      // Without it there is less to go by, and nothing else is wrong.
+      // A failure to read usual times only makes the estimate worse.
       this.usual(run).then(
         (times) => this.forecast.expect(times),
         () => {},

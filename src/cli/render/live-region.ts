@@ -4,13 +4,15 @@ import { textWidth } from "./text-width.js";
 
 const ERASE_BELOW = "\x1b[0J";
 
-/** Lines at the foot of the terminal that are drawn again and again, and lines above them that stay. */
+/** Lines at the bottom of the terminal that are redrawn, below lines that stay. */
 export class LiveRegion {
   private shown: readonly string[] = [];
 
   constructor(private readonly channel: Channel) {}
 
-  /** One write a frame: the old region goes, permanent lines come, the new region stands below them. */
+  /**
+   * Draws a frame in one write: it erases the old region, prints the permanent lines, and draws the new region below.
+   */
   frame(permanent: readonly string[], region: readonly string[]): void {
     if (permanent.length === 0 && region.length === 0 && this.shown.length === 0) return;
     const text = [...permanent, ...region].map((line) => `${shownLine(line)}\n`).join("");
@@ -18,7 +20,7 @@ export class LiveRegion {
     this.shown = region;
   }
 
-  /** The terminal may have become narrower since: a line then takes several rows. */
+  /** Erases the region. The terminal may have become narrower since, so that a line takes several rows. */
   private erase(): string {
     if (this.shown.length === 0) return "";
     const width = Math.max(1, this.channel.width());

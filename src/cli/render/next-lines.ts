@@ -5,13 +5,13 @@ import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import type { SummaryLook } from "./summary.js";
 
-/** What more of, or another machine, may help; `recover` is made for it. */
+/** Codes of failures that more resources, or another machine, may fix. `recover` is meant for these. */
 const RECOVERABLE: ReadonlySet<string> = new Set(["OOM", "WALLTIME"]);
-/** More of them are retried together, as all that failed. */
+/** More failed steps than this are retried together, as all that failed. */
 const MAX_RETRIED = 3;
 const HEAD = "next: ";
 
-/** The commands that fit the end of a run, the first to type first. How to go on from a hold stands below the holds. */
+/** The commands that fit the end of a run, in the order to type them. Those for holds are printed below the holds. */
 export function nextLines(summary: RunSummary, look: SummaryLook): string[] {
   const {
     run_id: id,
@@ -43,7 +43,7 @@ function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: 
   const codes = [...failures.map(({ code }) => code), ...held.map(({ error }) => error?.code ?? "")];
   const commands = status === "failed" ? [`explain ${id}`] : [];
   const [first] = failures;
-  // Elsewhere the command stands in place of the log's path.
+  // On another machine the log's path would be useless, so the command is shown instead.
   if (status === "failed" && first !== undefined && first.attempt > 0 && !look.isElsewhere)
     commands.push(logsCommand(id, first));
   if (imported || undone !== null) return commands;
@@ -51,7 +51,7 @@ function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: 
   const unanswered = failures.filter((failure) => failure.unanswered);
   if (status === "failed" && unanswered.length > 0) commands.push(retryCommand(id, unanswered));
   if (held.length > 1) commands.push("inbox");
-  // Beside a run that is held it would begin a second one, which asks for the same decision.
+  // Not for a held run: this would begin a second run that asks for the same decision.
   if (status === "failed" && reuse_file !== null && !look.isElsewhere)
     commands.push(`run ${shellWord(shortest(reuse_file))} --reuse`);
   return commands;
@@ -62,7 +62,7 @@ function retryCommand(id: number, failures: readonly FailedStep[]): string {
   return `retry ${id} ${failures.map(({ step, scope }) => shellWord(nameOf(step, scope))).join(" ")}`;
 }
 
-/** As it would be typed here. */
+/** The path as it would be typed here. */
 function shortest(file: string): string {
   const here = relative(process.cwd(), file);
   return here.length < file.length && !here.startsWith("..") ? here : file;

@@ -15,10 +15,13 @@ const ESCAPE = String.fromCharCode(0x1b);
 const OWN_CODES = [...new Set(Object.values(CODES).flat())].join("|");
 const OWN_COLOURS = new RegExp(`(${ESCAPE}\\[(?:${OWN_CODES})m)`);
 
-/** Nearly every line, seen at a glance. */
+/** Matches nearly every line, and is cheap to check. */
 const HARMLESS = /^[\t -~]*$/;
 
-/** A line as it goes to a terminal: one line, whatever a step, a file or a server has put into it, and no colours but our own. */
+/**
+ * Makes a text safe for a terminal: a single line, whatever a step, a file or a server put into it, with no colours but
+ * our own.
+ */
 export function shownLine(line: string): string {
   if (HARMLESS.test(line)) return line;
   return line
@@ -27,7 +30,7 @@ export function shownLine(line: string): string {
     .join("");
 }
 
-/** Colours a text, or leaves it as it is where there is no terminal to show colours. */
+/** Colours a text, or leaves it unchanged if the output shows no colours. */
 export type Paint = (colour: Colour, text: string) => string;
 
 export const plainPaint: Paint = (_colour, text) => text;

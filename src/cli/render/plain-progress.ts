@@ -9,11 +9,13 @@ const MS_PER_SECOND = 1_000;
 const TIME_WIDTH = 9;
 const NO_TIME = " ".repeat(TIME_WIDTH);
 
-/** For logs and pipes: one line for each thing worth telling, with the time since this command saw the run. */
+/**
+ * Progress for logs and pipes: one line per important event, with the time since this command began to watch the run.
+ */
 export function plainProgress(channel: Channel, commandLine?: CommandLine): Progress {
   const narrator = new Narrator(commandLine);
   let startedAt: number | null = null;
-  /** Whoever sees all that steps print has seen the error lines. */
+  /** Somebody who sees all output has seen the error lines. */
   let showsAll = false;
   return {
     events(run, events) {
@@ -39,7 +41,7 @@ function printedLine(name: string, line: string): string {
   return `${NO_TIME}  ${shownLine(`${name} | ${line}`)}\n`;
 }
 
-/** Never less than nothing: the clock may have been set back. */
+/** Formats a time. Negative ones (the clock was set back) become zero. */
 export function elapsed(ms: number): string {
   return `+${(Math.max(0, ms) / MS_PER_SECOND).toFixed(3)}s`.padStart(TIME_WIDTH);
 }

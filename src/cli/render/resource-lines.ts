@@ -16,7 +16,7 @@ const AMOUNT: { readonly [resource in Finding["resource"]]: (amount: number) => 
 };
 const WORDS = { cpus: "processors", memory: "memory", runtime: "runtime" } as const;
 
-/** `memory: asked for 4 GiB, used at most 210 MiB (20 times less)`. */
+/** Describes a finding: `memory: asked for 4 GiB, used at most 210 MiB (20 times less)`. */
 export function findingText({ kind, resource, asked, used, job }: Finding): string {
   const amount = AMOUNT[resource];
   if (kind === "asked_too_much")
@@ -24,7 +24,7 @@ export function findingText({ kind, resource, asked, used, job }: Finding): stri
   return `${WORDS[resource]}: ${amount(used)} of ${amount(asked)} (${Math.round((100 * used) / asked)}%)${job === null ? "" : ` in ${oneLine(job)}`}`;
 }
 
-/** A run that took all of its jobs over has ended without an attempt of its own. */
+/** Explains why no resources were used. A run that reused all of its jobs ends without an attempt of its own. */
 export function nothingUsed({ status }: Resources): string {
   return status === "completed"
     ? "No attempt ran: jobs that were taken over count in the run that ran them."

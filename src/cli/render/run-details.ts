@@ -20,14 +20,14 @@ import { tableLines } from "./table.js";
 
 const INDENT = "  ";
 
-/** What `get_run` says beside the report. */
+/** What `get_run` returns in addition to the report. */
 export interface ShownBeside {
   readonly state: Json;
   readonly live_control: LiveControl;
-  /** The last server that could not go on with it, while nobody does. */
+  /** The last server that could not continue the run, while no process does. */
   readonly left_alone: { readonly host: string; readonly message: string } | null;
   readonly usage: readonly AttemptUsage[];
-  /** What it waits for before it starts, or below it. */
+  /** What the run waits for before it starts, or what it waits for in a child run. */
   readonly waits_for: {
     readonly kind: "place" | "child";
     readonly position: number | null;
@@ -35,7 +35,7 @@ export interface ShownBeside {
   } | null;
 }
 
-/** All that `show` tells of a run: every job, every route, and the state that expressions see. */
+/** All that `show` prints about a run: every job, every route, and the state that expressions see. */
 export function runDetailLines(summary: RunSummary, more: ShownBeside, look: SummaryLook): string[] {
   const { report } = summary;
   return [
@@ -99,7 +99,7 @@ function leftAloneLines(left: ShownBeside["left_alone"]): string[] {
   return left === null ? [] : [`left alone by ${left.host}: ${oneLine(left.message)}`];
 }
 
-/** A pause without more stands in the first line. */
+/** A plain pause is already in the first line. */
 function controlLines({ takeover, recovery }: LiveControl): string[] {
   const taken = takeover ? ["taken over: nothing starts until it is resumed"] : [];
   if (recovery === null) return taken;
@@ -115,7 +115,7 @@ function usageLines(jobs: readonly JobReport[], usages: readonly AttemptUsage[])
   });
 }
 
-/** Who asks the server also hears what a job waits for. */
+/** An answer of the server also says what a job waits for. */
 type ShownJob = JobReport & { readonly waits_for?: { readonly text: string } | null };
 
 function detail({ status, error, output, waits_for }: ShownJob): string {

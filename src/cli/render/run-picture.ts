@@ -23,23 +23,23 @@ export interface PictureSize {
 
 const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const SPINNER_STEP_MS = 100;
-/** From here on people ask how far it is, and how long it will take. */
+/** From this duration on, people want to know the progress and the time left. */
 export const LONG_MS = 5_000;
 const BAR_WIDTH = 12;
-/** The line where the cursor rests and one line of what stood before stay visible. */
+/** Keeps the cursor's line and one earlier line visible. */
 const ROWS_LEFT_FREE = 2;
 const MAX_ROWS = 16;
 const MAX_NAME_WIDTH = 40;
 const MIN_NAME_WIDTH = 8;
-/** Of a line, where names are long; a question may be longer still. */
+/** Limit for the detail's share of a line with a long name. A question may be longer still. */
 const MAX_DETAIL_SHARE = 0.65;
-/** `  ● ` before a name and two blanks after it. */
+/** Width of `  ● ` before a name and two blanks after it. */
 const AROUND_NAME = 6;
 
 /**
- * A run at one moment, in lines that fit the terminal: a headline, then what runs and what waits.
+ * Draws a run at one moment in lines that fit the terminal: a headline, then what runs and what waits.
  *
- * @param leftMs how long it will still take; null: nobody can know
+ * @param leftMs how long it will still take; null if unknown
  */
 export function pictureOf(
   run: Run,
@@ -72,7 +72,9 @@ function widest(texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, textWidth(text)), 0);
 }
 
-/** What changes stands behind the name: in a narrow terminal the name gives way, not the countdown. */
+/**
+ * Width for names. What changes comes after the name, so in a narrow terminal the name is shortened, not the countdown.
+ */
 function roomForNames(width: number, detailWidth: number): number {
   const wanted = Math.min(detailWidth, Math.ceil(width * MAX_DETAIL_SHARE));
   return Math.max(MIN_NAME_WIDTH, Math.min(MAX_NAME_WIDTH, width - AROUND_NAME - wanted));

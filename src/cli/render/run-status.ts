@@ -1,7 +1,7 @@
 import type { RunStatus } from "../../core/model/rows.js";
 import type { Colour } from "./paint.js";
 
-/** An imported run stands as it stood elsewhere. */
+/** Marks an imported run, whose status was determined elsewhere. */
 export function importedMark({ imported }: { readonly imported: boolean }): string {
   return imported ? " (imported)" : "";
 }
@@ -19,5 +19,5 @@ export const STATUS_SIGNS: Readonly<
   canceled: ["⊘", "yellow"],
 };
 
-/** Completed, with failures that were handled and not mended. */
+/** Sign for a completed run with handled failures that were not repaired. */
 export const HANDLED_SIGN: readonly [sign: string, colour: Colour] = ["!", "yellow"];

@@ -1,9 +1,9 @@
 import type { StepShells } from "../../operations/workflows/step-shells.js";
 
-/** Of each shell but the most usual one. */
+/** How many steps are named for each shell except the most usual one. */
 const MAX_NAMES = 5;
 
-/** `shells: sh -e -c; bash -e -o pipefail -c for deploy`. */
+/** Describes the shells: `shells: sh -e -c; bash -e -o pipefail -c for deploy`. */
 export function shellLines(shells: readonly StepShells[]): string[] {
   if (shells.length === 0) return [];
   const [usual, ...others] = [...shells].sort((one, other) => other.steps.length - one.steps.length);

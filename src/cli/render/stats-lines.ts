@@ -16,7 +16,7 @@ const OUTCOMES: readonly (readonly [keyof StatsAnswer["outcomes"], string])[] = 
   ["active", "active"],
 ];
 
-/** What runs added up to: how they ended, what helped, how much failed and was retried, and what that cost. */
+/** Sums up runs: how they ended, what helped, how much failed and was retried, and what that cost. */
 export function statsLines(stats: StatsAnswer, width: number, paint: Paint): string[] {
   const lines = headLines(stats);
   for (const { title, header, rows } of tablesOf(stats)) {

@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { harmlessLines } from "./text-width.js";
 
-/** A line that is longer is told in parts: nobody waits for the end of what never breaks. */
+/** A longer line is shown in parts, so that output without line breaks is shown, too. */
 const MAX_LINE_CHARS = 8_192;
 
 interface OpenStream {
@@ -9,7 +9,7 @@ interface OpenStream {
   pending: string;
 }
 
-/** What steps print, in whole lines that a terminal may show. */
+/** Collects what steps print into whole lines that are safe for a terminal. */
 export class StepOutput {
   private readonly streams = new Map<string, OpenStream>();
 
@@ -39,7 +39,7 @@ export class StepOutput {
   }
 }
 
-/** Of a line that was drawn again and again, such as a progress bar, what stands there in the end. */
+/** The final state of a line that was redrawn, such as a progress bar. */
 function lastDrawn(line: string): string {
   const drawn = line.replace(/\r+$/, "").split("\r").at(-1)!;
   return harmlessLines(drawn).join(" ").trimEnd();

@@ -37,7 +37,7 @@ export const JOB_COLOURS: Readonly<Record<JobStatus, Colour>> = {
   canceled: "yellow",
 };
 
-/** The end of a run: how it went, which failures it met, what was done about them and what to do next. */
+/** Describes the end of a run: how it went, which failures it had, what was done about them and what to do next. */
 export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
   const { report } = summary;
   return [
@@ -54,12 +54,14 @@ export function summaryLines(summary: RunSummary, look: SummaryLook): string[] {
   ];
 }
 
-/** Nothing failed in it that is not mended. */
+/** Whether nothing failed that was not repaired. */
 export function isClean(report: RunReport): boolean {
   return report.status === "completed" && handledText(report) === null;
 }
 
-/** How it ended. A completed run with handled failures is not told in green: what it did not do stands in its first line. */
+/**
+ * Says how the run ended. A completed run with handled failures is not green: its first line says what it did not do.
+ */
 export function headlines({ report, counts }: RunSummary, paint: Paint): string[] {
   const word = statusWord(report);
   const handled = word === "completed" ? handledText(report) : null;
@@ -84,7 +86,7 @@ export function headlines({ report, counts }: RunSummary, paint: Paint): string[
   ];
 }
 
-/** Failure routes only: what follows a success is no failure. */
+/** Describes failure routes. What follows a success is not listed. */
 export function routeLines(report: RunReport, look: SummaryLook): string[] {
   const routes = report.routes.filter(({ rung }) => rung !== "on_success" && rung !== "undo");
   if (routes.length === 0) return [];
@@ -129,7 +131,7 @@ export function handledLines(report: RunReport, look: SummaryLook): string[] {
   ];
 }
 
-/** What the run has taken back before it ended, and what somebody may have to take back by hand. */
+/** What the run has undone before it ended, and what somebody may have to undo by hand. */
 export function undoneLines({ undone, phase }: RunReport, { paint }: SummaryLook): string[] {
   if (undone === null) return [];
   const told = (jobs: readonly UndoneJob[]): string => {
@@ -165,7 +167,7 @@ export function failureLines(summary: RunSummary, look: SummaryLook): string[] {
   return [...lines, ...nextLines(summary, look)];
 }
 
-/** What the queue has given up, with what brings it back. How to go on from a hold stands below it. */
+/** Lists dead letters with the command that redrives them. Commands for holds are printed below. */
 function deadLetterLines(
   { report, deadLetters: dead }: RunSummary,
   { paint, commandLine }: SummaryLook,

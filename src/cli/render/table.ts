@@ -1,10 +1,10 @@
 import { cutTo, padTo, textWidth } from "./text-width.js";
 
 const GAP = "  ";
-/** Narrower than this a last column says nothing; it is then left to wrap. */
+/** A narrower last column is useless. Its text then wraps instead. */
 const MIN_LAST_WIDTH = 20;
 
-/** Rows of plain text as aligned lines; the last column is cut to what is left of the width. */
+/** Aligns rows of plain text. The last column is cut to the remaining width. */
 export function tableLines(
   header: readonly string[],
   rows: readonly (readonly string[])[],

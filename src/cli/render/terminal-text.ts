@@ -3,7 +3,7 @@ import { plainText } from "../../core/text/plain-text.js";
 
 const ESCAPE = String.fromCharCode(0x1b);
 const COLOURS = new RegExp(`(${ESCAPE}\\[[0-9;:]*m)`);
-/** What begins an escape sequence, and is not ended yet: colours and moves, strings such as titles, the rest. */
+/** The beginning of an unfinished escape sequence: colours and moves, strings such as titles, the rest. */
 const UNFINISHED = new RegExp(
   [
     `(?:${ESCAPE}\\[|\u009b)[0-?]*[ -/]*$`,
@@ -12,12 +12,12 @@ const UNFINISHED = new RegExp(
     "\\r$",
   ].join("|"),
 );
-/** A sequence that is still not ended after so much is none. */
+/** A longer unfinished sequence is treated as ordinary text. */
 const MAX_HELD_CHARS = 4_096;
 
 /**
- * What a step or a file brought, for a terminal: its colours stay; titles, links, cursor moves, other control characters
- * and marks that turn the order of a line do not. It may come in pieces.
+ * Makes output of a step or file safe for a terminal. Colours stay; titles, links, cursor moves, other control
+ * characters and marks that reorder a line are removed. The text may come in pieces.
  */
 export class TerminalText {
   private readonly decoder = new StringDecoder("utf8");

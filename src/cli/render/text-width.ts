@@ -1,12 +1,12 @@
 import { plainText, stripAnsi } from "../../core/text/plain-text.js";
 
-/** Scripts and symbols that take two columns. Not the whole Unicode table: what step names and messages hold. */
+/** Scripts and symbols that take two columns. It covers step names and messages, not the whole Unicode table. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]|[\u{20000}-\u{3fffd}]/u;
 const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 const ONLY_ASCII = /^[ -~]*$/;
 
-/** How many columns a text takes on a terminal. */
+/** The number of columns that a text takes on a terminal. */
 export function textWidth(text: string): number {
   const shown = stripAnsi(text);
   if (ONLY_ASCII.test(shown)) return shown.length;
@@ -19,14 +19,14 @@ function characterWidth(character: string): number {
   return WIDE.test(character) ? 2 : NO_WIDTH.test(character) ? 0 : 1;
 }
 
-/** Lines of a step's output without what could move the cursor. Tabs and leading blanks stay as blanks. */
+/** A step's output as lines without anything that moves the cursor. Tabs and leading blanks become blanks. */
 export function harmlessLines(text: string): string[] {
   return plainText(text.replace(/\r(?!\n)/g, ""))
     .split("\n")
     .map((line) => line.replace(/\t/g, "    "));
 }
 
-/** At most `width` columns, with an ellipsis where something was cut. Takes plain text only. */
+/** Cuts plain text to `width` columns, with an ellipsis if something was cut. */
 export function cutTo(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = "";

@@ -2,11 +2,11 @@ import type { StepWorstCase, WorstCase } from "../../definition/lint/worst-case.
 import type { Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 
-/** A workflow may have thousands of steps; the most expensive ones matter. */
+/** How many steps are listed. A workflow may have thousands, but the most expensive ones matter. */
 const MAX_ROWS = 20;
 const INDENT = "  ";
 
-/** The most that can happen if everything fails for as long as it can. */
+/** Describes the most that can happen if everything fails for as long as it can. */
 export function worstCaseLines(worst: WorstCase, width: number, paint: Paint): string[] {
   const repeated = worst.steps.filter(({ visits, attempts }) => visits !== 1 || attempts !== 1);
   const dearest = [...repeated].sort((first, second) => price(second) - price(first)).slice(0, MAX_ROWS);

@@ -3,19 +3,19 @@ import { isJSONRPCRequest, type JSONRPCMessage } from "@modelcontextprotocol/sdk
 
 type Id = string | number;
 
-/** Knows which requests of a transport were read and not answered yet. */
+/** Tracks requests of a transport that were read but not answered yet. */
 export class OpenRequests {
   private readonly open = new Set<Id>();
   private waiting: (() => void)[] = [];
 
-  /** From now on; to be called when the transport has been connected. */
+  /** Begins tracking. Call it after the transport has been connected. */
   constructor(transport: Transport) {
     const { onmessage } = transport;
     const send = transport.send.bind(transport);
     transport.onmessage = (message, extra) => {
       if (isJSONRPCRequest(message)) this.open.add(message.id);
       const canceled = canceledBy(message);
-      // What was called off is not answered.
+      // A canceled request gets no answer.
       if (canceled !== null) this.settle(canceled);
       onmessage?.(message, extra);
     };
@@ -25,7 +25,7 @@ export class OpenRequests {
     };
   }
 
-  /** Resolves when there is none. */
+  /** Resolves when all requests are answered. */
   answered(): Promise<void> {
     if (this.open.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.waiting.push(resolve));

@@ -1,19 +1,22 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { WantedReport } from "../write-reports.js";
 
-/** Flags of commands that start or go on with a run, here or at a server. */
+/** Flags of commands that start or continue a run, here or at a server. */
 export interface FollowFlags {
   readonly maxParallel?: number;
   readonly detach?: boolean;
-  /** Also what steps print. */
+  /** Also shows what steps print. */
   readonly verbose?: boolean;
   readonly cancelOnInterrupt?: boolean;
   readonly report?: readonly WantedReport[];
-  /** Of this answer, whether or not the run was started so. */
+  /** Applies to this command's exit code, whether or not the run was started with it. */
   readonly strict?: boolean;
 }
 
-/** A server's workers have places of their own, and nobody waits for a run that was left to them. */
+/**
+ * Refuses flags that a server cannot follow: its workers have their own limits, and with --detach nobody waits for a
+ * report.
+ */
 export function refuseLocalFlags({ maxParallel, detach, report }: FollowFlags): void {
   if (detach === true && report !== undefined)
     throw new DarumaError("USAGE", "--report cannot be combined with --detach: nobody waits for the end", {

@@ -9,7 +9,7 @@ const GAUGES: { readonly [key in keyof Load]: { readonly name: string; readonly 
   workers: { name: "daruma_workers", help: "Workers of this server, itself included." },
 };
 
-/** What a server has to do right now, as it is when somebody looks. */
+/** Adds gauges for a server's present load, read whenever metrics are requested. */
 export function addServerGauges(registry: PrometheusRegistry, parts: ServerParts): void {
   for (const key of Object.keys(GAUGES) as (keyof Load)[])
     registry.addGauge({ ...GAUGES[key], read: () => [{ labels: {}, value: parts.load()[key] }] });

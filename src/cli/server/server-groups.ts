@@ -10,7 +10,7 @@ import type { Context, Principal } from "../../operations/context.js";
 import type { WebhookDesk } from "../../operations/triggers/webhook-desk.js";
 import type { PoolDesk } from "../../worker/pool/pool-desk.js";
 
-/** What workers on other machines speak. */
+/** Routes for workers on other machines. */
 export function workerGroup(desk: PoolDesk): RouteGroup {
   return {
     prefix: API_PREFIX,
@@ -21,12 +21,12 @@ export function workerGroup(desk: PoolDesk): RouteGroup {
   };
 }
 
-/** Signed requests of other systems, which start runs. */
+/** Routes for signed requests of other systems, which start runs. */
 export function hookGroup(desk: WebhookDesk): RouteGroup {
   return { prefix: "", role: null, routes: hookRoutes(desk, Date.now), document: HOOK_DOCUMENT };
 }
 
-/** The streamable HTTP transport of MCP: the operations as tools, for the role of the token. */
+/** Routes of the streamable HTTP transport of MCP: the operations as tools, for the role of the token. */
 export function mcpGroup(contextOf: (principal: Principal) => Context, version: string): RouteGroup {
   return {
     prefix: "",

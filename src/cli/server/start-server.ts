@@ -26,52 +26,52 @@ import { hookGroup, mcpGroup, workerGroup } from "./server-groups.js";
 
 export interface StartServerOptions extends ServerOptions {
   readonly host?: string;
-  /** 0: any that is free. */
+  /** The port; 0 for any free one. */
   readonly port?: number;
-  /** Where others reach the server, if not where it listens. */
+  /** The address at which others reach the server, if it differs from the one it listens at. */
   readonly url?: string;
   readonly outputDir: string;
   readonly store?: string | Store;
-  /** Attempts at a time in this process. */
+  /** How many attempts run at a time in this process. */
   readonly maxParallel?: number;
-  /** How long a run stays with a server, and an attempt with a worker, that gives no sign of life. */
+  /** How long a run stays with a server, and an attempt with a worker, that shows no sign of life. */
   readonly leaseMs?: number;
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Batch systems on which it may run steps. */
+  /** Batch systems on which the server may run steps. */
   readonly clusters?: readonly ClusterSettings[];
   readonly breakers?: readonly BreakerDefinition[];
-  /** The settings file that was read; null: none. */
+  /** The settings file that was read; null if there was none. */
   readonly settingsFile?: string | null;
-  /** How long runs that are over, and their files, are kept; by default for ever. */
+  /** How long finished runs and their files are kept. By default forever. */
   readonly retention?: RetentionSettings;
   readonly channels?: readonly ChannelSettings[];
   readonly notify?: readonly NotifyRule[];
-  /** Called with a sentence about allocations, for the log. */
+  /** Called with a sentence about allocations, for logging. */
   readonly onCluster?: (text: string) => void;
   readonly version?: string;
   readonly onRequest?: ApiParts["onRequest"];
   readonly onFault?: ApiParts["onFault"];
-  /** Called with each run that it goes on with after another process, and how many attempts were lost with that. */
+  /** Called with each run that it continues after another process, and with the number of attempts lost by that. */
   readonly onTakeOver?: (run: Run, lostAttempts: number) => void;
-  /** Called with a sentence while steps wait for what the machine lacks. */
+  /** Called with a sentence while steps wait because the machine is short of something. */
   readonly onShortage?: (text: string) => void;
-  /** Called with each run that it leaves to another server, and why. */
+  /** Called with each run that it leaves to another server, and the reason. */
   readonly onLeftAlone?: (run: Run, why: string) => void;
 }
 
 /** A server that listens and runs workflows. */
 export interface RunningServer {
   readonly url: string;
-  /** Where it listens: not where it is reached, if that is every address of the machine. */
+  /** The address it listens at. Others cannot use it if it stands for all addresses of the machine. */
   readonly listensAt: string;
-  /** Runs that it has taken up from others, or from itself before it was stopped. */
+  /** The number of runs that it took over from others, or from itself before a restart. */
   readonly takenUp: number;
   readonly store: Store;
-  /** Takes no more requests, ends streams, lets go of its runs. */
+  /** Accepts no more requests, ends streams and releases its runs. */
   close(): Promise<void>;
 }
 
-/** How long requests under way may keep a server from going down. */
+/** How long requests in progress may delay the shutdown. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 export async function startServer(options: StartServerOptions): Promise<RunningServer> {
@@ -96,7 +96,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     parts.onCommitted((run, events) => {
       telemetry.take(run, events);
       for (const { event } of events) {
-        // One that was at rest was nobody's, and one that is canceled for good is not gone on with.
+        // Runs at rest had no owner, and finally canceled ones are not continued.
         if (event.type === "run.resumed" && event.lost.length > 0 && !isOver(run))
           options.onTakeOver?.(run, event.lost.length);
         if (event.type === "workspace.left") options.onLeftAlone?.(run, event.message);
@@ -106,7 +106,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
     addServerGauges(telemetry.registry, parts);
     app = await createServer(apiParts(options, store, parts, telemetry, () => state.ready));
     closeUnusedConnections(app);
-    // A port in use stops it before it has touched any run; and steps of runs are told where it listens.
+    // Listens first: a port in use then stops the server before it touches any run, and steps need to know the address.
     state.url = await listen(app, options);
     growHeapSlowly();
     const takenUp = await parts.takeUpRuns();
@@ -118,7 +118,7 @@ export async function startServer(options: StartServerOptions): Promise<RunningS
   }
 }
 
-/** Any other trouble with the store may pass while the server is up, and is told by /readyz. */
+/** Refuses a read-only store. Other trouble with it may pass while the server is up, and /readyz reports it. */
 async function refuseReadOnly(store: Store): Promise<void> {
   try {
     await store.ping();
@@ -191,13 +191,13 @@ function apiParts(
   };
 }
 
-/** Where the files of the page lie once they are built. */
+/** The folder of the built page. */
 function pageFolder(): { readonly page?: string } {
   const page = builtFile("web");
   return page !== null && existsSync(join(page, "index.html")) ? { page } : {};
 }
 
-/** The first token of an allocation would lock out everybody who has none. */
+/** Checks for tokens, because the first one made for an allocation would lock out everybody who has none. */
 async function checkTokens(
   store: Store,
   { host = DEFAULT_HOST, clusters = [] }: Pick<StartServerOptions, "host" | "clusters">,
@@ -255,14 +255,17 @@ function reasonOf(error: unknown): string {
   return message;
 }
 
-/** A host to connect to: one that stands for all addresses is none. */
+/** A host to connect to. One that stands for all addresses cannot be used. */
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Clients open connections ahead of need. One that was never used does not count as idle, and would be waited for. */
+/**
+ * Closes unused connections. Clients open some in advance, and one that was never used does not count as idle, so the
+ * shutdown would wait for it.
+ */
 function closeUnusedConnections(app: FastifyInstance): void {
   const open = new Set<Socket>();
   app.server.on("connection", (socket: Socket) => {

@@ -8,8 +8,8 @@ const FOLDER_MODE = 0o700;
 const OF_OTHERS = 0o077;
 
 /**
- * Where this user keeps compiled code between two commands. Whoever can write there decides what the next command does,
- * so it must belong to this user alone; null where no such folder can be had, or where DARUMA_NO_CACHE is set.
+ * The folder that keeps this user's compiled code between commands. Anybody who can write there controls the next
+ * command, so the folder must belong to this user alone. Null if there is no such folder, or if DARUMA_NO_CACHE is set.
  */
 export function cacheFolder(env: Environment = process.env): string | null {
   if (env.DARUMA_NO_CACHE) return null;
@@ -28,7 +28,7 @@ function baseFolder({ XDG_CACHE_HOME: named }: Environment): string {
   return join(homedir(), process.platform === "darwin" ? "Library/Caches" : ".cache");
 }
 
-/** Only in a folder of this user: under sudo, nothing of root's is left in another's home. */
+/** Creates it only in a folder of this user: under sudo, nothing of root's must be left in somebody's home. */
 function makeIn(folder: string): Stats | null {
   if (!isOwn(statOf(dirname(folder)))) return null;
   mkdirSync(folder, { mode: FOLDER_MODE });

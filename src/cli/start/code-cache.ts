@@ -16,13 +16,16 @@ import { join } from "node:path";
 const FILE_MODE = 0o600;
 const ENDING = ".code";
 const DIGEST_BYTES = 32;
-/** Of all versions, kinds of commands and parts of the program; each takes 1 to 2 MB. */
+/** How many files are kept, of all versions, kinds of commands and parts of the program. Each takes 1 to 2 MB. */
 const MAX_FILES = 16;
 
-/** What V8 made of the program last time, or null: not there, another's, or damaged (a power failure leaves zeros). */
+/**
+ * The code that V8 compiled last time. Null if it is missing, belongs to another user, or is damaged (a power failure
+ * leaves zeros).
+ */
 export function readCompiled(folder: string, name: string): Buffer | null {
   try {
-    // O_NONBLOCK: a pipe in its place would be waited for.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = openSync(join(folder, name + ENDING), flags);
     try {
@@ -39,7 +42,10 @@ export function readCompiled(folder: string, name: string): Buffer | null {
   }
 }
 
-/** Of two processes that write at once, one wins whole. What cannot be kept is made again next time. */
+/**
+ * Saves compiled code. If two processes write at once, one of them wins completely. If saving fails, the code is
+ * compiled again next time.
+ */
 export function keepCompiled(folder: string, name: string, compiled: Buffer): void {
   const unfinished = join(folder, `${name}.${process.pid}.new`);
   try {

@@ -8,13 +8,16 @@ import { keepCompiled, readCompiled } from "./code-cache.js";
 
 interface LoadedProgram<Exports> {
   readonly exports: Exports;
-  /** For the next command of this kind. Call it at the end: what was never called has not been compiled. */
+  /**
+   * Saves compiled code for the next command of this kind. Call it at the end, because functions are compiled on their
+   * first call.
+   */
   keep(): void;
 }
 
 /**
- * Loads the bundled program with what V8 compiled last time, which is half of the time that a short command takes. Node's
- * own compile cache (22.1) would keep less: it is written per file and kept forever, and Node 20 has none.
+ * Loads the bundled program with the code that V8 compiled last time, which saves half the time of a short command.
+ * Node's own compile cache (22.1) would save less: it is written per file and kept forever, and Node 20 has none.
  */
 export function loadProgram<Exports>(
   file: string,
@@ -26,10 +29,10 @@ export function loadProgram<Exports>(
   return { exports: parts.load(file) as Exports, keep: () => parts.keep() };
 }
 
-/** A smaller file is compiled sooner than it is found in the cache. */
+/** A smaller file is compiled faster than it is read from the cache. */
 const MIN_KEPT_CHARS = 16_384;
 
-/** The files of the program: each is loaded when another asks for it, and its code is kept apart. */
+/** The files of the program. Each is loaded when another requires it, and its code is cached separately. */
 class ProgramParts {
   readonly #loaded = new Map<string, { exports: unknown }>();
   readonly #unkept: (() => void)[] = [];
@@ -58,7 +61,8 @@ class ProgramParts {
   }
 
   #compile(file: string): Script {
-    // The bundle is ASCII: as Latin-1 it needs no decoding. The wrapper stands on the first line, so lines stay right.
+    // The bundle is ASCII, which needs no decoding as Latin-1. The wrapper is on the first line, so line numbers stay
+    // right.
     const text = readFileSync(file, "latin1");
     const source = `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
     if (this.folder === null || text.length < MIN_KEPT_CHARS) return new Script(source, { filename: file });
@@ -72,7 +76,10 @@ class ProgramParts {
   }
 }
 
-/** V8 compares only lengths of sources, so the name says what the code was made from. npm gives every file one time. */
+/**
+ * The cache's file name. V8 only compares the length of sources, so the name identifies what was compiled. npm gives
+ * every file the same time.
+ */
 function cacheName(file: string, build: string, kind: string): string {
   const { size, mtimeMs } = statSync(file);
   const runtime = [process.version, process.versions.v8, process.platform, process.arch].join("-");
@@ -89,7 +96,7 @@ function kindOf(args: readonly string[]): "run" | "server" | "look" | "words" {
   return SERVER_WORDS.has(word) ? "server" : "look";
 }
 
-/** Node maps stacks only of what it loads itself. */
+/** Whether Node was asked to use source maps, which it only does for files that it loads itself. */
 function wantsSourceMaps(args: readonly string[]): boolean {
   const options = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? "").split(" ")];
   if (options.includes("--enable-source-maps")) return true;

@@ -1,15 +1,16 @@
 import { EXIT } from "./exit-codes.js";
 
-/** The reader is gone: a closed pipe, or a terminal whose window was closed. */
+/** Errors when the reader is gone: a closed pipe, or a closed terminal window. */
 const GONE = new Set(["EPIPE", "EIO"]);
-/** There is no room for more where the stream ends: a full disk, a quota, the largest file that is allowed. */
+/** Errors when there is no room left: a full disk, a quota, the largest allowed file. */
 const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 let outlives = false;
 
 /**
- * A reader that has seen enough (`daruma events 1 | head -1`) ends the command without a word. A full disk loses progress
- * and log lines and nothing else; but a command whose result is what it prints has failed if that could not be written.
+ * Watches the standard streams. A reader that has seen enough (`daruma events 1 | head -1`) ends the command silently.
+ * On a full disk, only progress and log lines are lost; but if the result of a command is its output, the command
+ * fails.
  */
 export function watchPipes(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -29,12 +30,12 @@ function cannotBeWritten({ code = "" }: NodeJS.ErrnoException): boolean {
   return GONE.has(code) || FULL.has(code);
 }
 
-/** Work that must not end because nobody listens any more, such as a run. */
+/** Keeps work such as a run going when nobody reads its output any more. */
 export function outlivePipes(): void {
   outlives = true;
 }
 
-/** Resolves when what was written has gone to the operating system. */
+/** Resolves when all written text has been passed to the operating system. */
 export async function flushStreams(): Promise<void> {
   const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
     new Promise((resolve) => stream.write("", () => resolve()));

@@ -1,34 +1,34 @@
 import { ansiPaint, type Paint, plainPaint, shownLine } from "../render/paint.js";
 import { terminalText } from "../render/terminal-text.js";
 
-/** One of the two streams, with what rendering must know of it. */
+/** One of the two output streams, with what renderers need to know about it. */
 export interface Channel {
   write(text: string | Uint8Array): void;
   readonly isTerminal: boolean;
   readonly paint: Paint;
-  /** Of the terminal; Infinity where nobody looks: what reads a pipe or a file wants all of a line. */
+  /** The terminal's width. Infinity for a pipe or a file, where lines must not be cut. */
   width(): number;
   height(): number;
 }
 
 export interface Session {
-  /** Results. */
+  /** For results. */
   readonly out: Channel;
-  /** Progress and errors. */
+  /** For progress and errors. */
   readonly err: Channel;
   readonly options: GlobalOptions;
 }
 
 export interface GlobalOptions {
   readonly outputDir: string;
-  /** A database file, or the address of a PostgreSQL database; by default the one in the output folder. */
+  /** A database file, or the address of a PostgreSQL database. By default the database in the output folder. */
   readonly store?: string | undefined;
-  /** The address of a server that does what is asked; by default this process. */
+  /** The address of a server that executes the command. By default this process does. */
   readonly server?: string | undefined;
   readonly token?: string | undefined;
   /** The settings file that was named. */
   readonly config?: string | undefined;
-  /** No settings, neither those of a file that lies here nor those that the environment names. */
+  /** Uses no settings, neither from a file in this folder nor from one that the environment names. */
   readonly noConfig?: boolean;
   readonly json: boolean;
   readonly color: boolean;
@@ -65,7 +65,7 @@ export function writeLines(channel: Channel, lines: readonly string[]): void {
   if (lines.length > 0) channel.write(`${lines.map(shownLine).join("\n")}\n`);
 }
 
-/** A text that came from outside: as it is, but for a terminal without what a terminal obeys. */
+/** Writes text from outside. For a terminal, control sequences are removed. */
 export function writeText(channel: Channel, text: string): void {
   channel.write(channel.isTerminal ? terminalText(text) : text);
 }
@@ -74,10 +74,10 @@ export function writeJson(channel: Channel, value: unknown): void {
   channel.write(`${jsonText(value, channel.isTerminal ? 2 : undefined)}\n`);
 }
 
-/** What JSON leaves as it is and a terminal obeys: DEL, controls of one byte more, marks that turn the order of a line. */
+/** Characters that JSON leaves unescaped but a terminal interprets: DEL, C1 controls, marks that reorder a line. */
 const OBEYED = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** The same value, with such characters written as escapes of JSON. */
+/** JSON with such characters escaped. It has the same value. */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(
     OBEYED,

@@ -4,7 +4,7 @@ import { isatty } from "node:tty";
 const STANDARD_STREAMS = [0, 1, 2];
 
 /**
- * As it ends, Node puts terminals back as it found them, and crashes over one whose window was closed meanwhile. A
+ * Keeps the process from crashing at its end: Node restores terminals and crashes if a window was closed meanwhile. A
  * stream that is no longer that terminal is left alone.
  */
 export function outliveTerminal(): void {
@@ -14,12 +14,12 @@ export function outliveTerminal(): void {
   });
 }
 
-/** What is opened next gets the number that has become free. */
+/** Replaces a stream by closing it: the next file that is opened gets the free number. */
 function replace(stream: number): void {
   try {
     closeSync(stream);
     openSync("/dev/null", "r+");
   } catch {
-    // It is closed at least, which is enough.
+    // The stream is at least closed, which is enough.
   }
 }

@@ -11,7 +11,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Not the fault of the command line or the file. Everything else that is refused before a run is bad usage. */
+/** Codes that are not the fault of the command line or the file. All other refusals before a run are usage errors. */
 const INFRASTRUCTURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CLUSTER_UNREACHABLE",
   "INTERNAL",
@@ -45,18 +45,18 @@ export function exitCodeOfStatus(status: RunStatus): number {
   }
 }
 
-/** What an exit code is made from beside the status. */
+/** What determines the exit code besides the status. */
 interface EndedRun {
   readonly status: RunStatus;
   readonly strict: boolean;
   readonly handled_failures: readonly unknown[];
-  /** Child runs in which failures were handled, or that are open. */
+  /** Child runs with handled failures, or that are still open. */
   readonly handled_in_children: readonly unknown[];
-  /** Child runs that hold it up. */
+  /** Child runs that keep this run from ending. */
   readonly held_below: readonly unknown[];
 }
 
-/** A run keeps its status with `--strict`; only the answer to whoever waits for its end is another. */
+/** The exit code for a run. With `--strict` the run keeps its status, and only this code differs. */
 export function exitCodeOfRun(run: EndedRun): number {
   if (run.held_below.length > 0) return EXIT.held;
   const handled = run.handled_failures.length + run.handled_in_children.length;

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 
 type Environment = { readonly [name: string]: string | undefined };
 
-/** What opens an address here; null: nobody sits in front of this machine. */
+/** The command that opens an address here. Null if nobody sits in front of this machine. */
 export function browserCommand(env: Environment, platform: NodeJS.Platform): string | null {
   if (env.BROWSER) return env.BROWSER;
   if (platform === "darwin") return "open";
   return env.DISPLAY || env.WAYLAND_DISPLAY ? "xdg-open" : null;
 }
 
-/** Whether the address was handed to a browser. The command is started as it is, never through a shell. */
+/** Opens the address and returns whether a browser was started. The command never goes through a shell. */
 export async function openInBrowser(address: string): Promise<boolean> {
   const command = browserCommand(process.env, process.platform);
   if (command === null) return false;

@@ -11,7 +11,7 @@ interface ToldError {
   readonly problems?: readonly Problem[];
 }
 
-/** Say what went wrong: lines on stderr, or with --json one object on stdout. */
+/** Reports an error: lines on stderr, or with --json one object on stdout. */
 export function reportError(error: unknown, { out, err, options }: Session): void {
   const told = tell(error);
   if (options.json) writeJson(out, { error: told });
@@ -45,7 +45,7 @@ function errorLines(told: ToldError, paint: Paint): string[] {
   return [`${paint("red", `error ${told.code}`)}: ${told.message}`, `${paint("cyan", "hint")}: ${told.hint}`];
 }
 
-/** `file:line:column CODE message`, each with its hint, and how many there are. */
+/** Formats problems as `file:line:column CODE message`, each with its hint, and their number. */
 export function problemLines(
   problems: readonly Problem[],
   kind: "error" | "warning",

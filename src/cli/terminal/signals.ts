@@ -1,12 +1,12 @@
 import { EXIT } from "./exit-codes.js";
 
 /**
- * Ends this process, and with its pipes every process it started, whatever its threads are doing. `process.exit` would
- * end the threads first, and one that is inside SQLite then aborts the whole process. A shell tells a death by SIGINT as
- * 130, as it does for any program.
+ * Ends this process at once, whatever its threads are doing, and with its pipes every process it started.
+ * `process.exit` would end the threads first, and a thread inside SQLite then aborts the whole process. A shell reports
+ * the death by SIGINT as 130, as for any program.
  */
 export function endAtOnce(): void {
-  // What puts the terminal back in order.
+  // Listeners restore the terminal.
   process.emit("exit", EXIT.interrupted);
   process.removeAllListeners("SIGINT");
   process.kill(process.pid, "SIGINT");
@@ -14,7 +14,7 @@ export function endAtOnce(): void {
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The first signal, which asks for a clean stop. The second ends this process at once. */
+/** Resolves with the first signal, which asks for a clean stop. The second ends this process at once. */
 export function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;

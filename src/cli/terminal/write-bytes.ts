@@ -2,7 +2,7 @@ import { TerminalText } from "../render/terminal-text.js";
 
 const forTerminal = new TerminalText();
 
-/** On stdout, not faster than its reader takes them. Byte for byte, but for a terminal without what a terminal obeys. */
+/** Writes bytes to stdout, no faster than its reader takes them. For a terminal, control sequences are removed. */
 export function writeBytes(bytes: Uint8Array): Promise<void> {
   const { stdout } = process;
   return new Promise((resolve) => {

@@ -2,12 +2,12 @@ import { type Channel, jsonText } from "./channel.js";
 
 const INDENT = "  ";
 
-/** How much is gathered before it is written: a write for every item would cost more than the item. */
+/** Items are collected up to this size, because a write for each would cost more than the item itself. */
 const CHARS_PER_WRITE = 64 * 1024;
 
 /**
- * Writes what `writeJson` would write for the object with these items in its list `key`, which is empty so far: one item
- * after the other, so that they are never all in memory.
+ * Writes what `writeJson` would write for the object with these items in its list `key` (empty so far). It writes them
+ * one by one, so they are never all in memory.
  */
 export async function writeJsonWithList<T extends object>(
   channel: Channel,
@@ -32,7 +32,7 @@ export async function writeJsonWithList<T extends object>(
   channel.write(`${text}${lineOut}${closing}\n`);
 }
 
-/** The text up to the bracket that opens the list, and from the one that closes it on. */
+/** The text up to the bracket that opens the list, and from the one that closes it. */
 function aroundList(value: object, key: string, indent: string): [opening: string, closing: string] {
   const entries = Object.entries(value);
   const place = entries.findIndex(([name]) => name === key);

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { DarumaError } from "../../core/errors/errors.js";
 import { messageOf } from "../../core/text/message-of.js";
 
-/** To the file that a flag names. */
+/** Writes the file that a flag names. */
 export function writeNamedFile(file: string, text: string): void {
   try {
     writeFileSync(file, text);

@@ -13,7 +13,7 @@ interface AnswerFlags extends GoOnFlags {
   readonly dryRun?: boolean;
 }
 
-/** The word of a person for a human step. */
+/** Answers a human step. */
 export const answer: Present = async ({ args, flags }, session, client) => {
   const { choose, text, scope, reason, key, dryRun } = flags as unknown as AnswerFlags;
   const place = jobPlace(args[0] as string[], scope);

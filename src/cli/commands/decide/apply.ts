@@ -8,7 +8,7 @@ import { writeBytes } from "../../terminal/write-bytes.js";
 type Applied = OutputOf<"apply_run">;
 type Patch = NonNullable<Applied["patch"]>;
 
-/** The result of a run: on a new branch, into a file, or as a patch on stdout. */
+/** Delivers the result of a run: on a new branch, into a file, or as a patch on stdout. */
 export const apply: Present = async ({ input, flags }, session, client) => {
   const file = flags.patch as string | undefined;
   if (file !== undefined && input.branch !== undefined)
@@ -24,7 +24,7 @@ export const apply: Present = async ({ input, flags }, session, client) => {
   return 0;
 };
 
-/** Where the patch itself goes to stdout, words about it go to stderr. */
+/** Describes the result on stdout, or on stderr if the patch itself goes to stdout. */
 function tell(applied: Applied, file: string | undefined, { out, err }: Session): void {
   const { run_id, branch, commit, repo, patch, status, unfinished_files: left } = applied;
   if (branch !== null)
@@ -63,7 +63,7 @@ async function writePatch(client: Client, runId: number, patch: Patch, file: str
   }
 }
 
-/** As it is, byte for byte. */
+/** The patch in pieces, byte for byte. */
 async function* piecesOf(client: Client, runId: number, { artifact, bytes }: Patch): AsyncGenerator<Buffer> {
   for (let offset = 0; offset < bytes; ) {
     const piece = await client.call("get_artifact", {

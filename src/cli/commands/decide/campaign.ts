@@ -20,7 +20,7 @@ type Started = OutputOf<"start_campaign">;
 const POLL_MS = 500;
 const BAR_WIDTH = 30;
 
-/** Starts one and follows it; whoever leaves does not end it. */
+/** Starts a campaign and follows it. Interrupting this command does not end the campaign. */
 export const startCampaign: Present = async ({ input, flags }, session, client) => {
   const { out, options } = session;
   const answer = await client.call("start_campaign", input as InputOf<"start_campaign">);
@@ -56,7 +56,7 @@ function startedLines({ campaign, dry_run, items, left_out }: Started): string[]
   ];
 }
 
-/** Jobs that are left out for the same reason once. */
+/** Lists the jobs that were left out, grouped by reason. */
 function leftOutLines(leftOut: Started["left_out"]): string[] {
   return alike(leftOut, ({ because }) => because).map((jobs) => {
     const word = jobs.length === 1 ? "job" : "jobs";
@@ -70,20 +70,20 @@ const FILTERS = {
 const CAMPAIGN = {
   ...{ canary: "canary", factor: "factor", rate: "rate", stopAt: "stop_at", wait: "wait" },
 } as const;
-/** What is for jobs that are named. */
+/** Flags that only apply to jobs given by name. */
 const OF_NAMED_JOBS = {
   ...{ all: "all", force: "force", key: "key", scope: "scope", complete: "complete" },
   ...{ memory: "memory", runtime: "runtime" },
 } as const;
 
-/** The jobs are chosen by what they failed with, not by their names. */
+/** Whether the flags choose jobs by how they failed, not by their names. */
 export function choosesByFailure(flags: Given["flags"]): boolean {
   return Object.keys(FILTERS).some((flag) => flags[flag] !== undefined);
 }
 
 /**
- * The ids of the jobs of one run that failed so. Null: they are for a campaign. A run that no server runs has none: they
- * are decided at once, all of them or none.
+ * The ids of the jobs of one run that match the flags. Null if they need a campaign. A run that no server runs has no
+ * campaigns: its jobs are decided at once, all of them or none.
  */
 export async function chosenHere(
   client: Client,
@@ -97,7 +97,7 @@ export async function chosenHere(
   refuse(flags, { ...CAMPAIGN, detach: "detach" }, "is for campaigns, which only runs of a server have", {
     hint: "Leave it out: all jobs of this run that match are decided at once.",
   });
-  // A campaign would leave out all that match.
+  // Lists the matching jobs, because a dry run of a campaign leaves all of them out.
   const looked = { ...preset, ...inputOf(flags, FILTERS), run_id, dry_run: true } as StartInput;
   const { left_out } = await client.call("start_campaign", looked);
   if (left_out.length > 0) return left_out.map(({ job_id }) => String(job_id));
@@ -111,7 +111,7 @@ function inputOf(flags: Given["flags"], fields: { readonly [flag: string]: strin
   return Object.fromEntries(said.map(([flag, field]) => [field, flags[flag]]));
 }
 
-/** Of a command that was given names: the flags of a campaign would be passed over in silence. */
+/** Refuses flags of a campaign if jobs are given by name, since they would have no effect. */
 export function refuseCampaignFlags(flags: Given["flags"]): void {
   refuse(flags, { ...FILTERS, ...CAMPAIGN, detach: "detach" }, "cannot be combined with the name of a job", {
     hint: "Name the job, or choose failed jobs by --signature, --workflow, --step, --class and --since.",
@@ -128,7 +128,7 @@ function refuse(
   if (flag !== undefined) throw new DarumaError("USAGE", `${typed(flag)} ${why}`, { hint });
 }
 
-/** The same as a campaign: with what the command's own name says about which jobs and what happens to them. */
+/** Starts a campaign from another command, whose name decides which jobs are meant and what happens to them. */
 export const startFiltered = (
   given: Given,
   session: Session,
@@ -170,7 +170,7 @@ async function follow(client: Client, session: Session, id: number): Promise<num
   }
 }
 
-/** On a terminal one line that changes, elsewhere a line for each change. */
+/** Shows progress: one changing line on a terminal, elsewhere a new line for each change. */
 class Bar {
   private readonly region: LiveRegion | null;
   private told = "";

@@ -6,7 +6,7 @@ import { type TopRun, topRunOf } from "../../remote/who-goes-on.js";
 import { tellChange } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
-/** Processes get time to end; after that the answer is that the run is still ending. */
+/** How long processes may take to end. After that the command reports that the run is still ending. */
 const END_TIMEOUT_MS = 10_000;
 
 export const cancel: Present = async ({ input, flags }, session, client) => {

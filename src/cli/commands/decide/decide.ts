@@ -21,7 +21,7 @@ const DONE: { readonly [action in Action]: string } = {
 };
 const MAX_RUNS_TOLD = 20;
 
-/** Decides problems of the inbox, and says what became of every run. */
+/** Decides problems of the inbox, and reports what became of each run. */
 export const decide: Present = async ({ input }, session, client) => {
   const { out, options } = session;
   const given = input as InputOf<"decide_problems">;

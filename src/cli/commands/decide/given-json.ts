@@ -1,7 +1,10 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Json } from "../../../core/text/json.js";
 
-/** What a flag gives as JSON. What is nearly JSON is refused: as a text it would be of no use to later steps. */
+/**
+ * Reads a flag's value, which may be JSON or plain text. Text that is almost JSON is refused, because later steps could
+ * not use it.
+ */
 export function givenJson(flag: string, text: string): Json {
   try {
     return JSON.parse(text) as Json;

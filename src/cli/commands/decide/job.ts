@@ -8,7 +8,7 @@ import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
 export const retryJob: Present = async ({ args, input }, session, client) => {
   const request = { ...input, ...jobPlace(args[0] as string[]) } as InputOf<"retry_job">;
-  // Over REST the run stands in the path.
+  // The REST path needs the run, so the job is looked up first.
   const { id, run_id } = await client.call("get_job", jobPlace(args[0] as string[]));
   const job = await client.call("retry_job", { ...request, job_id: id, run_id });
   const { out, options } = session;
@@ -21,7 +21,7 @@ export const retryJob: Present = async ({ args, input }, session, client) => {
   return 0;
 };
 
-/** What becomes of the run now. */
+/** What happens to the run now. */
 async function nextLines({ options }: Session, client: Client, runId: number): Promise<string[]> {
   const { status } = await client.call("get_run", { run_id: runId });
   const top = await topRunOf(client, runId);

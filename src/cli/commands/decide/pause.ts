@@ -2,7 +2,10 @@ import type { InputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 
-/** Nothing new starts until somebody resumes the run. A takeover is a pause with which the operator claims it. */
+/**
+ * Pauses a run: nothing new starts until somebody resumes it. A takeover is a pause with which an operator claims the
+ * run.
+ */
 export const pause: Present = async ({ input }, session, client) => {
   const answer = await client.call("control_run", input as InputOf<"control_run">);
   const { run_id, status, running, owner, action } = answer;

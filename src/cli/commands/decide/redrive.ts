@@ -6,7 +6,7 @@ import type { Given, Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";
 import { refuseCampaignFlags, startFiltered } from "./campaign.js";
 
-/** A dead letter goes back into the queue; without a job, all failed jobs that match do, as a campaign. */
+/** Puts a dead letter back into the queue. Without a job, starts a campaign for all failed jobs that match. */
 export const redrive: Present = async (given, session, client) => {
   const { args, input, flags } = given;
   const words = (args[0] ?? []) as string[];

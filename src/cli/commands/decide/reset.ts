@@ -5,7 +5,7 @@ import { tellAndGoOn } from "../../tell-change.js";
 import { choosesByFailure, refuseCampaignFlags } from "./campaign.js";
 import { retryMatching } from "./retry.js";
 
-/** What failed unhandled, was canceled or is held begins anew; what completed stays. */
+/** Resets jobs that failed unhandled, were canceled or are held. Completed jobs stay. */
 export const reset: Present = async (given, session, client) => {
   const { input, flags } = given;
   if (choosesByFailure(flags)) return retryMatching(given, session, client);

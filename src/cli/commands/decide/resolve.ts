@@ -28,7 +28,7 @@ interface ResolveFlags extends GoOnFlags {
   readonly key?: string;
 }
 
-/** Decide holds: all that are named in one step, or none of them. */
+/** Decides holds: all those named in one call, or none of them. */
 export const resolveHolds: Present = async (given, session, client) => {
   const flags = given.flags as ResolveFlags;
   const [run, named = []] = given.args as [RunReference | undefined, string[] | undefined];
@@ -55,7 +55,7 @@ export const resolveHolds: Present = async (given, session, client) => {
     names.length === 0 ? await heldJobs(client, run) : await namedJobs(client, run, names, flags.scope);
   const reason = flags.reason ?? DEFAULT_REASON;
   const request = {
-    // Ids say themselves which run is meant; with it each would first be looked for among the names of its steps.
+    // Job ids identify their run. With a run they would first be looked up as names of its steps.
     ...(names.length === 0 ? {} : { run_id: run }),
     classifications: jobs.map((job_id) => ({ job_id, action, reason, output, ...moreOf(flags) })),
     dry_run: flags.dryRun === true,
@@ -74,7 +74,7 @@ export const resolveHolds: Present = async (given, session, client) => {
   );
 };
 
-/** Only holds, whatever else failed alike. */
+/** Decides by a campaign, which takes only holds. */
 function decideMany(
   given: Given,
   session: Session,
@@ -96,7 +96,7 @@ function moreOf({ memory, runtime, hint }: ResolveFlags): Pick<ResolveFlags, "me
   };
 }
 
-/** Of one job its own refusal says it all. */
+/** If a single job is refused, throws its own refusal, which says everything. */
 function throwRefusedAlone(error: unknown): never {
   const results = error instanceof DarumaError ? error.details.results : undefined;
   if (Array.isArray(results) && results.length === 1)
@@ -104,7 +104,7 @@ function throwRefusedAlone(error: unknown): never {
   throw error;
 }
 
-/** A glob means those of them that are held, as with `retry` those that can run again. */
+/** The named jobs. A pattern selects the held ones among them, as with `retry` it selects those that can run again. */
 async function namedJobs(
   client: Client,
   reference: RunReference,

@@ -7,7 +7,7 @@ import type { Present } from "../../declare/presenter.js";
 import { tellAndGoOn } from "../../tell-change.js";
 import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";
 
-/** A step again: with fresh budgets, in a fresh workspace, or as where the run goes back to. */
+/** Retries a step: with fresh budgets, in a fresh workspace, or as the step where the run goes back to. */
 export const retry: Present = async (given, session, client) => {
   const { input, flags } = given;
   const names = (input.step_ids ?? []) as readonly string[];
@@ -37,7 +37,7 @@ export const retry: Present = async (given, session, client) => {
   );
 };
 
-/** Every job that failed so again: as a campaign, or at once where the run is no server's. */
+/** Retries every job that matches the flags: by a campaign, or at once if no server runs the run. */
 export const retryMatching: Present = async (given, session, client) => {
   const { input, flags } = given;
   const run_id = input.run_id as RunReference | undefined;
@@ -49,7 +49,7 @@ export const retryMatching: Present = async (given, session, client) => {
   return tellAndGoOn(session, client, answer, "retried with fresh budgets:", flags);
 };
 
-/** It waited for a breaker: nothing has failed for good, so its budgets stay as they are. */
+/** The job waited for a breaker. Nothing has finally failed, so its budgets are unchanged. */
 const LET_THROUGH = "no longer waits for its breaker and starts as soon as a worker has room";
 
 const MEANS: { readonly [action: string]: string } = {

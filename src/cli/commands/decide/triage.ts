@@ -3,7 +3,7 @@ import type { Present } from "../../declare/presenter.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 import { failureLines } from "../look/failures.js";
 
-/** What somebody says of a failure, and how it stands then. */
+/** Records a note about a failure and prints its new state. */
 export const triage: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("triage_failure", input as InputOf<"triage_failure">);
   if (options.json) writeJson(out, answer);

@@ -3,7 +3,7 @@ import type { Present } from "../../declare/presenter.js";
 import { writeJson } from "../../terminal/channel.js";
 import { writeBytes } from "../../terminal/write-bytes.js";
 
-/** As it is, byte for byte; with --json the first piece as text. */
+/** Prints an artifact byte for byte; with --json its first piece as text. */
 export const artifact: Present = async ({ input }, { out, options }, client) => {
   const wanted = input as InputOf<"get_artifact">;
   if (options.json) {

@@ -8,10 +8,10 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 
 export type Campaign = OutputOf<"list_campaigns">["items"][number];
 
-/** What a campaign takes, or what has become of it. */
+/** A job in a campaign, with what became of it. */
 export type CampaignResult = NonNullable<Campaign["results"]>[number];
 
-/** `build`; of an older campaign, the job's number. */
+/** The name of a job, such as `build`. Older campaigns recorded only its number. */
 export function itemName({ step, scope, job_id }: CampaignResult): string {
   return step === "" ? `job ${job_id}` : oneLine(nameOf(step, scope));
 }
@@ -64,7 +64,7 @@ export const showCampaign: Present = async ({ input }, { out, options }, client)
   return 0;
 };
 
-/** The first is the canary. */
+/** The name of a wave. The first one is the canary. */
 function waveName(wave: number | null): string {
   if (wave === null) return "";
   return wave === 0 ? "canary" : String(wave);

@@ -10,10 +10,10 @@ type Comparison = OutputOf<"compare_attempts">;
 type ComparedText = Comparison["texts"][number];
 type Row = ComparedText["rows"][number];
 
-/** A terminal shows the first of them; `--json` has more. */
+/** How many rows a terminal shows; `--json` has all. */
 const SHOWN_ROWS = 60;
 
-/** First what two attempts have in common, then what differs. */
+/** Compares two attempts: first what they have in common, then what differs. */
 export const compareAttempts: Present = async ({ args, input }, { out, options }, client) => {
   const asked = { ...jobPlace(args[0] as string[]), ...(input as Partial<InputOf<"compare_attempts">>) };
   const found = await client.call("compare_attempts", asked);

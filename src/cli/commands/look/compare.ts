@@ -10,7 +10,7 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Comparison = OutputOf<"compare_runs">;
 
-/** A terminal shows the first of them; `--json` has more. */
+/** How many rows a terminal shows; `--json` has more. */
 const SHOWN = 10;
 const BETWEEN = " | ";
 const MIN_COLUMN = 20;

@@ -11,15 +11,15 @@ const PAGE = 1_000;
 const TYPE_WIDTH = 22;
 const SEQ_WIDTH = 5;
 const NAMES_PER_READ = 100;
-/** So that a long log takes no more memory than a short one. */
+/** How many job names are cached, so that a long log takes no more memory than a short one. */
 const MAX_NAMES_KEPT = 10_000;
-/** Lines are handed over in pieces of this size, so that a long log neither waits for its end nor goes line by line. */
+/** Lines are written in pieces of this size: line by line is slow, and all at once would delay a long log. */
 const PIECE_CHARS = 64 * 1_024;
 
 export const events: Present = async ({ input, flags }, { out, options }, client) => {
   const { run_id, kind, step, text, names } = input as InputOf<"list_run_events">;
   const filter = { kind, step, text, names };
-  // Whatever is left out, times count from the first event.
+  // Times count from the first event, even if the filter leaves it out.
   const { items, run_id: runId } = await client.call("list_run_events", { run_id, limit: 1 });
   const pages = flags.follow === true ? followed(client, runId, filter) : allPages(client, runId, filter);
   const pieces = new Pieces(out);
@@ -32,7 +32,7 @@ export const events: Present = async ({ input, flags }, { out, options }, client
   return 0;
 };
 
-/** A log as lines, told from the events alone: each carries the name of its job, and the few others are asked for. */
+/** Formats events as lines. An event has the name of its own job; names of other jobs are looked up. */
 class EventLines {
   private readonly names = new Map<number, string>();
   private last = { at: "", elapsed: "" };
@@ -43,14 +43,14 @@ class EventLines {
     private startedAt: number | null,
   ) {}
 
-  /** Of the jobs that the lines of these events name beside their own. */
+  /** Looks up the names of further jobs in these events. */
   async learnNames(page: readonly EventItem[]): Promise<void> {
     if (this.names.size > MAX_NAMES_KEPT) this.names.clear();
     for (const event of page)
       for (const id of othersNamed(event)) if (!this.names.has(id)) await this.learn(id);
   }
 
-  /** With its neighbours: what stands together in a log is about jobs that were made together. */
+  /** Looks a job up together with its neighbours, since nearby events are about jobs that were created together. */
   private async learn(id: number): Promise<void> {
     const wanted = { run_id: this.runId, after: id - 1, limit: NAMES_PER_READ };
     const { items } = await this.client.call("list_jobs", wanted);
@@ -65,7 +65,7 @@ class EventLines {
     return shownLine(text.trimEnd());
   }
 
-  /** Many events of a log have the same time. */
+  /** The elapsed time, cached because many events have the same time. */
   private elapsedAt(time: string): string {
     if (this.last.at === time) return this.last.elapsed;
     const at = Date.parse(time);
@@ -81,7 +81,7 @@ class EventLines {
 
 type Filter = Pick<InputOf<"list_run_events">, "kind" | "step" | "text">;
 
-/** What is in the log. */
+/** All events in the log. */
 async function* allPages(client: Client, run_id: number, filter: Filter): AsyncGenerator<EventItem[]> {
   for (let after: number | null = 0; after !== null; ) {
     const page: OutputOf<"list_run_events"> = await client.call("list_run_events", {
@@ -93,13 +93,13 @@ async function* allPages(client: Client, run_id: number, filter: Filter): AsyncG
   }
 }
 
-/** The same, and what comes until the run is over. */
+/** All events, including new ones until the run is over. */
 async function* followed(client: Client, run_id: number, filter: Filter): AsyncGenerator<EventItem[]> {
   const stream = client.stream("list_run_events", { run_id, ...filter }, new AbortController().signal);
   for await (const { data } of stream) yield [data as EventItem];
 }
 
-/** Text that is written when much has come together, or nothing more comes at once. */
+/** Collects text and writes it once there is much of it, or once no more comes in this turn. */
 export class Pieces {
   private text = "";
   private timer: NodeJS.Immediate | null = null;

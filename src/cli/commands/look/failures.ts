@@ -13,7 +13,7 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 type Failure = OutputOf<"list_failures">["items"][number];
 type Occurrence = OutputOf<"get_failure">["occurrences"][number];
 
-/** One line each: what, how often, and what rescued it. */
+/** Lists failures, one line each: what it is, how often it occurred, and what rescued it. */
 export const failures: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("list_failures", input as InputOf<"list_failures">);
   if (options.json) {

@@ -8,7 +8,7 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 
 const HEADER = ["step", "flaky", "jobs", "rate", "cost", "trend", "last run"];
 
-/** Steps that passed only because they were retried. */
+/** Lists steps that passed only because they were retried. */
 export const flakes: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("list_flakes", input as InputOf<"list_flakes">);
   if (options.json) writeJson(out, answer);

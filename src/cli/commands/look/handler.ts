@@ -11,7 +11,7 @@ interface Rule {
   readonly max_retries?: number;
 }
 
-/** A failure handler with its rules, in the order in which they are tried. */
+/** Prints a failure handler with its rules, in the order in which they are tried. */
 export const handler: Present = async ({ input }, { out, options }, client) => {
   const found = await client.call("get_failure_handler", input as InputOf<"get_failure_handler">);
   if (options.json) writeJson(out, found);

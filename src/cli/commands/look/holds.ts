@@ -5,7 +5,7 @@ import { lookAt } from "../../look.js";
 import { holdLines, withCommands } from "../../render/hold-lines.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
-/** Jobs that wait for somebody to decide or answer, of one run or of all. */
+/** Lists jobs that wait for a decision or an answer, of one run or of all. */
 export const holds: Present = async ({ input }, session, client) => {
   const { out, options } = session;
   const wanted = input as InputOf<"list_holds">;

@@ -18,12 +18,15 @@ const KIND_WORDS: { readonly [kind in Problem["kind"]]: string } = {
   question: "question",
   failed: "failed",
 };
-/** Of one problem; the others are in `--json` and on the page. */
+/** How many kinds of failure are shown per problem. The others are in `--json` and on the page. */
 const MAX_KINDS = 5;
 const MAX_NAMED_ITEMS = 3;
 const HEADER = ["kind", "runs", "blocks", "step", "last seen (UTC)", "signature", "what"];
 
-/** What needs a person, one line for all runs with the same cause, and for all jobs of a run that its file writes as one step. */
+/**
+ * Lists what needs a person. There is one line for all runs with the same cause, and for all jobs of a run that come
+ * from one step of its file.
+ */
 export const inbox: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("list_problems", input as InputOf<"list_problems">);
   if (options.json) {
@@ -40,7 +43,7 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
   return 0;
 };
 
-/** One row, and one more below it for each kind where there are several. */
+/** One row, followed by a row for each kind of failure if there are several. */
 function rowsOf(problem: Problem): string[][] {
   const { kinds } = problem;
   if (kinds.length < 2) return [rowOf(problem)];
@@ -59,7 +62,9 @@ function rowsOf(problem: Problem): string[][] {
   ];
 }
 
-/** "12 items failed in 3 ways (cat.jpg, dog.jpg and 10 more)": where jobs of one step are one problem. */
+/**
+ * Describes a problem, such as "12 items failed in 3 ways (cat.jpg, dog.jpg and 10 more)" for several jobs of one step.
+ */
 function whatOf({ kinds, jobs, items, title, error }: Problem): string {
   const names = items.flatMap(({ item }) => item ?? []);
   const named = names.length === 0 ? "" : ` (${listNames(names, jobs)})`;
@@ -88,10 +93,13 @@ function rowOf(problem: Problem): string[] {
   ];
 }
 
-/** More than this nobody types. */
+/** Nobody wants to type more ids than this. */
 const MAX_TYPED_JOBS = 10;
 
-/** In one run the jobs of the step; in several a campaign takes all that failed so, or all of the step if it failed in several ways. */
+/**
+ * The jobs of a problem as arguments: in one run those of the step; in several runs the flags of a campaign, with the
+ * signature if all failed in the same way.
+ */
 function whichOf({ runs, signature, workflow, step, items }: Problem): string {
   const { run_id, scope } = items[0]!;
   if (runs === 1) return `${run_id} ${shellWord(scope === "root" ? step : `${step}@*`)}`;
@@ -99,7 +107,7 @@ function whichOf({ runs, signature, workflow, step, items }: Problem): string {
   return `${alike}--workflow ${shellWord(workflow)} --step ${shellWord(step)}`;
 }
 
-/** One way on for the first of them, with all its jobs. */
+/** Suggests one command for the first problem and all of its jobs. */
 function nextLine(problem: Problem, type: (command: string) => string): string {
   const { kind, items, jobs, signature } = problem;
   const { run_id, step, scope, job_id } = items[0]!;

@@ -15,7 +15,7 @@ import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
 const INDENT = "  ";
 
-/** One job: what became of it, and every attempt. */
+/** Shows one job: what became of it, and every attempt. */
 export const showJob: Present = async ({ args, input }, { out, options }, client) => {
   const { definition } = input as InputOf<"get_job">;
   const job = await client.call("get_job", { ...jobPlace(args[0] as string[]), definition });
@@ -54,7 +54,7 @@ function jobLines(job: OutputOf<"get_job">, { out }: Pick<Session, "out">): stri
 }
 
 function attemptTable(attempts: OutputOf<"get_job">["attempt_history"], width: number): string[] {
-  // Most attempts run in the process itself, and then there is nothing to say of these.
+  // Most attempts run in the process itself and have no node or allocation to show.
   const hasNode = attempts.some(({ node }) => node !== null);
   const hasAllocation = attempts.some(({ allocation }) => allocation !== null);
   const isMeasured = attempts.some(({ cpu_ms }) => cpu_ms !== null);
@@ -77,7 +77,7 @@ function attemptTable(attempts: OutputOf<"get_job">["attempt_history"], width: n
   return tableLines(header, rows, width);
 }
 
-/** A scheduler may start the same allocation several times. */
+/** The allocation. A scheduler may start the same one several times. */
 function allocationText({ allocation, restart }: OutputOf<"get_job">["attempt_history"][number]): string {
   return `${allocation ?? ""}${restart === null || restart === 0 ? "" : `, restart ${restart}`}`;
 }

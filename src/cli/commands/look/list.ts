@@ -23,7 +23,7 @@ const STATUSES: readonly RunStatus[] = [
   "canceled",
 ];
 
-/** More of them would leave no room for errors; `show` has all. */
+/** Longer labels would leave no room for errors. `show` has all of them. */
 const MAX_LABELS_CHARS = 40;
 
 export const list: Present = async ({ input, flags }, { out, options }, client) => {
@@ -72,7 +72,7 @@ function runLines(runs: readonly ListedRun[], width: number): string[] {
   return tableLines(["run", "status", "workflow", "created (UTC)", "took", ...labels, "error"], rows, width);
 }
 
-/** No run looks as if nothing had failed in which a failure was handled. */
+/** Marks a completed run in which a failure was handled, so that it does not look as if nothing had failed. */
 function handledMark({ status, handled, open_children }: ListedRun): string {
   if (status !== "completed") return "";
   const open = open_children.map((id) => `, run ${id} open`).join("");

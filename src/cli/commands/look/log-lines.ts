@@ -7,7 +7,7 @@ type LogAnswer = OutputOf<"get_job_logs">;
 type LineItem = NonNullable<LogAnswer["lines"]>["items"][number];
 type Stream = "stdout" | "stderr";
 
-/** Which lines of a log are wanted. */
+/** Selects lines of a log. */
 export interface LinesWanted {
   readonly lines?: string;
   readonly grep?: string;
@@ -19,7 +19,7 @@ interface Attempt extends JobPlace {
   readonly recovery: boolean;
 }
 
-/** Lines by their numbers as they were printed; what a search finds with its line number before it, as grep does. */
+/** Prints the selected lines. Lines found by a search have their line number in front, as in grep. */
 export async function showLogLines(
   client: Client,
   attempt: Attempt,
@@ -64,7 +64,7 @@ async function showJson(
   writeJson(out, { step, scope, attempt: number, status, ...found });
 }
 
-/** One after the other, until the last line that is wanted. */
+/** Reads answers until the last selected line. */
 async function* answers(
   client: Client,
   attempt: Attempt,
@@ -76,7 +76,7 @@ async function* answers(
     const asked = { ...attempt, ...wanted, stream, ...(lines === undefined ? {} : { lines }) };
     const answer = await client.call("get_job_logs", asked);
     if (answer.lines === null) return;
-    // A long file is read in parts; what is asked for may lie in the next.
+    // A long file is searched in parts, and the next one may have a match.
     if (!answer.lines.complete && answer.lines.items.length === 0) continue;
     yield answer;
     if (answer.lines.next_line === null) return;
@@ -84,7 +84,7 @@ async function* answers(
   }
 }
 
-/** A line that was cut is read whole, by its place in the file. */
+/** Writes a line. One that was shortened in the answer is read in full by its position in the file. */
 async function writeWhole(
   client: Client,
   place: Attempt & { readonly stream: Stream },

@@ -24,13 +24,13 @@ type Stream = "stdout" | "stderr";
 const ARTIFACTS = ["context", "prompt", "summary", "usage"] as const;
 type Artifact = (typeof ARTIFACTS)[number];
 
-/** What is asked for in every piece. */
+/** Fields that every request for a piece has. */
 interface Wanted extends JobPlace {
   readonly attempt?: number;
   readonly recovery: boolean;
 }
 
-/** More than this is not put into one JSON object; the path is there to read the rest. */
+/** A larger log is not put into one JSON object. The output names its path. */
 const MAX_JSON_LOG_BYTES = 8 * 1_024 * 1_024;
 const PIECE_BYTES = 1_024 * 1_024;
 
@@ -62,7 +62,7 @@ export const logs: Present = async ({ args, flags: given }, session, client) => 
   return 0;
 };
 
-/** Null: the whole of it. */
+/** The selected lines; null for the whole log. */
 function linesWanted(
   { lines, grep, regex }: LogsFlags,
   beside: "follow" | Artifact | null,
@@ -110,12 +110,15 @@ async function showJson(client: Client, wanted: Wanted, { out }: Session): Promi
   });
 }
 
-/** Null: too large for one object. */
+/** The text of a log; null if it is too large for one JSON object. */
 function textOf({ text, size }: LogPiece): string | null {
   return size > MAX_JSON_LOG_BYTES ? null : text;
 }
 
-/** As it was printed, on a terminal with no escape codes but colours. Headings go to stderr, out of the way of pipes. */
+/**
+ * Prints a log as it is; on a terminal without escape codes except colours. Headings go to stderr, so that they stay
+ * out of pipes.
+ */
 async function print(
   client: Client,
   wanted: Wanted,
@@ -146,7 +149,7 @@ function pieceAt(client: Client, wanted: Wanted, stream: Stream, offset: number)
   });
 }
 
-/** What is written, as it is written, until the attempt has ended. */
+/** Prints output as it is written, until the attempt has ended. */
 async function follow(
   client: Client,
   wanted: Wanted,
@@ -155,7 +158,7 @@ async function follow(
 ): Promise<void> {
   const { step, scope } = await client.call("get_job", { job_id: wanted.job_id, run_id: wanted.run_id });
   const input = { ...wanted, stream, encoding: "base64" } as const;
-  // A character may lie in two pieces.
+  // A character may be split between two pieces.
   const decoder = new StringDecoder("utf8");
   for await (const { data } of client.stream("get_job_logs", input, new AbortController().signal)) {
     const { attempt, offset, text } = data as { attempt: number; offset: number; text: string };

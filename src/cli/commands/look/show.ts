@@ -26,7 +26,7 @@ export const show: Present = async ({ input }, session, client) => {
   return 0;
 };
 
-/** What the renderers tell a run from. */
+/** The part of a shown run that the renderers use. */
 export function summaryOf(shown: OutputOf<"get_run">): RunSummary {
   const { summary, state: _state, diagnostics: _diagnostics, ...more } = shown;
   const { live_control: _control, usage: _usage, left_alone: _left, at: _at, ...rest } = more;

@@ -18,7 +18,7 @@ interface Look<Name extends ListName> {
   readonly row: (item: Item<Name>) => readonly (string | number | null)[];
 }
 
-/** A list as a table; with --json its items. */
+/** Prints a list as a table; with --json its items. */
 function listOf<Name extends ListName>(name: Name, { none, header, row }: Look<Name>): Present {
   return async ({ input }, { out, options }, client: Client) => {
     const { items } = (await client.call(name, input as InputOf<Name>)) as { items: Item<Name>[] };

@@ -6,7 +6,7 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 
 const HEADER = ["step", "began", "attempts", "failed", "at work", "waiting"];
 
-/** When the steps of a run were at work. */
+/** Shows when the steps of a run were at work. */
 export const timeline: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("get_timeline", input as InputOf<"get_timeline">);
   if (options.json) writeJson(out, answer);

@@ -13,7 +13,7 @@ const TYPE_WIDTH = 22;
 const RUN_WIDTH = 6;
 const MAX_MESSAGE_CHARS = 200;
 
-/** What happens in all runs, one event a line, until somebody has seen enough; or one run, until it rests. */
+/** Prints the events of all runs, one per line, until interrupted. With a run, follows it until it rests. */
 export const watch: Present = async ({ input, args, flags }, session, client) => {
   const { out, options } = session;
   const [reference] = args as [RunReference | undefined];
@@ -39,7 +39,7 @@ function eventLine(event: RunEventItem): string {
   return shownLine(what === "" ? text.trimEnd() : `${text}: ${what}`);
 }
 
-/** Of an attempt it is a record, of a job or run it stands in the event itself. */
+/** The error of an event. For an attempt it is a record; for a job or run its fields are in the event itself. */
 function errorText({ error, code, message }: RunEventItem): string {
   const told = (typeof error === "object" && error !== null ? error : { code, message }) as {
     readonly code?: unknown;

@@ -36,7 +36,7 @@ export const workers: Present = async ({ input }, { out, options }, client) => {
   return 0;
 };
 
-/** Servers of one store should have the same settings. */
+/** Reports servers with different settings. Servers that share a store should have the same. */
 function differenceLines([first, ...others]: OutputOf<"list_workers">["servers"]): string[] {
   if (first === undefined) return [];
   return others.flatMap(({ url, settings }) => {
@@ -49,7 +49,7 @@ function differenceLines([first, ...others]: OutputOf<"list_workers">["servers"]
 
 const WAITING_HEADER = ["jobs", "such as", "run", "because"];
 
-/** Ready jobs without a worker, by the reason. */
+/** Lists ready jobs without a worker, grouped by reason. */
 export const waiting: Present = async ({ input }, { out, options }, client) => {
   const { items } = await client.call("list_waiting", input as never);
   const rows = items.map(({ jobs, workflow, step, run_id, reason }) =>

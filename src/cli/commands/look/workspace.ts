@@ -7,7 +7,7 @@ import { writeJson, writeLines } from "../../terminal/channel.js";
 
 const SHORT_ID_CHARS = 12;
 
-/** The path alone where another program reads it, so that `cd "$(daruma workspace 3)"` works; a person sees more. */
+/** Prints only the path if a program reads it, so that `cd "$(daruma workspace 3)"` works. A person sees more. */
 export const workspace: Present = async ({ input }, { out, options }, client) => {
   const found = await client.call("get_workspace", input as InputOf<"get_workspace">);
   if (options.json) {

@@ -7,16 +7,17 @@ import type { Client } from "../../../operations/client.js";
 import type { GlobalOptions } from "../../terminal/channel.js";
 import type { AskAgent, Round } from "./rounds.js";
 
-/** Between being asked to end and being ended. */
+/** Time between the request to end and the kill. */
 const KILL_GRACE_MS = 5_000;
-/** For this user alone: the file may hold a token. */
+/** Only this user may read the file, which may contain a token. */
 const PRIVATE = 0o600;
-/** What the log calls whoever decides through this server. */
+/** The name in the log for decisions made through this server. */
 const AGENT = "agent";
 
 /**
- * `--agent`: a shell command that is told on stdin what to decide, and finds in `$DARUMA_MCP_CONFIG` an MCP server for it.
- * What it decides is in the log as the agent's. It is ended, with all it started, when its time is over.
+ * Implements `--agent`: a shell command that reads on stdin what to decide, and finds an MCP server for it in
+ * `$DARUMA_MCP_CONFIG`. The log records its decisions as the agent's. When its time is over, it is ended with all
+ * processes that it started.
  */
 export function agent(command: string, timeoutMs: number, options: GlobalOptions): AskAgent {
   return async (round, call) => {
@@ -35,8 +36,8 @@ export function agent(command: string, timeoutMs: number, options: GlobalOptions
 }
 
 /**
- * A token of its own, which does what an operator's does for as long as it may take. Null: there are no tokens, or the
- * caller may make none and is no more than an operator himself.
+ * Creates a token for the agent, with the role of an operator and only for the time limit. Null if no tokens are in
+ * use, or if the caller may not create any (and so is no more than an operator).
  */
 async function tokenFor(
   { runId }: Round,
@@ -54,7 +55,7 @@ async function tokenFor(
   }
 }
 
-/** The caller's, without what opens Daruma itself and without the run's secrets. */
+/** The caller's environment without the variables that give access to Daruma, and without the run's secrets. */
 async function environmentFor(
   { runId, number }: Round,
   config: string,
@@ -71,10 +72,10 @@ async function environmentFor(
   };
 }
 
-/** A store's address may have a password in it. */
+/** Variables that give access to Daruma. A store's address may contain a password. */
 const OPENING = ["DARUMA_TOKEN", "DARUMA_STORE"];
 
-/** In the form that MCP clients read; the same runs, and no more than an operator may do. */
+/** The configuration in the format of MCP clients. It gives access to the same runs with the role of an operator. */
 function mcpConfig({ server, store, outputDir, token }: GlobalOptions): object {
   const place = [
     ...(server === undefined ? ["--output-dir", resolve(outputDir)] : ["--server", server]),
@@ -98,7 +99,7 @@ async function run(
 ): Promise<void> {
   const child = spawn("sh", ["-c", command], {
     detached: true,
-    // stdout belongs to the result of the command.
+    // The agent's output goes to stderr, because stdout is for the result of this command.
     stdio: ["pipe", 2, 2],
     env,
   });
@@ -106,7 +107,7 @@ async function run(
   child.stdin?.end(taskOf(runId, jobIds.length));
   let late = false;
   const end = (signal: NodeJS.Signals): void => {
-    // Its group may be gone already.
+    // The process group may already be gone.
     if (child.pid !== undefined) kill(-child.pid, signal);
   };
   const timers = [

@@ -14,11 +14,11 @@ import { Rounds, type RoundsPlan } from "./rounds.js";
 interface Asked {
   readonly flags: RecoverFlags;
   readonly plan: RoundsPlan;
-  /** Whether the run is first recovered as it is, or followed until it rests. */
+  /** Whether the run is recovered at once, or first followed until it rests. */
   readonly first: "recover" | "follow";
 }
 
-/** A run that goes on in this process. */
+/** Recovers a run that goes on in this process. */
 export function getUpHere(
   session: Session,
   daruma: Daruma,
@@ -37,7 +37,7 @@ export function getUpHere(
   });
 }
 
-/** A run that goes on at a server: this process looks at it, and asks for its recovery. */
+/** Recovers a run that goes on at a server: this process only watches it and requests its recovery. */
 export async function getUpThere(
   session: Session,
   client: Client,
@@ -61,13 +61,13 @@ export async function getUpThere(
     return true;
   };
   const run = new ServerRun(session, patient, run_id, flags);
-  // What has happened before is not told again.
+  // Past events are not printed again.
   await run.catchUp();
   if (first === "recover") await again();
   return run.follow(again);
 }
 
-/** A server that is being restarted is waited for, as its streams are. */
+/** Waits for a server that is being restarted, as its streams do. */
 async function patiently<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {

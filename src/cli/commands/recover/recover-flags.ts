@@ -6,7 +6,7 @@ import { agent } from "./agent.js";
 import { recoveryHook } from "./recovery-hook.js";
 import type { RoundsPlan } from "./rounds.js";
 
-/** Flags of `recover` and of `watch --recover` that are the command line's own. */
+/** Flags of `recover` and of `watch --recover` that the command line itself handles. */
 export interface RecoverFlags extends FollowFlags {
   readonly recoveryHook?: string;
   readonly maxRounds?: number;

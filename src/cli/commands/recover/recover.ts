@@ -15,7 +15,7 @@ import { recoveryLines } from "./rounds.js";
 
 const DEFAULT_ROUNDS = 1;
 
-/** Get a failed or held run up again and go on with it. */
+/** Recovers a failed or held run and continues it. */
 export const recover: Present = async ({ input, flags: given }, session, client) => {
   const flags = given as unknown as RecoverFlags;
   const { run_id, dry_run, key: _key, ...policy } = input as InputOf<"recover_run">;
@@ -55,7 +55,7 @@ function refuseRounds({ recoveryHook, maxRounds }: RecoverFlags, because: string
   });
 }
 
-/** Somebody else goes on with it. */
+/** Recovers a run that another process continues. */
 async function recoverAlone(
   session: Session,
   client: Client,

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { hookFailed, type Round } from "./rounds.js";
 
-/** An environment variable can hold no more on Linux; the ids stand on stdin in any case. */
+/** Limit for an environment variable on Linux. The ids are also on stdin. */
 const MAX_IDS_CHARS = 100_000;
 
-/** `--recovery-hook`: a shell command, once before the jobs of a round run again. */
+/** Implements `--recovery-hook`: a shell command that runs once before the jobs of a round run again. */
 export function recoveryHook(command: string): (round: Round) => Promise<void> {
   return async ({ runId, number, jobIds }) => {
     const ids = jobIds.join(",");
     const child = spawn("sh", ["-c", command], {
-      // What it prints is shown; stdout belongs to the result of the command.
+      // Its output goes to stderr, because stdout is for the result of this command.
       stdio: ["pipe", 2, 2],
       env: {
         ...process.env,
@@ -18,7 +18,7 @@ export function recoveryHook(command: string): (round: Round) => Promise<void> {
         DARUMA_JOB_IDS: ids.length > MAX_IDS_CHARS ? "" : ids,
       },
     });
-    // A hook that does not read them may be gone already.
+    // A hook that does not read the ids may already be gone.
     child.stdin?.on("error", () => {});
     child.stdin?.end(`${jobIds.join("\n")}\n`);
     const how = await new Promise<string | null>((settle) => {

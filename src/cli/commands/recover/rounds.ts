@@ -4,13 +4,13 @@ import type { RunStatus } from "../../../core/model/rows.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../report/lookup/job-name.js";
 
-/** What is done about failures, and by whom; the same in every round. */
+/** What is done about failures, and by whom. It is the same in every round. */
 export interface RoundsPlan {
   readonly policy: Omit<InputOf<"recover_run">, "run_id" | "dry_run" | "job_ids" | "key">;
   readonly maxRounds: number;
-  /** Called before jobs run again; throws where they must not. */
+  /** Called before jobs run again. Throws if they must not. */
   readonly hook: ((round: Round) => Promise<void>) | null;
-  /** Decides about what is held and cannot be recovered. */
+  /** Decides about held jobs that cannot be recovered. */
   readonly agent: AskAgent | null;
 }
 
@@ -26,10 +26,10 @@ type Recovery = OutputOf<"recover_run">;
 
 const MAX_JOBS_TOLD = 20;
 const INDENT = "  ";
-/** Only these ask for somebody to get the run up again. */
+/** Statuses in which a run needs recovery. */
 const DOWN: ReadonlySet<RunStatus> = new Set<RunStatus>(["failed", "held"]);
 
-/** Gets a run up again that has failed or is held, at most so many times. */
+/** Recovers a run that has failed or is held, up to a limit. */
 export class Rounds {
   private used = 0;
 
@@ -39,7 +39,7 @@ export class Rounds {
     private readonly say: (text: string) => void,
   ) {}
 
-  /** Asked when the run rests. True: it can go on. */
+  /** Called when the run rests. Returns true if it can go on. */
   async next(runId: number): Promise<boolean> {
     const { policy, maxRounds, hook, agent } = this.plan;
     const found = await this.call("recover_run", { ...policy, run_id: runId, dry_run: true });
@@ -51,7 +51,7 @@ export class Rounds {
     if (isAgents) return this.ask(agent, found);
     const jobIds = found.jobs.flatMap(({ job_id, recovers }) => (recovers ? [job_id] : []));
     await hook?.({ runId, number: this.used, jobIds });
-    // With a key, so that an answer that was lost is not done twice.
+    // The key keeps a repeated request, after a lost answer, from recovering twice.
     const key = randomUUID();
     const done = await this.call("recover_run", { ...policy, run_id: runId, job_ids: jobIds, key });
     for (const line of recoveryLines(done)) this.say(`${this.name}: ${line}`);
@@ -78,7 +78,7 @@ export class Rounds {
   }
 }
 
-/** What a recovery does, or would do, in lines. */
+/** Describes what a recovery does, or would do. */
 export function recoveryLines({ jobs, recovered, changed, dry_run }: Recovery): string[] {
   if (recovered === 0) return ["nothing can be recovered", ...jobLines(jobs)];
   const behind = changed.length - recovered;
@@ -101,7 +101,7 @@ function counted(count: number, noun = "job"): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A hook that failed, or could not be started: nothing is done then. */
+/** The error of a hook that failed or could not be started. Nothing is recovered then. */
 export function hookFailed(command: string, how: string): DarumaError {
   return new DarumaError("RECOVERY_HOOK_FAILED", `${command}: ${how}`);
 }

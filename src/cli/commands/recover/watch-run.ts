@@ -25,11 +25,11 @@ export interface WatchFlags extends RecoverFlags {
 
 const DEFAULT_ROUNDS = 3;
 const DEFAULT_REASON = "watch --recover";
-/** A process that has ended its run needs a moment to let go of it. */
+/** A process that has ended its run needs a moment to release it. */
 const RELEASE_POLL_MS = 50;
 const RELEASE_POLLS = 200;
 
-/** `daruma watch RUN`: until it rests; with --recover it is got up again then, a few times. */
+/** `daruma watch RUN`: follows a run until it rests. With --recover it is then recovered, up to a limit. */
 export async function watchRun(
   reference: RunReference,
   flags: WatchFlags,
@@ -50,7 +50,7 @@ export async function watchRun(
   return getUpHere(session, daruma, reference, { flags, channels, plan, first: "follow" });
 }
 
-/** Nothing is run or changed. */
+/** Only watches: nothing is run or changed. */
 async function look(
   session: Session,
   client: Client,
@@ -90,7 +90,7 @@ function refuseRecoverFlags(flags: WatchFlags): void {
   throw new DarumaError("USAGE", `--${flag} needs --recover`, { hint: "Add --recover." });
 }
 
-/** False: this process was interrupted before that. */
+/** Waits until no process owns the run. Returns false if this process was interrupted before that. */
 async function untilNobodyRunsIt(
   session: Session,
   client: Client,

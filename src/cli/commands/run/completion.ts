@@ -3,7 +3,7 @@ import { COMPLETIONS, type Shell } from "../../completion/scripts.js";
 import { wordTrees } from "../../completion/word-tree.js";
 import type { Session } from "../../terminal/channel.js";
 
-/** A script for the shell to read; it knows the commands and flags of this version. */
+/** Prints a completion script for the shell, with the commands and flags of this version. */
 export function completion(shell: Shell, program: Command, { out }: Session): number {
   out.write(COMPLETIONS[shell](wordTrees(program)));
   return 0;

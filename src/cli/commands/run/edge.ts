@@ -4,7 +4,7 @@ import { readSource } from "../../../operations/workflows/workflow-source.js";
 import type { Present } from "../../declare/presenter.js";
 import { writeJson, writeLines, writeText } from "../../terminal/channel.js";
 
-/** Prints the file with one transition changed, or changes the file. */
+/** Changes one transition of a file, and prints the result or writes it to the file. */
 export const edge: Present = async ({ input, args, flags }, { out, options }, client) => {
   const file = args[0] as string;
   const source = readSource(file);

@@ -22,7 +22,7 @@ interface ForkFlags extends FollowFlags {
   readonly key?: string;
 }
 
-/** A new run that reuses what another had completed before a step, and goes on from there. */
+/** Starts a new run that reuses what another had completed before a step, and goes on from there. */
 export const fork: Present = async ({ input, flags: given }, session, client) => {
   const flags = given as unknown as ForkFlags;
   const reference = input.run_id as RunReference;

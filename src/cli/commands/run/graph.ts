@@ -4,7 +4,7 @@ import type { Present } from "../../declare/presenter.js";
 import { parseRunReference } from "../../declare/run-reference.js";
 import { writeJson, writeText } from "../../terminal/channel.js";
 
-/** A workflow file, a stored workflow, or a run coloured by the status of its steps. */
+/** Draws a workflow file, a stored workflow, or a run with each step in the colour of its status. */
 export const graph: Present = async ({ input, args, flags }, { out, options }, client) => {
   const what = args[0] as string | undefined;
   if ((what === undefined) === (input.workflow === undefined))

@@ -6,7 +6,7 @@ import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { type ProjectFolder, projectWorkflow } from "./project-workflow.js";
 
-/** Needs nothing but a shell. Both failures are real, so that `explain` has something to tell. */
+/** A workflow that needs only a shell. Both failures are real, so that `explain` has something to show. */
 const FIRST_WORKFLOW = `# Your first workflow. Two of its steps fail, and it completes anyway.
 name: first
 
@@ -47,14 +47,17 @@ steps:
     exec: echo "published"
 `;
 
-/** Of a file that says what a project does; a larger one is none that a person wrote. */
+/** Limit for a file that describes a project. Nobody writes a larger one by hand. */
 const MAX_PROJECT_FILE_BYTES = 1_000_000;
 
 interface InitFlags {
   readonly example?: boolean;
 }
 
-/** One that fits the folder, or the first example. Never overwrites: the file may be somebody's work. */
+/**
+ * Writes a workflow that fits the folder, or else the first example. Never overwrites, because the file may be
+ * somebody's work.
+ */
 export async function init(file: string, flags: InitFlags, { out, options }: Session): Promise<number> {
   const made = flags.example === true ? null : projectWorkflow(projectFolder(dirname(resolve(file))));
   try {

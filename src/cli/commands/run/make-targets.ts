@@ -1,7 +1,7 @@
-/** What each of the wanted targets of a Makefile waits for, among themselves. */
+/** For each chosen target of a Makefile, the other chosen ones that it waits for. */
 export type TargetEdges = ReadonlyMap<string, readonly string[]>;
 
-/** By target: what its rules name as prerequisites, also what is only a variable. */
+/** Prerequisites by target. Some may be variables. */
 type Rules = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function targetsOf(text: string): Rules {
@@ -19,15 +19,15 @@ export function targetsOf(text: string): Rules {
 }
 
 /**
- * The edges of the Makefile, where they lead through other targets too. Two that share such a target run one after the
- * other: two processes of make would else make it at the same time.
+ * The dependencies among the chosen targets, including those through other targets. Two that share such a target run
+ * one after the other, because two processes of make would otherwise build it at the same time.
  */
 export function edgesAmong(wanted: readonly string[], rules: Rules): TargetEdges {
   const edges = new Map<string, string[]>();
   const reaches = (from: string, to: string): boolean =>
     (edges.get(from) ?? []).some((next) => next === to || reaches(next, to));
   const add = (from: string, to: string): void => {
-    // Make drops a circle, too.
+    // A cycle is dropped, as make does.
     if (from !== to && !reaches(to, from) && !reaches(from, to))
       edges.set(from, [...(edges.get(from) ?? []), to]);
   };
@@ -41,7 +41,7 @@ export function edgesAmong(wanted: readonly string[], rules: Rules): TargetEdges
   return edges;
 }
 
-/** All that a target needs, up to the wanted ones. */
+/** Everything that a target needs, down to the chosen ones. */
 function neededBy(target: string, rules: Rules, wanted: ReadonlySet<string>): ReadonlySet<string> {
   const needed = new Set<string>();
   const agenda = [...(rules.get(target) ?? [])];

@@ -13,10 +13,10 @@ type Difference = OutputOf<"diff_run">;
 type PlannedJob = Difference["jobs"][number];
 
 const INDENT = "  ";
-/** Reasons that get a line of their own. */
+/** How many reasons get a line of their own. */
 const MAX_REASONS = 20;
 
-/** What `run --reuse` would do; nothing is run or recorded. */
+/** Prints what `run --reuse` would do. Nothing is run or recorded. */
 export async function planReuse(file: string, flags: RunFlags, session: Session): Promise<number> {
   if (flags.reuse === undefined)
     throw new DarumaError("USAGE", "--dry-run needs --reuse: without it every step runs", {
@@ -55,7 +55,7 @@ function differenceLines({ workflow, from_run: from, take_over, run, decide, job
   ];
 }
 
-/** What has changed by itself, one line a reason; then what follows from it. */
+/** First the jobs that changed themselves, one line per reason, then those that only follow from them. */
 function reasonLines(jobs: readonly PlannedJob[]): string[] {
   const byReason = new Map<string, PlannedJob[]>();
   const following: PlannedJob[] = [];

@@ -1,13 +1,13 @@
 import { edgesAmong, targetsOf } from "./make-targets.js";
 
-/** What `init` sees of a folder: the texts of the files that it knows, and the names of all. */
+/** A project's folder as `init` sees it: the texts of known files, and the names of all. */
 export interface ProjectFolder {
   has(file: string): boolean;
   read(file: string): string | null;
 }
 
 export interface ProjectWorkflow {
-  /** The file that the steps come from. */
+  /** The file that the steps are derived from. */
   readonly from: string;
   readonly text: string;
 }
@@ -15,11 +15,11 @@ export interface ProjectWorkflow {
 interface FirstStep {
   readonly id: string;
   readonly exec: string;
-  /** Why it may fail, and what is done then. */
+  /** Why the step may fail, and what is done then. */
   readonly comment?: string;
   readonly onFail?: string;
   readonly isRepair?: boolean;
-  /** The steps that it waits for; by default the one before it. */
+  /** The steps that it waits for. By default the one before it. */
   readonly after?: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const FLAKY = "A test that fails once and then passes is counted as flaky: see `
 const RETRY_DOWNLOAD = "retry: { max: 2, backoff: { mode: exponential, delay_ms: 2000 } }";
 const RETRY_ONCE = "retry: { max: 1 }";
 
-/** A workflow that does what the project's own tools do; null: nothing here says what that is. */
+/** A workflow that runs the project's own tools. Null if nothing in the folder says which ones. */
 export function projectWorkflow(folder: ProjectFolder): ProjectWorkflow | null {
   for (const [from, stepsOf] of [
     ["package.json", packageSteps],

@@ -17,8 +17,8 @@ import type { Session } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
 
 /**
- * Go on with a run whose process is gone, or lift its pause. A run that is over tells its result again; one whose
- * process still lives goes on there, and one that needs its program goes on with that.
+ * Continues a run whose process is gone, or lifts its pause. For a finished run it prints the result again. A run whose
+ * process still lives goes on there, and one that needs its program goes on with that program.
  */
 export async function resume(reference: RunReference, flags: ResumeFlags, session: Session): Promise<number> {
   if (session.options.server !== undefined)
@@ -43,8 +43,8 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
 }
 
 /**
- * A paused run whose last attempts still run has an owner, and one with steps that are functions of a program waits for
- * that: they go on with it once the pause is lifted.
+ * Lifts a pause if somebody else will then continue the run: its owner (a paused run with running attempts has one), or
+ * the program whose functions are its steps. Returns false if this process has to.
  */
 async function liftWhereOthersGoOn(
   store: Store,
@@ -60,7 +60,7 @@ async function liftWhereOthersGoOn(
   const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);
   const target = { store, operate: operateThrough(store), principal: COMMAND_LINE };
   const { run } = await putCommand(target, runId, { type: "run.unpause", reason, key });
-  // Where the owner let go of the run meanwhile, the pause is lifted and nobody goes on: then this process does.
+  // The pause is lifted, but the owner has released the run meanwhile, so this process continues it.
   if (run.owner === null && program === null) return false;
   tellLifted(session, { ...run, action: "resume", reason, key }, { managed: row.managed, program });
   return true;

@@ -10,13 +10,13 @@ export interface RunFlags extends FollowFlags {
   readonly retryMax?: number;
   readonly failureRouting: boolean;
   readonly only?: string;
-  /** Take over what has not changed; true: since the newest ended run. */
+  /** Reuses unchanged steps of this run; true means the newest ended run. */
   readonly reuse?: true | RunReference;
   readonly keepStoodIn?: boolean;
-  /** Only say what `reuse` would run. */
+  /** Only prints what `reuse` would run. */
   readonly dryRun?: boolean;
   readonly stored?: boolean;
-  /** False: none. */
+  /** The workspace's folder; false for none. */
   readonly folder?: string | false;
   readonly key?: string;
 }

@@ -46,7 +46,7 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   if (workflow !== null) refuseClusterSteps(workflow.definition, clusters);
   await checkSecrets(session, settings, workflow?.definition.notify ?? []);
   const opening = early.then((store) => store ?? makeStore(outputDir));
-  // It fails where it is waited for.
+  // Ignored here, because the error is thrown where the store is awaited.
   opening.catch(() => {});
   const { Daruma } = await import("../../../host/daruma.js");
   const { followRun } = await import("../../follow-run.js");
@@ -79,7 +79,10 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   });
 }
 
-/** Also to whoever wants to hear of errors only: a change that nobody sees may end as code that nobody has tested. */
+/**
+ * Warns about reused steps that name no input files. It is printed even with --quiet, because an overlooked change
+ * could ship untested code.
+ */
 async function tellUnseen(
   { err }: Session,
   store: Store,
@@ -102,7 +105,7 @@ async function tellUnseen(
   ]);
 }
 
-/** What waits there for a person goes on waiting; perhaps it was forgotten. */
+/** Mentions a held source run. It stays held, and somebody may have forgotten it. */
 async function tellHeldSource(
   { options }: Session,
   store: Store,
@@ -119,7 +122,7 @@ async function tellHeldSource(
 const NO_CLUSTER =
   "warning: the workflow asks for Slurm; daruma run starts its jobs on this machine (for a cluster, start daruma serve, then: daruma run FILE --server URL)";
 
-/** Before anything is made: a broken file leaves no trace. */
+/** Reads the workflow before anything is created, so that a broken file leaves no trace. */
 async function readChecked(
   file: string,
   session: Session,
@@ -155,7 +158,7 @@ async function readStored(
   return workflow;
 }
 
-/** A new database, which takes as long to make as the rest of the program to load. */
+/** Makes a new database, which takes as long as loading the rest of the program. */
 function makeStore(outputDir: string): Promise<Store> {
   const folder = resolve(outputDir);
   hideFromGit(folder);
@@ -163,8 +166,8 @@ function makeStore(outputDir: string): Promise<Store> {
 }
 
 /**
- * The database's thread takes about 50 ms to start, and loading the rest of the program as long: both at once where the
- * database is there already.
+ * Opens an existing database early. Its thread takes about 50 ms to start, and loading the rest of the program as long,
+ * so both happen at once.
  */
 function openEarly({ outputDir, store }: GlobalOptions): Promise<Store | null> {
   const open = async (): Promise<Store | null> => {
@@ -172,7 +175,7 @@ function openEarly({ outputDir, store }: GlobalOptions): Promise<Store | null> {
     return isDatabaseThere(databaseFile(resolve(outputDir))) ? openExistingStore(outputDir) : null;
   };
   const opening = open();
-  // A workflow file that is refused meanwhile is the error to tell.
+  // Ignored here: if the workflow file is refused meanwhile, that error is shown instead.
   opening.catch(() => {});
   return opening;
 }

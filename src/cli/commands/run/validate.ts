@@ -43,7 +43,7 @@ async function check(file: string, client: Client): Promise<Checked> {
   return { file, ...checked } as Checked;
 }
 
-/** Problems are errors and go to stderr; what can be said of a file that is right goes to stdout. */
+/** Prints problems, which are errors, to stderr. What describes a valid file goes to stdout. */
 export function tellCheck(result: Checked, { out, err, options }: Session): void {
   if (!result.ok) writeLines(err, problemLines(result.problems, "error", err.paint));
   if (result.warnings.length > 0) writeLines(err, problemLines(result.warnings, "warning", err.paint));

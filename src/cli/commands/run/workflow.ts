@@ -11,7 +11,7 @@ import { tellCheck } from "./validate.js";
 
 const STANDARD_INPUT = 0;
 
-/** The text as it was saved. */
+/** Prints the text of a draft as it was saved. */
 export const printDraft: Present = async ({ input }, { out, options }, client) => {
   const draft = await client.call("get_draft", input as InputOf<"get_draft">);
   if (options.json) writeJson(out, draft);
@@ -64,7 +64,7 @@ export const discardDraft: Present = async ({ input }, { out, options }, client)
   return 0;
 };
 
-/** The text that it was published from; of one that a run registered, what was made of its file. */
+/** Prints the text that a version was published from, or the definition if a run registered it. */
 export const showWorkflow: Present = async ({ input }, { out, err, options }, client) => {
   const found = await client.call("get_workflow", input as InputOf<"get_workflow">);
   if (options.json) writeJson(out, found);

@@ -9,7 +9,7 @@ import { writeJson, writeLines, writeText } from "../../terminal/channel.js";
 
 const MIB = 1024 ** 2;
 
-/** A workflow file, or a run. */
+/** Plans for a workflow file or a run. */
 export const planCluster: Present = async ({ input, args }, { out, options }, client) => {
   const what = args[0] as string | undefined;
   if (what === undefined) throw new DarumaError("USAGE", "name a workflow file or a run");

@@ -13,7 +13,7 @@ import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { channelLines, clusterLines, limitLines, notifyLines, retentionLines } from "./settings-lines.js";
 
-/** Problems are told as those of a workflow file are. */
+/** Checks a settings file. Problems are shown like those of a workflow file. */
 export async function checkConfig(file: string | undefined, { out, options }: Session): Promise<number> {
   const name = file ?? options.config ?? SETTINGS_FILE;
   const settings = readSettings(name);
@@ -71,7 +71,7 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
   return missing.length === 0 ? EXIT.completed : EXIT.usage;
 }
 
-/** Servers of the store, or beside the one that is named, which have other settings. Nobody there, or no answer: none. */
+/** Servers of the store, or those beside the named one, that have different settings. Empty if none answers. */
 async function differingServers(options: Session["options"], settings: Settings) {
   try {
     const client = await openClient(options);

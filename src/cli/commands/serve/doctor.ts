@@ -7,7 +7,7 @@ type Checked = OutputOf<"check_health">["checks"][number];
 
 const MARKS = { ok: ["green", "ok"], warning: ["yellow", "warning"], error: ["red", "error"] } as const;
 
-/** Exit code 1 if something is wrong; a warning is not. */
+/** Checks the installation. The exit code is 1 if something is wrong; warnings do not count. */
 export const doctor: Present = async ({ input }, { out, options }, client) => {
   const answer = await client.call("check_health", input as InputOf<"check_health">);
   const told = (check: Checked): string[] => {

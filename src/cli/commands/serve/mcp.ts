@@ -25,7 +25,7 @@ interface Door {
   readonly close: () => Promise<void>;
 }
 
-/** Speaks MCP over stdin and stdout until the client goes away: for a server's runs, or for those of this folder. */
+/** Speaks MCP over stdin and stdout until the client disconnects, for a server's runs or for those of this folder. */
 export async function mcp(flags: McpFlags, session: Session): Promise<number> {
   const role = readRole(flags.role ?? "operator");
   const door =
@@ -45,7 +45,7 @@ export async function mcp(flags: McpFlags, session: Session): Promise<number> {
   try {
     await server.connect(transport);
     const requests = new OpenRequests(transport);
-    // A client that has closed its end may still listen for what it has asked.
+    // A client that has closed its end may still wait for answers to its requests.
     await Promise.race([told, read.then(() => requests.answered())]);
     await server.close();
   } finally {
@@ -54,7 +54,10 @@ export async function mcp(flags: McpFlags, session: Session): Promise<number> {
   return EXIT.completed;
 }
 
-/** Runs that are started here go on in this process; those that are not over when it ends wait for the next one. */
+/**
+ * Opens the runs of this folder. Runs started here go on in this process; those that are unfinished when it ends wait
+ * for the next one.
+ */
 async function openHere(principal: Principal, { options }: Session): Promise<Door> {
   const { outputDir, store } = options;
   const parts = await ServerParts.open({
@@ -71,7 +74,7 @@ async function openHere(principal: Principal, { options }: Session): Promise<Doo
 
 async function openRemote({ options }: Session, as: string | undefined): Promise<Door> {
   const client = await openClient(options, "program", as);
-  // A wrong address or token is told now, not as the failure of every tool.
+  // Reports a wrong address or token now, not as the failure of every tool.
   await client.call("list_runs", { limit: 1 });
   return {
     call: (name, input) => client.call(name as OperationName, input as never),

@@ -5,7 +5,7 @@ import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { openInBrowser } from "../../terminal/open-browser.js";
 
-/** Opens the page of a server, or one of its runs, in the browser; where there is none, the address is all. */
+/** Opens the page of a server, or of one of its runs, in the browser. Without a browser it prints the address. */
 export async function page(
   run: string | undefined,
   step: string | undefined,
@@ -17,7 +17,7 @@ export async function page(
     throw new DarumaError("USAGE", "page needs a server", {
       hint: "Add --server URL, or set DARUMA_SERVER. `daruma serve --open` starts one and opens its page.",
     });
-  // What is no address of a server could be a file, or a flag of the browser.
+  // The address is checked, since any other text could be a file or a flag for the browser.
   const url = `${checkedAddress(server)}/${await placeOf(run, step, session)}`;
   const opened = await openInBrowser(url);
   if (options.json) writeJson(out, { url, opened });

@@ -39,7 +39,7 @@ function lastLine({ dry_run, removed, logs, artifacts, bytes, ...rest }: OutputO
   return `${what} removed${before}`;
 }
 
-/** Only where there are any: most servers have neither. */
+/** A line for things that most servers do not have; empty if there are none. */
 function more(count: number, noun: string): string[] {
   return count === 0 ? [] : [counted(count, noun)];
 }

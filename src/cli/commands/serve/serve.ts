@@ -72,7 +72,7 @@ export async function serve(flags: ServeFlags, session: Session): Promise<number
   return EXIT.completed;
 }
 
-/** What a flag says comes before what the settings say. */
+/** The limits. Flags take precedence over settings. */
 function limitsOf(flags: ServeFlags): LimitSettings {
   const { rateLimit, runsPerMinute, streamsPerToken, maxConnections, maxParallel } = flags;
   return {
@@ -84,7 +84,7 @@ function limitsOf(flags: ServeFlags): LimitSettings {
   };
 }
 
-/** DARUMA_SERVER is left alone: it is for the commands of whoever works on this machine. */
+/** Refuses --server. DARUMA_SERVER is ignored, because it is meant for other commands on this machine. */
 function refuseServer({ options }: Session): void {
   if (options.server !== undefined && options.server !== serverAddress(process.env.DARUMA_SERVER ?? ""))
     throw new DarumaError("USAGE", "serve cannot be combined with --server", {

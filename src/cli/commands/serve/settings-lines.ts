@@ -11,12 +11,12 @@ export function clusterLines(clusters: Shown["clusters"]): string[] {
   return clusters.map(({ name, type, tags }) => `  ${name} (${type}), tags ${tags.join(", ")}`);
 }
 
-/** What is limited, a line each. */
+/** Describes the limits, one per line. */
 export function limitLines(limits: ShownLimits): string[] {
   return limitTexts(limits).map((text) => `  ${text}`);
 }
 
-/** How long things are kept, a line each. */
+/** Describes how long things are kept, one per line. */
 export function retentionLines(retention: Shown["retention"]): string[] {
   return (["runs", "logs", "artifacts"] as const).flatMap((kind) => {
     const rule = retention[kind];

@@ -2,15 +2,15 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { DarumaError } from "../../../core/errors/errors.js";
 import { messageOf } from "../../../core/text/message-of.js";
 
-/** Rights of the group and of everybody. */
+/** Permission bits of the group and of others. */
 const OF_OTHERS = 0o077;
 const MAX_TOKEN_FILE_BYTES = 4_096;
 
-/** A token from a file that only its owner can read. It is never shown, whatever is wrong with it. */
+/** Reads a token from a file that only its owner can read. No error message contains it. */
 export function readTokenFile(file: string): string {
   let fd: number;
   try {
-    // A pipe without a writer would be waited for.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     throw refused(

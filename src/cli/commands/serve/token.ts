@@ -3,7 +3,7 @@ import type { InputOf } from "../../../operations/client.js";
 import type { Present } from "../../declare/presenter.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
-/** The token alone goes to stdout, so that a script can take it; it cannot be shown again. */
+/** Prints only the token to stdout, so that a script can read it. It cannot be shown again. */
 export const createToken: Present = async ({ input }, { out, err, options }, client) => {
   const made = await client.call("create_token", input as InputOf<"create_token">);
   if (options.json) writeJson(out, made);

@@ -26,24 +26,24 @@ export interface WorkerFlags {
   readonly name?: string;
   readonly slots?: number;
   readonly cpus?: number;
-  /** `8g` */
+  /** A size such as `8g`. */
   readonly memory?: string;
-  /** `2`, or `0,3` */
+  /** A number such as `2`, or ids such as `0,3`. */
   readonly gpus?: string;
-  /** `gpu,linux` */
+  /** A list such as `gpu,linux`. */
   readonly tags?: string;
   readonly tokenFile?: string;
-  /** `10m` */
+  /** A duration such as `10m`. */
   readonly lifetime?: string;
   readonly drainBefore?: string;
   readonly idleExit?: string;
-  /** `slurm/1234` */
+  /** An allocation such as `slurm/1234`. */
   readonly allocation?: string;
   readonly restart?: number;
   readonly node?: string;
 }
 
-/** Executes attempts for a server until it is told to stop. */
+/** Executes attempts for a server until it is stopped. */
 export async function worker(flags: WorkerFlags, session: Session): Promise<number> {
   outlivePipes();
   const { options } = session;
@@ -93,7 +93,10 @@ export async function worker(flags: WorkerFlags, session: Session): Promise<numb
   return EXIT.completed;
 }
 
-/** What is not given is read from the scheduler's environment. A name that no server would take is left out. */
+/**
+ * Where the worker runs. Missing flags are read from the scheduler's environment. A name that no server accepts is left
+ * out.
+ */
 function placeOf(flags: WorkerFlags, machine: Machine): AttemptPlace {
   const { node = machine.node, allocation = machine.allocation, restart = machine.restart } = flags;
   for (const [flag, value, schema] of [
@@ -128,7 +131,7 @@ function durationOf(flag: string, text: string | undefined): number | null {
   });
 }
 
-/** The first signal lets what runs finish, the second ends it, the third ends this process at once. */
+/** The first signal lets running attempts finish, the second ends them, and the third ends this process at once. */
 function stopSignals(log: (line: string) => void): {
   readonly drain: AbortController;
   readonly end: AbortController;
@@ -150,7 +153,10 @@ function stopSignals(log: (line: string) => void): {
 
 const SCRIPT_POLL_MS = 2_000;
 
-/** A worker whose script was killed alone may be overlooked by the batch system, and has no right to its node any more. */
+/**
+ * Stops the worker when its script is gone. The batch system may overlook such a worker, which has no right to its node
+ * any more.
+ */
 function watchScript(log: (line: string) => void, ...stops: readonly AbortController[]): () => void {
   const script = process.ppid;
   let cancel = (): void => {};
@@ -170,7 +176,7 @@ function told(refusal: ServerRefusal): Error {
   return new DarumaError(refusal.code, refusal.message, { cause: refusal });
 }
 
-/** Of this process: two on one machine are told apart. */
+/** The worker's default name, which is unique to this process, so that two workers on one machine can be told apart. */
 function defaultName(): string {
   const host = hostname().replace(/[^A-Za-z0-9._-]/g, "-");
   return `${/^[A-Za-z0-9]/.test(host) && !host.startsWith("local-") ? host : `host-${host}`}-${process.pid}`;
@@ -183,7 +189,7 @@ function listOf(text: string | undefined): string[] {
     .filter((item) => item !== "");
 }
 
-/** So many of those that it has, or the first ones where nobody has named any; or these. */
+/** The GPUs to use: the first `text` ones if it is a number, else those listed. */
 function gpusOf(text: string, { gpus }: Machine): readonly string[] {
   if (!/^\d+$/.test(text)) return listOf(text);
   const count = Number(text);
