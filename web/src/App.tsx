@@ -22,10 +22,10 @@ export interface Who {
   readonly role: "viewer" | "worker" | "operator" | "admin";
 }
 
-/** The rail's count and the inbox are one list: they cannot differ. */
+/** Shows the page for the present address. The rail's count and the inbox use the same list, so they cannot differ. */
 export function App(): ReactNode {
   const place = usePlace();
-  // Times are told anew, wherever they stand.
+  // Renders everything again when the time zone changes, because times are everywhere.
   useSyncExternalStore(zone.watch, zone.get);
   const who = useLive(
     "whoami",
@@ -78,7 +78,7 @@ function mayActAs(who: Who | null): boolean {
   return who !== null && who.role !== "viewer" && who.role !== "worker";
 }
 
-/** The rail counts what the inbox lists, and a decision names jobs that it has. */
+/** The query for the inbox. The rail shows the number of its results, and a decision names the jobs in it. */
 const PROBLEMS = { limit: 200, items: 100 };
 
 function needsToken(problem: Problem | null): boolean {
@@ -100,7 +100,7 @@ const Notifications = lazy(async () => ({
 const Settings = lazy(async () => ({ default: (await import("./pages/Settings.js")).Settings }));
 const Workers = lazy(async () => ({ default: (await import("./pages/Workers.js")).Workers }));
 
-/** Pages that are loaded when somebody goes there. */
+/** Shows a skeleton for pages that are loaded on demand. */
 function Later({ children }: { readonly children: ReactNode }): ReactNode {
   return <Suspense fallback={<Skeleton />}>{children}</Suspense>;
 }

@@ -1,4 +1,4 @@
-/** What this browser remembers of somebody's choice. Where it may remember nothing, a choice counts until the page is left. */
+/** Choices that this browser remembers. If it has no storage, they last until the page is left. */
 const unsaved = new Map<string, string>();
 
 export function kept(key: string): string | null {

@@ -1,6 +1,6 @@
-/** All that an address says. It lies behind the `#`: none of them can meet an address of the API. */
+/** A parsed address. It is behind the `#`, so it cannot collide with an address of the API. */
 export interface Place {
-  /** Its parts, decoded: `["runs", "12", "build"]`. */
+  /** The parts of the path, decoded: `["runs", "12", "build"]`. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { type Place, placeOf } from "./place.js";
 
-/** Asked before another address is shown; false: the one that is shown stays. */
+/** Called before the address changes. Returns false to stay. */
 type Guard = (address: string) => boolean;
 
 let shown = location.hash;
@@ -22,7 +22,7 @@ export function usePlace(): Place {
   return placeOf(hash);
 }
 
-/** One at a time. Answers with what takes it away. */
+/** Sets the only guard. Returns a function that removes it. */
 export function guardPlace(asked: Guard): () => void {
   guard = asked;
   return () => {

@@ -3,14 +3,14 @@ import type { components, paths } from "./schema.js";
 
 type ServerProblem = components["schemas"]["Problem"];
 
-/** What the server refused, in its own words. */
+/** A refusal, with the server's own message. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
   readonly title: string;
   readonly hint: string | null;
   readonly reference: string | null;
-  /** Fields of the request that were refused: `inputs.count`. */
+  /** The refused fields of the request: `inputs.count`. */
   readonly errors: readonly { readonly path: string; readonly message: string }[];
 
   constructor(told: Partial<ServerProblem> & { readonly status: number }) {
@@ -24,7 +24,9 @@ export class Problem extends Error {
   }
 }
 
-/** Every change carries it: no page of another origin can send it, and the session cookie does not count without it. */
+/**
+ * Headers of every change. No page of another origin can send them, and without them the session cookie does not count.
+ */
 const PAGE_HEADERS = { "x-daruma-page": "1" };
 
 export const api = createClient<paths>({ baseUrl: location.origin, headers: PAGE_HEADERS });
@@ -35,7 +37,7 @@ interface Answer<Data> {
   readonly response: Response;
 }
 
-/** The data of an answer; what was refused is thrown as a `Problem`. */
+/** Returns the data of an answer. Throws a refusal as a `Problem`. */
 export async function dataOf<Data>(asked: Promise<Answer<Data>>): Promise<Data> {
   let answer: Answer<Data>;
   try {

@@ -1,26 +1,26 @@
 import { createParser } from "eventsource-parser";
 
-/** What the page knows of the stream of events. */
+/** The state of the event stream. */
 export interface StreamState {
   readonly live: boolean;
-  /** When the last sign came; the data on the page is as old as this. */
+  /** When the stream last showed a sign of life. The data on the page is as old as this. */
   readonly heardAt: number;
-  /** Null while it is tried, or is there. */
+  /** The time of the next try. Null while one is in progress, or while the stream is connected. */
   readonly nextTryAt: number | null;
-  /** The server wants a token: it is not asked again before somebody has signed in. */
+  /** The server requires a token, so there are no further tries until somebody signs in. */
   readonly refused: boolean;
 }
 
-/** Null: whatever is on the page may be old. */
+/** Gets the changed runs. Null means that any data on the page may be stale. */
 type Listener = (runIds: ReadonlySet<number> | null) => void;
 
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 15_000;
 const REFUSED_STATUS: ReadonlySet<number> = new Set([401, 403]);
-/** However many events come, the page reads anew this often at most. */
+/** The page reloads data at most this often, however many events arrive. */
 const GATHER_MS = 250;
 
-/** One stream for the whole page. After a break it goes on where it was, so that nothing is missed. */
+/** One event stream for the whole page. After an interruption it continues where it was, so that no event is missed. */
 class EventStream {
   #state: StreamState = { live: false, heardAt: Date.now(), nextTryAt: null, refused: false };
   #lastId: string | null = null;
@@ -30,7 +30,7 @@ class EventStream {
   #changed = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  /** Also after it was refused: somebody has signed in. */
+  /** Connects. Call it again after signing in if it was refused. */
   start(): void {
     if (this.#running) return;
     this.#running = true;
@@ -46,7 +46,7 @@ class EventStream {
     return this.#state;
   }
 
-  /** Told which runs have changed. */
+  /** Calls the listener with the runs that have changed. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { Problem } from "./client.js";
 
-/** Does something, and then reads anew what is shown. */
+/** Executes an action, then reloads the data that is shown. */
 export type Act = (what: Promise<unknown>) => Promise<void>;
 
-/** What was refused stays in sight until something else is done. */
+/** A refusal stays visible until the next action. */
 export function useAct(reload: () => void): { readonly act: Act; readonly refused: Problem | null } {
   const [refused, setRefused] = useState<Problem | null>(null);
   const act: Act = async (what) => {

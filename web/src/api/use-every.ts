@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** For what changes without an event of a run, such as a worker's sign of life. */
+/** Reloads at an interval, for data that changes without an event of a run, such as a worker's sign of life. */
 export function useEvery(ms: number, reload: () => void): void {
   useEffect(() => {
     const timer = setInterval(reload, ms);

@@ -3,22 +3,22 @@ import { Problem } from "./client.js";
 import { stream } from "./stream.js";
 
 /**
- * So many times as long as a reading took, no other follows because of an event: a busy run must not keep the server and
- * the page at work all the time.
+ * After a read, events trigger no other for this multiple of its duration, so that a busy run does not keep the server
+ * and the page constantly at work.
  */
 const REST = 2;
 
 export interface Live<Data> {
-  /** The last that was read, also while it is read anew and when that fails. */
+  /** The data of the last successful read. It stays while data is reloaded, and if that fails. */
   readonly data: Data | null;
   readonly problem: Problem | null;
   readonly reload: () => void;
 }
 
 /**
- * Reads something and reads it anew when a run changes that it is about.
+ * Reads data, and reloads it when a run that it depends on changes.
  *
- * @param key what it is: another key is another thing, whose old data is not shown
+ * @param key identifies the data; after a change of the key, the old data is not shown
  * @param concerns whether a change of this run matters
  */
 export function useLive<Data>(
@@ -79,7 +79,7 @@ export function useLive<Data>(
   return { data: isCurrent ? state.data : null, problem: isCurrent ? state.problem : null, reload };
 }
 
-/** What was there last: while something else is read in its place, it stays where it is. */
+/** The last value that was not null, so that it stays visible while the next one is loaded. */
 export function useLast<Thing>(thing: Thing | null): Thing | null {
   const last = useRef<Thing | null>(null);
   if (thing !== null) last.current = thing;

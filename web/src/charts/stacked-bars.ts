@@ -1,4 +1,4 @@
-/** One piece of time, with what is stacked in it. */
+/** One interval of time with its stacked parts. */
 export interface Stack<Name extends string> {
   readonly label: string;
   readonly parts: { readonly [name in Name]: number };
@@ -14,7 +14,7 @@ export interface Bar<Name extends string> {
 
 export interface BarChart<Name extends string> {
   readonly bars: readonly Bar<Name>[];
-  /** Lines across, with their numbers. */
+  /** Horizontal lines with their values. */
   readonly grid: readonly { readonly y: number; readonly value: number }[];
   readonly labels: readonly { readonly x: number; readonly text: string }[];
 }
@@ -28,12 +28,12 @@ const LEFT = 34;
 const RIGHT = 8;
 const TOP = 14;
 const BOTTOM = 24;
-/** Of two parts that touch. */
+/** The gap between parts that touch. */
 const GAP = 1;
 const MAX_LABELS = 6;
 const MIN_HEIGHT = 1.5;
 
-/** Parts lie upon each other in the given order, the first at the bottom. */
+/** Stacks parts in the given order, the first at the bottom. */
 export function stackBars<Name extends string>(
   stacks: readonly Stack<Name>[],
   order: readonly Name[],
@@ -71,7 +71,7 @@ export function stackBars<Name extends string>(
   return { bars, grid, labels };
 }
 
-/** 1, 2 or 5 times a power of ten, so that there are at most five lines. */
+/** A step of 1, 2 or 5 times a power of ten that gives at most five lines. */
 function niceStep(highest: number): number {
   const rough = highest / 5;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));

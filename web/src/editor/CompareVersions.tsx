@@ -13,7 +13,7 @@ interface CompareProps {
 
 const MARKS = { same: " ", removed: "−", added: "+", skipped: " " } as const;
 
-/** What changes from one version to another: steps first, then lines. */
+/** Shows what differs between two versions: first steps, then lines. */
 export function CompareVersions({ name, from, to, onClose }: CompareProps): ReactNode {
   const { data, problem } = useLive(
     `compare ${name} ${from} ${to}`,

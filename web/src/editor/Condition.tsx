@@ -12,18 +12,18 @@ import {
 } from "./condition.js";
 import { useTyped } from "./use-typed.js";
 
-/** What people ask of a failure. */
+/** The fields of a failure that people use most in conditions. */
 const FIELDS = ["error.class", "error.code", "error.exit_code", "error.message", "error.attempts"];
 
 interface ConditionProps {
   readonly form: ConditionForm;
-  /** The condition as a person would write it. */
+  /** The condition as text. */
   readonly text: string | null;
   readonly mayEdit: boolean;
   readonly onChange: (form: ConditionForm) => void;
 }
 
-/** Written into the text when the field is left or Enter is pressed. */
+/** Written into the text when the field loses focus or Enter is pressed. */
 export function Condition({ form: first, text, mayEdit, onChange }: ConditionProps): ReactNode {
   const [form, setForm] = useTyped(first);
   const id = useId();
@@ -96,7 +96,7 @@ interface PartProps {
   readonly onChange: (form: ConditionPart) => void;
 }
 
-/** What can be made of one condition: it and another, it or another, not it. */
+/** Buttons that turn a condition into a larger one: AND, OR, NOT. */
 function Ways({ form, onChange }: Omit<PartProps, "fields">): ReactNode {
   return (
     <>

@@ -4,7 +4,7 @@ import { exactTime } from "../words/times.js";
 import type { Draft } from "./read-workflow.js";
 import { Sheet } from "./Sheet.js";
 
-/** A page of 5,000 lines side by side is slow; who has more compares with the command line. */
+/** Showing more lines side by side is slow. Such texts can be compared with the command line. */
 const MAX_LINES = 3_000;
 
 interface ConflictProps {
@@ -15,7 +15,7 @@ interface ConflictProps {
   readonly onClose: () => void;
 }
 
-/** Somebody else has saved: both texts beside each other. Nothing has been written. */
+/** Shows both texts side by side after somebody else has saved. Nothing has been written. */
 export function Conflict({ theirs, mine, onTake, onSaveMine, onClose }: ConflictProps): ReactNode {
   const lines = diffTexts(theirs.source, mine);
   const shown = lines.slice(0, MAX_LINES);
@@ -68,7 +68,7 @@ interface LinePair {
   readonly right: DiffLine | null;
 }
 
-/** What was removed stands beside what was added in its place. */
+/** Pairs removed lines with the lines added in their place. */
 function pairsOf(lines: readonly DiffLine[]): LinePair[] {
   const pairs: LinePair[] = [];
   let removed: DiffLine[] = [];

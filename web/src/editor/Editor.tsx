@@ -10,11 +10,11 @@ interface EditorProps {
   readonly name: string;
   readonly version: number | null;
   readonly mayAct: boolean;
-  /** Whether somebody asked to edit: then a workflow that is not there yet is a new one. */
+  /** Whether somebody asked to edit. A workflow that does not exist is then a new one. */
   readonly isAsked: boolean;
 }
 
-/** Opens a draft; without one the newest version, or the version that the address names. */
+/** Opens a draft, or if there is none the newest version, or the version in the address. */
 export function Editor({ name, version, mayAct, isAsked }: EditorProps): ReactNode {
   const { data, problem, reload } = useLive(
     `editor ${name} ${version}`,

@@ -19,9 +19,9 @@ interface HeadProps {
   readonly mayEdit: boolean;
   readonly mayAct: boolean;
   readonly isDirty: boolean;
-  /** Null: the text is being checked. */
+  /** The number of problems; null while the text is being checked. */
   readonly problems: number | null;
-  /** How many there were when it was checked last. */
+  /** The number at the last check. */
   readonly lastProblems: number;
   readonly onSave: () => void;
   readonly onPublish: () => void;

@@ -37,7 +37,7 @@ interface GraphPaneProps {
   readonly problems: readonly TextProblem[];
   readonly chosen: string | null;
   readonly mayEdit: boolean;
-  /** How much room there is. */
+  /** The width available to the pane. */
   readonly paneWidth: number;
   readonly onChoose: (id: string) => void;
   readonly onStep: (step: string) => void;
@@ -56,14 +56,17 @@ type RouteEdge = Edge<{ readonly route: DrawnRoute } & Record<string, unknown>, 
 
 const NODE_TYPES = { step: memo(Step) };
 const EDGE_TYPES = { route: memo(Route) };
-/** More steps than these are shown at their size, from the top: all of them at once would be dots. */
+/**
+ * A graph with more steps is shown at its natural size from the top, because fitted to the pane its steps would be
+ * dots.
+ */
 const MAX_FITTED = 150;
 const START_BELOW = 300;
 const AROUND = { top: 0.1, bottom: 0.1, left: 0.1 } as const;
-/** Where there is room, the panel of an edge does not lie over the picture. */
+/** Width reserved for the edge's panel, so that it does not cover the graph if there is room. */
 const INSPECTOR_PX = 324;
 
-/** The picture of the text. Only what can be seen is in the page. */
+/** The graph of the text. Only visible parts are in the DOM. */
 export function GraphPane({
   graph,
   problems,

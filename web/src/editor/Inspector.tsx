@@ -9,7 +9,7 @@ import { useTyped } from "./use-typed.js";
 export type Outcome = "success" | "failure" | "any";
 export type RouteEnd = "skip" | "continue" | "fail";
 
-/** What an edit of a transition says. */
+/** The keys of a transition that an edit changes. */
 export interface EdgeKeys {
   readonly from?: string;
   readonly to?: string;
@@ -33,11 +33,11 @@ const ENDS: readonly { readonly then: RouteEnd; readonly words: string }[] = [
 
 interface EdgeProps {
   readonly edge: SurveyEdge;
-  /** Another step that has its priority. */
+  /** Another transition's step with the same priority. */
   readonly rival: string | null;
   readonly from: string;
   readonly to: string;
-  /** Why nothing can be changed; null: it can. */
+  /** Why nothing can be changed; null if it can. */
   readonly fixed: string | null;
   readonly onChange: (keys: EdgeKeys) => void;
   readonly onDelete: () => void;
@@ -45,7 +45,7 @@ interface EdgeProps {
   readonly onClose: () => void;
 }
 
-/** One edge: when it is taken, and for a transition its outcome, priority and condition. */
+/** Shows an edge: when it is taken, and for a transition its outcome, priority and condition. */
 export function EdgeInspector({
   edge,
   rival,
@@ -84,7 +84,7 @@ export function EdgeInspector({
               choices={OUTCOMES.map(({ on: value, words }) => ({ value, words }))}
               value={on}
               mayEdit={mayEdit}
-              // What becomes of a failure says nothing of a success.
+              // `then` only applies to failures.
               onChange={(next) => onChange(next === "success" ? { on: next, then: null } : { on: next })}
             />
             {edge.then !== null && (

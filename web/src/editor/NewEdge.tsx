@@ -6,12 +6,12 @@ import { type EdgeKeys, OUTCOMES, type Outcome } from "./Inspector.js";
 interface NewEdgeProps {
   readonly steps: readonly string[];
   readonly onAdd: (keys: EdgeKeys) => void;
-  /** That the second waits for the first. */
+  /** Makes the second step wait for the first. */
   readonly onDepend: (from: string, to: string) => void;
   readonly onClose: () => void;
 }
 
-/** Draws an edge without a pointer. */
+/** A form that adds an edge, for people who do not use a pointer. */
 export function NewEdge({ steps, onAdd, onDepend, onClose }: NewEdgeProps): ReactNode {
   const id = useId();
   const [from, setFrom] = useState(steps[0] ?? "");

@@ -10,13 +10,13 @@ import type { useEdges } from "./use-edges.js";
 
 interface PictureProps {
   readonly graph: Survey | null;
-  /** Of an older text: the one that is there cannot be read. */
+  /** The graph belongs to an older text, because the present one cannot be parsed. */
   readonly isOld: boolean;
   readonly problems: readonly TextProblem[];
   readonly mayEdit: boolean;
-  /** A picture that cannot be seen cannot be fitted into its pane. */
+  /** A hidden graph cannot be fitted into its pane. */
   readonly isShown: boolean;
-  /** Whether the picture is of the text as it is now. */
+  /** Whether the graph belongs to the present text. */
   readonly isSettled: boolean;
   readonly steps: readonly string[];
   readonly chosen: ReturnType<typeof useChosen>;
@@ -24,7 +24,7 @@ interface PictureProps {
   readonly view: RefObject<TextView | null>;
 }
 
-/** The graph with what can be done to its edges. */
+/** The graph with the tools that edit its edges. */
 export function Picture(props: PictureProps): ReactNode {
   const { graph, isOld, problems, mayEdit, isShown, isSettled, steps, chosen, edges, view } = props;
   const [isAdding, setIsAdding] = useState(false);
@@ -120,7 +120,7 @@ export function Picture(props: PictureProps): ReactNode {
   );
 }
 
-/** Another step that the same outcome leads to at the same priority; null: none. */
+/** Another step that the same outcome leads to with the same priority; null if there is none. */
 function rivalOf(edge: SurveyEdge, graph: Survey | null): string | null {
   if (graph === null || edge.transition === null || edge.priority === null) return null;
   const rival = graph.edges.find(
@@ -134,14 +134,17 @@ function rivalOf(edge: SurveyEdge, graph: Survey | null): string | null {
   return graph.nodes.find(({ name }) => name === rival?.to)?.step ?? null;
 }
 
-/** Transitions, and that one step waits for another; what belongs to a choice or to `on_fail` is changed in the text. */
+/**
+ * Whether an edge can be edited here: transitions and dependencies can; the parts of a choice and of `on_fail` are
+ * edited in the text.
+ */
 function isEditable({ transition, kind, from, to }: SurveyEdge, graph: Survey | null): boolean {
   if (transition !== null) return true;
   const isStep = (name: string) => graph?.nodes.find((node) => node.name === name)?.step != null;
   return kind === "depends" && isStep(from) && isStep(to);
 }
 
-/** Why an edge cannot be changed here; null: it can. */
+/** Why an edge cannot be changed here; null if it can. */
 function fixedBecause(
   mayEdit: boolean,
   isOld: boolean,

@@ -13,7 +13,7 @@ interface ProblemsProps {
   readonly onGo: (line: number, column: number) => void;
 }
 
-/** Everything that is wrong with the text; or what it may cost, when nothing is. */
+/** Lists all problems of the text. If there are none, shows what it may cost. */
 export function Problems({ checked, mend, onGo }: ProblemsProps): ReactNode {
   const { check, problem } = checked;
   if (problem !== null) return <Refused problem={problem} />;

@@ -4,7 +4,7 @@ import type { Mend, TextMarks } from "./text-problems.js";
 import { TextView } from "./text-view.js";
 
 interface TextPaneProps {
-  /** The text at first; afterwards the view has it. */
+  /** The initial text. Afterwards the view owns the text. */
   readonly text: string;
   readonly view: RefObject<TextView | null>;
   readonly mend: Mend | null;
@@ -15,7 +15,7 @@ interface TextPaneProps {
   readonly onCursor: (line: number) => void;
 }
 
-/** In a shadow root: there CodeMirror's styles need no style text, which the Content-Security-Policy refuses. */
+/** The editor in a shadow root, where CodeMirror can use style sheets that the Content-Security-Policy allows. */
 export function TextPane(props: TextPaneProps): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const newest = useRef(props);

@@ -22,7 +22,7 @@ import { type Asked, WorkbenchDialogs } from "./WorkbenchDialogs.js";
 interface WorkbenchProps {
   readonly name: string;
   readonly version: number | null;
-  /** Null: a run registered it, and its text was not kept. */
+  /** Null if a run registered the workflow and its text was not kept. */
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly stored: Stored | null;
@@ -30,7 +30,7 @@ interface WorkbenchProps {
   readonly reload: () => void;
 }
 
-/** Text and picture of one workflow, side by side. The text is the truth; the picture is drawn from it, and changes it. */
+/** Text and graph of one workflow, side by side. The graph is drawn from the text, and edits in it change the text. */
 export function Workbench({
   name,
   version,
@@ -163,7 +163,7 @@ export function Workbench({
   );
 }
 
-/** Null: what is known is of an older text. */
+/** The number of problems; null if it is only known for an older text. */
 function problemCount({ check, isNow }: Checked): number | null {
   return check === null || !isNow ? null : check.problems.length;
 }
@@ -181,7 +181,7 @@ function plainBreaks(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
-/** A version without a text has no lines. */
+/** The graph of a stored version. Without a text its nodes have no lines. */
 function surveyOfStored(stored: Stored | null): Survey | null {
   if (stored === null) return null;
   const { nodes, edges } = stored.graph as unknown as Survey;

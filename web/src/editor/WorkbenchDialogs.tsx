@@ -6,7 +6,7 @@ import { Conflict } from "./Conflict.js";
 import type { useDraft } from "./use-draft.js";
 import type { useLeaving } from "./use-leaving.js";
 
-/** What a button of the editor asked for. */
+/** The dialog that a button of the editor asked for. */
 export type Asked = "discard" | { readonly compareFrom: number };
 
 interface DialogsProps {
@@ -20,7 +20,7 @@ interface DialogsProps {
   readonly onSave: (basedOn: number) => void;
 }
 
-/** Whatever lies over the editor. */
+/** The dialogs of the editor. */
 export function WorkbenchDialogs(props: DialogsProps): ReactNode {
   const { name, mine, draft, leaving, asked, onAnswered, onTake, onSave } = props;
   const { clash } = draft.state;

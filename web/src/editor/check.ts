@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api, dataOf, type Problem } from "../api/client.js";
 
-/** What the server says of a text. */
+/** The server's check of a text. */
 export type Check = Awaited<ReturnType<typeof checkText>>;
 export type TextProblem = Check["problems"][number];
 export type Fix = NonNullable<TextProblem["fix"]>;
@@ -15,17 +15,17 @@ export function checkText(name: string, source: string) {
 
 export interface Checked {
   readonly check: Check | null;
-  /** The newest graph; it may be of an older text, where this one cannot be read. */
+  /** The newest graph. It may belong to an older text if the present one cannot be parsed. */
   readonly graph: Survey | null;
   readonly isOld: boolean;
-  /** Whether what is shown is of the text as it is now. */
+  /** Whether the result belongs to the present text. */
   readonly isNow: boolean;
   readonly problem: Problem | null;
 }
 
 const PAUSE_MS = 350;
 
-/** Checks a text whenever it has not changed for a moment; one request at a time. */
+/** Checks the text after a short pause in typing, with one request at a time. */
 export function useCheck(name: string, text: string): Checked {
   const [state, setState] = useState<Checked & { readonly of: string | null }>({
     ...{ check: null, graph: null, isOld: false, isNow: false, problem: null, of: null },

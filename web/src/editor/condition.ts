@@ -4,13 +4,13 @@ import { renderCondition } from "../../../src/definition/draw/render-condition.j
 /** A condition as the inspector edits it. */
 export type ConditionForm = { readonly kind: "none" } | ConditionPart;
 
-/** One that says something, alone or within others. */
+/** A condition with content, alone or within others. */
 export type ConditionPart =
   | { readonly kind: "comparison"; readonly field: string; readonly operator: string; readonly value: string }
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "and" | "or"; readonly parts: readonly ConditionPart[] }
   | { readonly kind: "not"; readonly part: ConditionPart }
-  /** One that stays as the text has it, such as `in_set`. */
+  /** A condition such as `in_set` that is kept as it is in the text. */
   | { readonly kind: "kept"; readonly words: string; readonly written: unknown };
 
 export const OPERATORS = ["==", "!=", "<", "<=", ">", ">="] as const;
@@ -22,7 +22,7 @@ export const NEW_COMPARISON: ConditionPart = {
   value: "",
 };
 
-/** From the condition as the server has read it. */
+/** Converts a condition that the server has parsed. */
 export function formOf(when: unknown): ConditionForm {
   return when === null || when === undefined ? { kind: "none" } : partOf(when as Condition);
 }
@@ -48,7 +48,7 @@ function partOf(when: Condition): ConditionPart {
   }
 }
 
-/** As the text has it; undefined: it is not whole yet. */
+/** The condition as the text has it; undefined while it is incomplete. */
 export function writtenOf(form: ConditionForm): unknown {
   switch (form.kind) {
     case "none":
@@ -80,7 +80,7 @@ export function writtenOf(form: ConditionForm): unknown {
   }
 }
 
-/** With another condition beside it; one that is a group of this kind already becomes longer. */
+/** Combines the condition with a new one. A group of the same kind is extended instead. */
 export function joined(form: ConditionPart, kind: "and" | "or"): ConditionPart {
   const parts = form.kind === kind ? form.parts : [form];
   return { kind, parts: [...parts, NEW_COMPARISON] };
@@ -90,7 +90,7 @@ export function negated(form: ConditionPart): ConditionPart {
   return form.kind === "not" ? form.part : { kind: "not", part: form };
 }
 
-/** One part alone is no group. */
+/** Removes a part. If one part is left, it replaces the group. */
 export function withoutPart(
   { kind, parts }: Extract<ConditionPart, { kind: "and" | "or" }>,
   place: number,
@@ -99,7 +99,7 @@ export function withoutPart(
   return left.length === 1 ? left[0]! : { kind, parts: left };
 }
 
-/** What a field of a form can hold. */
+/** Whether a field of a form can hold the value. */
 function isPlain(value: unknown): boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
@@ -108,7 +108,7 @@ function operandOf(operand: Operand): unknown {
   return operand.type === "field" ? operand.path : { type: "literal", value: operand.value };
 }
 
-/** A text that reads as a field must not become one. */
+/** Reads a literal. Text that would read as a field is quoted. */
 function literal(text: string): unknown {
   const value = /^(-?\d+(\.\d+)?|true|false)$/.test(text) ? (JSON.parse(text) as unknown) : text;
   return typeof value === "string" && value.includes(".") ? { type: "literal", value } : value;

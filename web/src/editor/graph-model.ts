@@ -7,7 +7,7 @@ const CHAR_WIDTH = 7.3;
 const MIN_WIDTH = 132;
 const MAX_NAME_CHARS = 32;
 
-/** How an edge looks and what it is called. */
+/** The appearance of an edge, and its kind. */
 export type EdgeLook = "depends" | "failure" | "success" | "any" | "repair" | "goto" | "undo";
 
 export interface DrawnRoute {
@@ -16,7 +16,7 @@ export interface DrawnRoute {
   readonly path: string;
   readonly x: number;
   readonly y: number;
-  /** Which part of its text is there. */
+  /** Which end of its text is at the given point. */
   readonly anchor: "start" | "middle" | "end";
   readonly words: string;
 }
@@ -28,7 +28,7 @@ export function lookOf({ kind, route }: Pick<SurveyEdge, "kind" | "route">): Edg
   return kind === "transition_failure" ? "failure" : kind === "transition_any" ? "any" : "success";
 }
 
-/** The look, and apart from it what becomes of a failure. */
+/** The CSS class of an edge: its look, and separately what becomes of a failure. */
 export function classOf(edge: Pick<SurveyEdge, "kind" | "route" | "then">): string {
   return edge.then === null ? lookOf(edge) : `${lookOf(edge)} then-${edge.then}`;
 }
@@ -53,7 +53,7 @@ export function layoutOf({ nodes, edges }: Survey): Layout {
   });
 }
 
-/** What a node says beside its name: `retry 2`. */
+/** The note beside a node's name: `retry 2`. */
 export function noteOf(label: string): string {
   const note = label.split("\n")[1] ?? "";
   return note.length > MAX_NAME_CHARS ? `${note.slice(0, MAX_NAME_CHARS - 1)}…` : note;
@@ -86,7 +86,7 @@ export function drawRoutes(
   });
 }
 
-/** To a step above or beside. */
+/** An edge to a step above or beside. */
 function back(
   start: Box,
   end: Box,
@@ -98,7 +98,7 @@ function back(
   return side === "left" ? { path, x: x - 8, y, anchor: "end" } : { path, x: x + 8, y, anchor: "start" };
 }
 
-/** To a step below: failures leave on the right half, successes on the left, as they are drawn by hand. */
+/** An edge to a step below. Failures leave on the right half and successes on the left, as in drawings by hand. */
 function ahead(
   start: Box,
   end: Box,
@@ -110,7 +110,8 @@ function ahead(
   const share = look === "success" ? 0.25 : 0.75;
   const middle = end.x + end.width / 2 + aside;
   const path = edgePath({ ...start, x: start.x + aside }, { ...end, x: end.x + aside }, passed, share);
-  // The text stands beside the line, not on it: where it goes straight down, or on the side that it does not come from.
+  // The text is placed beside the line: at a straight section if there is one, else on the side that the line does not
+  // come from.
   const [straight] = passed ?? [];
   if (straight !== undefined)
     return {
@@ -134,7 +135,7 @@ function wordsOf({ priority, condition, then }: SurveyEdge, look: EdgeLook): str
   return words.length > MAX_NAME_CHARS ? `${words.slice(0, MAX_NAME_CHARS - 1)}…` : words;
 }
 
-/** By step: how many problems stand in its lines. */
+/** The number of problems in the lines of each step. */
 export function problemsOfSteps(
   { nodes }: Survey,
   problems: readonly TextProblem[],
@@ -149,7 +150,7 @@ export function problemsOfSteps(
   return counts;
 }
 
-/** The transition that a line belongs to. */
+/** The transition that contains a line. */
 export function edgeAtLine({ edges }: Survey, line: number): SurveyEdge | null {
   const found = edges.find(
     ({ transition, lines }) =>

@@ -8,7 +8,7 @@ export interface Draft {
 
 export type Stored = Awaited<ReturnType<typeof readStored>>;
 
-/** What the editor opens: a draft, versions, or neither for a workflow that is new. */
+/** What the editor opens: a draft, versions, or neither for a new workflow. */
 export interface Opened {
   readonly draft: Draft | null;
   readonly stored: Stored | null;
@@ -37,7 +37,7 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-/** What a new workflow begins with. */
+/** The initial text of a new workflow. */
 export function firstText(name: string): string {
   const plain = /^[A-Za-z_][\w.-]*$/.test(name) ? name : JSON.stringify(name);
   return `name: ${plain}

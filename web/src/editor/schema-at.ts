@@ -1,6 +1,6 @@
 import type { TextPath } from "./text-place.js";
 
-/** A part of our own JSON Schema, as far as completion needs it. */
+/** The part of our own JSON Schema that completion needs. */
 export interface SchemaPart {
   readonly $ref?: string;
   readonly description?: string;
@@ -23,10 +23,10 @@ export interface KnownKey {
   readonly doc: string;
 }
 
-/** Schemas may contain themselves. */
+/** Limits recursion, because schemas may contain themselves. */
 const MAX_DEPTH = 12;
 
-/** All that a value at this path may be. */
+/** All schemas that apply to a value at this path. */
 export function schemasAt(root: SchemaPart, path: TextPath): SchemaPart[] {
   let here = unfold(root, root);
   for (const key of path) here = here.flatMap((part) => stepInto(root, part, key));
@@ -41,7 +41,7 @@ export function keysAt(root: SchemaPart, path: TextPath): KnownKey[] {
   return [...keys.values()];
 }
 
-/** The words that a value may be. */
+/** The words allowed as a value at this path. */
 export function valuesAt(root: SchemaPart, path: TextPath): string[] {
   const values = new Set<string>();
   for (const part of schemasAt(root, path)) {

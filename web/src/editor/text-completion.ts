@@ -4,12 +4,12 @@ import { hoverTooltip } from "@codemirror/view";
 import { docAt, keysAt, type SchemaPart, valuesAt } from "./schema-at.js";
 import { placeAt } from "./text-place.js";
 
-/** Names of steps stand in these keys. */
+/** Keys whose values are names of steps. */
 const STEP_KEYS = new Set(["from", "to", "goto", "run", "depends_on", "step"]);
-/** The cursor's place is looked for in these lines before it: a file may have a million. */
+/** How many lines before the cursor are searched for its place. A file may have a million lines. */
 const MAX_LINES_ABOVE = 5_000;
 
-/** Keys, values and steps while typing, and what a key means under the pointer. */
+/** Completes keys, values and steps while typing, and explains the key under the pointer. */
 export function textCompletion(schema: () => SchemaPart | null, steps: () => readonly string[]): Extension {
   return [
     autocompletion({ override: [(context) => complete(context, schema(), steps())], icons: false }),

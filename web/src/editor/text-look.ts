@@ -12,7 +12,7 @@ const NUMBER = Decoration.mark({ class: "y-number" });
 const PLAIN = /^(-?\d[\d._]*|true|false|null)$/;
 const MAX_PLAIN_CHARS = 40;
 
-/** Colours of YAML by the tokens of the page, only for what can be seen. */
+/** Highlights the visible part of YAML in the page's colours. */
 const colours = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;

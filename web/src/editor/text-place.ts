@@ -1,12 +1,12 @@
-/** Where in a YAML text a key is being typed: `["steps", "build", 0]`; numbers stand for items of lists. */
+/** The path of a place in a YAML text: `["steps", "build", 0]`. Numbers are positions in lists. */
 export type TextPath = readonly (string | number)[];
 
 export interface TextPlace {
-  /** The map or value that the cursor is in. */
+  /** The path of the map or value around the cursor. */
   readonly path: TextPath;
-  /** What has been typed of the word at the cursor. */
+  /** The part of the word before the cursor. */
   readonly word: string;
-  /** The key whose value is being typed; null: a key is. */
+  /** The key whose value is being typed; null while a key is being typed. */
   readonly key: string | null;
 }
 
@@ -17,7 +17,10 @@ interface Open {
   readonly key: string | number;
 }
 
-/** By indentation, line by line: a text that is being typed is seldom one that a parser takes. */
+/**
+ * Finds the place of the cursor by indentation, line by line, because a parser would reject most texts that are being
+ * typed.
+ */
 export function placeAt(lines: readonly string[], line: number, column: number): TextPlace {
   const open: Open[] = [];
   let literal: number | null = null;
@@ -36,7 +39,7 @@ function indentOf(text: string): number {
   return text.length - text.trimStart().length;
 }
 
-/** Puts what a line opens on the stack. True: a text of several lines begins. */
+/** Pushes what a line opens. Returns true if a text of several lines begins. */
 function openBlocks(open: Open[], text: string): boolean {
   let [rest, indent] = [text.trimStart(), indentOf(text)];
   close(open, indent, rest);
@@ -54,7 +57,7 @@ function openBlocks(open: Open[], text: string): boolean {
   return /:\s*[|>][+-]?\d?\s*(#.*)?$/.test(rest);
 }
 
-/** An item of a list may stand at the indentation of its key. */
+/** Pops blocks that have ended. An item of a list may have the same indentation as its key. */
 function close(open: Open[], indent: number, rest: string): void {
   const isItem = /^-(\s|$)/.test(rest);
   while (open.length > 0) {
@@ -87,7 +90,7 @@ function atCursor(open: Open[], before: string): TextPlace {
   return /^[[{]/.test(value) ? inBrackets([...path, name], value) : { path, word: value, key: name };
 }
 
-/** Within `{ a: { b: [` on one line. */
+/** The place within `{ a: { b: [` on one line. */
 function inBrackets(path: readonly (string | number)[], text: string): TextPlace {
   const here = [...path];
   let [word, key, quote] = ["", null as string | null, ""];

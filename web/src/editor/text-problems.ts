@@ -16,7 +16,7 @@ import {
 } from "@codemirror/view";
 import type { Fix, TextProblem } from "./check.js";
 
-/** What is shown over the text, all at once. */
+/** Everything that is marked in the text. */
 export interface TextMarks {
   readonly problems: readonly TextProblem[];
   readonly warnings: readonly TextProblem[];
@@ -26,7 +26,7 @@ export interface TextMarks {
 
 export const showMarks = StateEffect.define<TextMarks>();
 
-/** More messages would hide the text; all of them are listed below it. */
+/** More messages would hide the text. All of them are listed below it. */
 const MAX_TOLD = 40;
 
 const EDGE_LINE = Decoration.line({ class: "edge-line" });
@@ -36,7 +36,9 @@ const DOUBT_WORD = Decoration.mark({ class: "doubt-word" });
 
 export type Mend = (fix: Fix) => void;
 
-/** @param mend applies a fix; null: nothing can be changed here */
+/**
+ * @param mend applies a fix; null if nothing can be changed here
+ */
 export function textProblems(mend: () => Mend | null): Extension {
   const field = StateField.define<DecorationSet>({
     create: () => Decoration.none,
@@ -53,7 +55,7 @@ const BAD_NUMBER = new (class extends GutterMarker {
   override elementClass = "bad-number";
 })();
 
-/** The numbers of lines with problems. */
+/** Marks the numbers of lines with problems. */
 const badNumbers = StateField.define<RangeSet<GutterMarker>>({
   create: () => RangeSet.empty,
   update(numbers, { effects, changes, state }) {
@@ -104,7 +106,7 @@ function decorate(
   return built.finish();
 }
 
-/** The word at the place of a problem; it may be of a text that has changed since. */
+/** The word at the position of a problem, which may belong to an older text. */
 function wordAt(doc: Text, { line: wanted, column }: TextProblem) {
   const line = doc.line(Math.min(Math.max(1, wanted), doc.lines));
   const from = Math.min(line.to, line.from + column - 1);
@@ -112,7 +114,7 @@ function wordAt(doc: Text, { line: wanted, column }: TextProblem) {
   return { line, from, to: from + (word?.[0].length ?? 0) };
 }
 
-/** A problem under its line, with its fix as a button. */
+/** A message below its line, with a button for its fix. */
 class Told extends WidgetType {
   constructor(
     private readonly problem: TextProblem,

@@ -24,13 +24,13 @@ export interface TextViewOptions {
   readonly root: ShadowRoot;
   readonly text: string;
   readonly onChange: (text: string) => void;
-  /** By a person, not by a program. */
+  /** Called when a person, not a program, has moved the cursor. */
   readonly onCursor: (line: number) => void;
   readonly schema: () => SchemaPart | null;
   readonly steps: () => readonly string[];
 }
 
-/** The text of a workflow in CodeMirror. Offsets and lines are those of the text with plain line breaks. */
+/** The text of a workflow in CodeMirror. Offsets and lines refer to the text with plain line breaks. */
 export class TextView {
   readonly #view: EditorView;
   readonly #mayEdit = new Compartment();
@@ -69,7 +69,7 @@ export class TextView {
     return this.#view.state.doc.toString();
   }
 
-  /** With the line breaks that the file came with. */
+  /** The text with the line breaks of the original file. */
   get written(): string {
     return this.#view.state.sliceDoc();
   }
@@ -83,7 +83,7 @@ export class TextView {
     this.#view.dispatch({ effects: showMarks.of(marks) });
   }
 
-  /** One change that can be undone like any other. */
+  /** Makes a change that can be undone like any other. */
   change(from: number, to: number, text: string): void {
     this.#view.dispatch({ changes: { from, to, insert: text }, userEvent: "input.program" });
   }
@@ -109,7 +109,7 @@ export class TextView {
     this.#view.focus();
   }
 
-  /** Without the focus: the person is in the picture. */
+  /** Scrolls to a line without taking the focus, because the person works in the graph. */
   bringIntoView(line: number): void {
     const { doc } = this.#view.state;
     const at = doc.line(Math.min(Math.max(1, line), doc.lines)).from;
@@ -129,7 +129,7 @@ export class TextView {
   }
 }
 
-/** A workflow must not read otherwise than it runs: the same mark as in a log. */
+/** Marks an invisible character, as in logs: a workflow must not look different from what it does. */
 function markOf(code: number): HTMLElement {
   const mark = document.createElement("span");
   mark.className = "unseen";

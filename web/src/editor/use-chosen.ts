@@ -3,10 +3,10 @@ import type { Survey, SurveyEdge } from "./check.js";
 import { edgeAtLine } from "./graph-model.js";
 import type { TextView } from "./text-view.js";
 
-/** Which edge is chosen: in the picture, or by the lines that the cursor is in. */
+/** The selected edge: chosen in the graph, or by the lines that contain the cursor. */
 export function useChosen(graph: Survey | null, view: RefObject<TextView | null>) {
   const [id, setId] = useState<string | null>(null);
-  /** The number of a transition that has just been added: the picture does not have it yet. */
+  /** The number of a transition that was just added and is not in the graph yet. */
   const [awaited, setAwaited] = useState<number | null>(null);
   const edges = graph?.edges ?? [];
   const edge: SurveyEdge | null = edges.find((each) => each.id === id) ?? null;

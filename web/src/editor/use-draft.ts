@@ -2,7 +2,7 @@ import { useState } from "react";
 import { api, dataOf, Problem } from "../api/client.js";
 import { type Draft, readDraft } from "./read-workflow.js";
 
-/** Somebody else has saved since; null: the draft is gone. */
+/** A conflict: somebody else has saved since. Null if the draft was deleted. */
 export interface Clash {
   readonly theirs: Draft | null;
 }
@@ -10,16 +10,16 @@ export interface Clash {
 export interface DraftState {
   readonly revision: number;
   readonly savedAt: string | null;
-  /** The text as it was saved last; null: never. */
+  /** The text as last saved; null if it never was. */
   readonly saved: string | null;
   readonly busy: boolean;
   readonly problem: Problem | null;
   readonly clash: Clash | null;
-  /** What has just been done, in words. */
+  /** A message about what has just been done. */
   readonly done: string | null;
 }
 
-/** Saves and publishes a draft. Nothing that somebody else has saved is written over. */
+/** Saves and publishes a draft. Never overwrites what somebody else has saved. */
 export function useDraft(name: string, first: Draft | null) {
   const [state, setState] = useState<DraftState>({
     revision: first?.revision ?? 0,
@@ -73,7 +73,7 @@ export function useDraft(name: string, first: Draft | null) {
         await dataOf(api.DELETE("/api/v1/workflows/{name}/draft", path));
         return {};
       }),
-    /** Go on from theirs: their text has been put into the editor. */
+    /** Continues from their draft, whose text has been put into the editor. */
     take: ({ revision, updated_at, source }: Draft) =>
       change({ revision, savedAt: updated_at, saved: source, clash: null }),
     closeClash: () => change({ clash: null }),

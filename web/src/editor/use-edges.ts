@@ -10,7 +10,7 @@ type Edit = {
   readonly transition?: number;
 } & EdgeKeys;
 
-/** Changes of edges, made in the text: the server says where, and they are undone like anything typed. */
+/** Edits edges by changing the text. The server computes the change, which can be undone like typing. */
 export function useEdges(name: string, view: RefObject<TextView | null>) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const edit = async (wanted: Edit): Promise<boolean> => {
@@ -20,7 +20,7 @@ export function useEdges(name: string, view: RefObject<TextView | null>) {
     try {
       const body = { ...wanted, source, file_name: `${name}.yaml` };
       const { edit: change } = await dataOf(api.POST("/api/v1/workflows/edit", { body }));
-      // What was typed in the meantime has moved everything.
+      // Typing meanwhile has moved the positions, so the edit is computed again.
       if (made.text !== source) return edit(wanted);
       made.change(change.from, change.to, change.text);
       setProblem(null);

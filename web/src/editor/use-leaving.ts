@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { guardPlace } from "../use-place.js";
 
-/** Asks before unsaved changes are left. */
+/** Asks for confirmation before leaving unsaved changes. */
 export function useLeaving(isDirty: boolean) {
   const [wanted, setWanted] = useState<string | null>(null);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 
 const NARROW = matchMedia("(max-width: 719px)");
 
-/** On a phone workflows are only read. */
+/** Whether the window is narrow. On a phone, workflows are read-only. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(
     (listener) => {

@@ -1,6 +1,9 @@
 import { useState } from "react";
 
-/** What is being typed, begun with what the text says; when the text says something else, that again. The field stays. */
+/**
+ * The present input of a field. It starts with the text's value and is reset when that value changes, without replacing
+ * the field.
+ */
 export function useTyped<T>(said: T): [typed: T, type: (value: T) => void] {
   const mark = JSON.stringify(said);
   const [state, setState] = useState({ mark, typed: said });

@@ -10,14 +10,14 @@ interface EdgesProps {
   readonly layout: Layout;
   readonly candidates: TimelineData["candidates"];
   readonly at: number | null;
-  /** Also those that nothing has gone along. */
+  /** Also draws edges that the run has not taken. */
   readonly all: boolean;
   readonly isNamed: boolean;
 }
 
 const NOT_BEGUN: ReadonlySet<string | null> = new Set(["blocked", "skipped", "canceled", null]);
 
-/** Dependencies are one shape for each look; routes stand alone, with what they say. */
+/** Draws dependencies as one shape per look. Routes are drawn one by one, with their labels. */
 export function Edges({ drawing, layout, candidates, at, all, isNamed }: EdgesProps): ReactNode {
   const { boxes, bends } = layout;
   const statusOf = useMemo(
@@ -70,11 +70,11 @@ interface RouteProps {
   readonly boxes: Layout["boxes"];
   readonly bends: readonly Bend[] | undefined;
   readonly isNamed: boolean;
-  /** Of an undo: it was needed. */
+  /** For an undo edge: the undo was carried out. */
   readonly isUndone: boolean;
 }
 
-/** A failure edge is red and dashed; one that was looked at and not taken is pale and says why. */
+/** A route. Failure edges are red and dashed. One that was considered but not taken is pale and says why. */
 function Route({ edge, candidate, boxes, bends, isNamed, isUndone }: RouteProps): ReactNode {
   const [start, end] = [boxes.get(edge.from), boxes.get(edge.to)];
   if (start === undefined || end === undefined || end.y < start.y) return null;

@@ -7,7 +7,7 @@ import { cellPlace, itemPlace, shownItems } from "./node-size.js";
 type Jobs = NonNullable<NodeProps["node"]["jobs"]>;
 type Status = JobStatus;
 
-/** The same colours as everywhere. */
+/** The same colours as in the rest of the page. */
 const TONES: { readonly [status in Status]: string } = {
   completed: "ok",
   failed: "bad",
@@ -21,10 +21,10 @@ const TONES: { readonly [status in Status]: string } = {
   canceled: "stop",
 };
 
-/** In the order in which a bar shows them. */
+/** The order of the parts of a bar. */
 const ORDER = Object.keys(TONES) as Status[];
 
-/** All items of a fan-out as one card: a cell for each, of very many a bar; unfolded, a line for each. */
+/** A fan-out as one card: a cell for each item, a bar if there are very many, or a line for each if unfolded. */
 export function FanOut({ node, box, isNamed, isUnfolded, itemHref, fold }: NodeProps): ReactNode {
   const jobs = node.jobs!;
   const height = box.height ?? NODE_HEIGHT;
@@ -99,7 +99,7 @@ function Bar({ jobs: { counts, total }, width }: { readonly jobs: Jobs; readonly
   return ORDER.map((status) => {
     const share = counts[status] ?? 0;
     if (share === 0) return null;
-    // Even a single failure among very many is seen.
+    // At least 3 px, so that even one failure among very many is visible.
     const part = Math.max(3, (full * share) / total);
     const start = x;
     x = Math.min(width - 10, x + part);

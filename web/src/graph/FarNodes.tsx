@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { DrawnNode } from "../pages/run/run-data.js";
 import { type Box, NODE_HEIGHT } from "./layout.js";
 
-/** Thousands of steps at once: one shape for all of a status, whatever their number. */
+/** Draws thousands of steps as one shape per status. */
 export function FarNodes({
   nodes,
   boxes,

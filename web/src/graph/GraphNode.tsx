@@ -9,10 +9,10 @@ export interface NodeProps {
   readonly node: DrawnNode;
   readonly box: Box;
   readonly row: TimelineRow | undefined;
-  /** The event that is looked at; null: the end. */
+  /** The event whose moment is shown; null for the end of the log. */
   readonly at: number | null;
   readonly isMended: boolean;
-  /** It waits for a person's answer. */
+  /** The step waits for a person's answer. */
   readonly isAsking: boolean;
   readonly isSelected: boolean;
   readonly isNamed: boolean;
@@ -47,7 +47,7 @@ export function GraphNode(props: NodeProps): ReactNode {
   const look = shape === "asking" ? "held" : isRecovered ? "completed recovered" : shape;
   const word = isHandled ? "failed, handled" : isAsking ? "asks a question" : status;
   const many = isFanOut(node);
-  // In the past a fan-out that has no items yet keeps its room.
+  // In the past, a fan-out without items yet keeps its space.
   const isCard = many || height > NODE_HEIGHT;
   const visits = many ? [] : (row?.visits ?? []).filter(({ seq }) => at === null || seq <= at);
   const press = (event: MouseEvent): void => {

@@ -14,7 +14,7 @@ interface MinimapProps {
   readonly move: (view: View) => void;
 }
 
-/** Where failures and holds are in a graph that is larger than its window. */
+/** Shows where failures and holds are in a graph that is larger than its window. */
 export function Minimap({ drawing, layout, view, size, move }: MinimapProps): ReactNode {
   const scale = Math.min(WIDTH / layout.width, MAX_HEIGHT / layout.height);
   const [width, height] = [layout.width * scale, layout.height * scale];

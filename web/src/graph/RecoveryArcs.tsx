@@ -4,7 +4,7 @@ import type { Recovery } from "../words/recoveries.js";
 import { type Arc, arcOf, backArcOf } from "./edge-paths.js";
 import type { Box } from "./layout.js";
 
-/** More arcs than these only hide the steps; their numbers stay in the story. */
+/** More arcs would only hide the steps. The story has all numbers. */
 const MAX_ARCS = 120;
 
 interface ArcsProps {
@@ -15,7 +15,10 @@ interface ArcsProps {
   readonly choose: (number: number) => void;
 }
 
-/** Retry and rule are small loops at the step, repair and goto arcs to another: all gold, each with its number. */
+/**
+ * Draws recoveries in gold, each with its number: retry and rule as small loops at the step, repair and goto as arcs to
+ * another step.
+ */
 export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: ArcsProps): ReactNode {
   const nameOf = useMemo(() => new Map(drawing.nodes.map(({ name, step }) => [step, name])), [drawing]);
   const arcs = useMemo(() => {
@@ -30,7 +33,7 @@ export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: Arc
       const isLoop = end === undefined || end === start;
       const all = [...boxes.values()];
       const arc = isLoop ? arcOf(start, lane, all) : backArcOf(start, end, lane, all);
-      // A repair comes back to the step that it was for.
+      // The way back from a repair to the failed step.
       const back = isLoop || rung !== "remediate" ? null : backArcOf(end, start, lane, all, true).path;
       const label = isLoop || rung !== "goto" ? null : gotoLabel(end, arc.side, `goto ${to}`);
       return [{ number, arc, back, label, isEdge: rung === "edge" }];
@@ -70,7 +73,7 @@ export function RecoveryArcs({ recoveries, drawing, boxes, chosen, choose }: Arc
   );
 }
 
-/** Beside the step that the arc leads to. */
+/** A label beside the target of the arc. */
 function gotoLabel({ x, y, width }: Box, side: Arc["side"], text: string) {
   return side === "right"
     ? { x: x + width + 12, y: y + 4, anchor: "start" as const, text }

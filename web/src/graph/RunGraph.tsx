@@ -15,14 +15,14 @@ import { isSeen, MAX_NODES, showsNames } from "./view.js";
 
 export interface RunGraphProps {
   readonly drawing: Drawing;
-  /** As the run is now: it decides the layout, so that nothing moves while somebody goes through the past. */
+  /** The present graph. It determines the layout, so that nothing moves while somebody browses the past. */
   readonly whole?: Drawing;
   readonly log: Pick<TimelineData, "rows" | "candidates">;
   readonly recoveries: readonly Recovery[];
   readonly at: number | null;
   /** Steps that wait for a person's answer. */
   readonly asking?: ReadonlySet<string>;
-  /** A step. */
+  /** The selected step. */
   readonly selected: string | null;
   readonly chosen: number | null;
   readonly choose: (number: number) => void;
@@ -32,7 +32,7 @@ export interface RunGraphProps {
   readonly open: (step: string) => void;
 }
 
-/** The steps of a run as they depend on each other, and over them what was recovered, each with its number. */
+/** The steps of a run with their dependencies, and recoveries on top, each with its number. */
 export function RunGraph(props: RunGraphProps): ReactNode {
   const { drawing, log, recoveries, at, selected, chosen, choose, hrefOf, itemHref, open, select } = props;
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
@@ -121,7 +121,7 @@ export function RunGraph(props: RunGraphProps): ReactNode {
   );
 }
 
-/** A status that changes moves nothing; an item more may make a card larger. */
+/** The layout. A change of status moves nothing; only a new item may enlarge a card. */
 function useLayout(drawing: Drawing, whole: Drawing, unfolded: ReadonlySet<string>) {
   const largest = new Map(whole.nodes.map((node) => [node.name, node]));
   const nodes = drawing.nodes.map((node) => ({

@@ -1,11 +1,11 @@
 import { type Bend, type Box, NODE_HEIGHT } from "./layout.js";
 
-/** A curve, and where on it its number stands. */
+/** A curve, and the position of its number. */
 export interface Arc {
   readonly path: string;
   readonly x: number;
   readonly y: number;
-  /** Where it goes outside of all between its ends. */
+  /** The side on which the arc passes the steps between its ends. */
   readonly side?: "left" | "right";
 }
 
@@ -15,7 +15,10 @@ function heightOf({ height = NODE_HEIGHT }: Box): number {
   return height;
 }
 
-/** From the bottom of one step to the top of another, past what lies between; beside each other, from side to side. */
+/**
+ * A path from the bottom of one step to the top of another, around what lies between. For steps beside each other it
+ * goes from side to side.
+ */
 export function edgePath(start: Box, end: Box, bends: readonly Bend[] = [], share = 0.5): string {
   const [x1, x2] = [start.x + start.width * share, end.x + end.width / 2];
   if (start.y === end.y) {
@@ -38,10 +41,10 @@ export function edgePath(start: Box, end: Box, bends: readonly Bend[] = [], shar
   return path;
 }
 
-/** Less room than this, and the number of a loop would stand on the step beside it. */
+/** With less room, the number of a loop would cover the step beside it. */
 const LOOP_ROOM = 34;
 
-/** A step that ran again: a small loop at its right side, or at its left where only there is room. */
+/** A small loop for a step that ran again, on its right, or on its left if only there is room. */
 export function arcOf(box: Box, lane: number, all: Iterable<Box> = []): Arc {
   const { x, y, width } = box;
   const reach = 22 + lane * LANE;
@@ -56,7 +59,7 @@ export function arcOf(box: Box, lane: number, all: Iterable<Box> = []): Arc {
   };
 }
 
-/** How far it is to the steps beside it. */
+/** The distances to the steps on both sides. */
 function roomBeside(box: Box, all: Iterable<Box>): { readonly left: number; readonly right: number } {
   let [left, right] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const other of all) {
@@ -67,7 +70,10 @@ function roomBeside(box: Box, all: Iterable<Box>): { readonly left: number; read
   return { left, right };
 }
 
-/** To another step: up, outside of all between them, on the side where less is in the way; beside each other, above them or, on the way back, below. */
+/**
+ * An arc to another step. Upwards it passes outside of the steps between, on the side with fewer obstacles. For steps
+ * beside each other it goes above them, or below on the way back.
+ */
 export function backArcOf(
   start: Box,
   end: Box,
@@ -102,7 +108,7 @@ export function backArcOf(
   for (const { x, y, width } of all)
     if (y >= end.y && y <= start.y) far = isRight ? Math.max(far, x + width) : Math.min(far, x);
   far += isRight ? out : -out;
-  // Half way along, a curve with both handles there is at (start + end + 6 * handle) / 8.
+  // Half way along, a curve with both handles at the same x is at (start + end + 6 * handle) / 8.
   const handle = (8 * far - x1 - x2) / 6;
   return {
     path: `M${x1} ${y1}C${handle} ${y1} ${handle} ${y2} ${x2} ${y2}`,
@@ -112,7 +118,7 @@ export function backArcOf(
   };
 }
 
-/** How many steps an arc would go through that leaves and comes in at this side. */
+/** How many steps an arc on this side would cross. */
 function blocked(start: Box, end: Box, all: Iterable<Box>, side: "left" | "right"): number {
   let found = 0;
   for (const other of all)

@@ -1,11 +1,11 @@
 import { edgeKey, type Threaded, threadLongEdges } from "./long-edges.js";
 
-/** What is laid out: only dependencies decide layers, the others are drawn over it. */
+/** Input of the layout. Only dependencies determine layers; routes are drawn on top. */
 export interface LayoutInput {
   readonly nodes: readonly { readonly name: string; readonly width: number; readonly height?: number }[];
-  /** Dependencies. A circle among them is cut where it closes. */
+  /** Dependencies. A cycle is cut at the edge that closes it. */
   readonly edges: readonly { readonly from: string; readonly to: string }[];
-  /** Steps that only routes lead to stand beside or below who sends to them. */
+  /** Routes. Steps that only routes lead to are placed beside or below the source. */
   readonly routes: readonly { readonly from: string; readonly to: string; readonly below: boolean }[];
 }
 
@@ -13,11 +13,11 @@ export interface Box {
   readonly x: number;
   readonly y: number;
   readonly width: number;
-  /** Missing: that of most nodes. */
+  /** The height; by default that of most nodes. */
   readonly height?: number;
 }
 
-/** Where an edge goes straight down through a layer. */
+/** A point where an edge passes straight down through a layer. */
 export interface Bend {
   readonly x: number;
   readonly top: number;
@@ -26,25 +26,28 @@ export interface Bend {
 
 export interface Layout {
   readonly boxes: ReadonlyMap<string, Box>;
-  /** By `edgeKey`: what edges pass between their ends. */
+  /** By `edgeKey`: the points that an edge passes between its ends. */
   readonly bends: ReadonlyMap<string, readonly Bend[]>;
   readonly width: number;
   readonly height: number;
 }
 
 export const NODE_HEIGHT = 36;
-/** Between two layers: more where an edge goes far to the side, or has a text. */
+/** Distance between layers. It is larger if an edge goes far to the side or has a label. */
 const LAYER_GAP = 20;
 const MAX_LAYER_GAP = 44;
 const LABEL_GAP = 36;
 const GAP_PER_PX_ASIDE = 0.06;
 const NODE_GAP = 22;
-/** More room on both sides of a step that stands beside who sends to it: two arcs and a number go there. */
+/** Additional room on both sides of a step beside its source, for two arcs and a number. */
 const ASIDE_ROOM = 15;
 const MARGIN = 56;
 const SWEEPS = 6;
 
-/** Layers from top to bottom, each ordered by where its neighbours are. Time grows with nodes and edges, not their square. */
+/**
+ * Lays nodes out in layers from top to bottom, each ordered by the positions of neighbours. Takes time proportional to
+ * nodes and edges, not to their square.
+ */
 export function layOut({ nodes, edges, routes }: LayoutInput): Layout {
   const index = new Map(nodes.map(({ name }, place) => [name, place]));
   const pairs = edges.flatMap(({ from, to }) => pairOf(index, from, to));
@@ -75,7 +78,10 @@ function pairOf(index: ReadonlyMap<string, number>, from: string, to: string): [
   return start === undefined || end === undefined || start === end ? [] : [[start, end]];
 }
 
-/** The longest way from the top. What is left when nothing can be taken any more lies in a circle, and goes on from there. */
+/**
+ * Assigns each node the length of the longest path from the top. When only cycles are left, it continues with one of
+ * their nodes.
+ */
 function layersOf(above: readonly number[][], below: readonly number[][]): number[] {
   const waiting = above.map(({ length }) => length);
   const layer = above.map(() => 0);
@@ -103,7 +109,7 @@ function layersOf(above: readonly number[][], below: readonly number[][]): numbe
   }
 }
 
-/** What only a failure leads to stands below who sends it there, with all that follows. */
+/** Places a step that only a failure leads to below its source, together with all that follows it. */
 function leadBelow(
   above: number[][],
   below: number[][],
@@ -128,7 +134,7 @@ function reaches(below: readonly number[][], from: number, to: number): boolean 
   return false;
 }
 
-/** Answers those that stand beside who sends to them. */
+/** Places steps that only routes lead to. Returns those beside their source. */
 function placeRouted(
   layer: number[],
   above: number[][],
@@ -144,14 +150,14 @@ function placeRouted(
     const isAlone = above[target]!.length === 0 && below[target]!.length === 0;
     if (!isAlone || layer[target] !== 0) continue;
     layer[target] = layer[source]! + (isBelow ? 1 : 0);
-    // It is pulled towards who sends to it.
+    // This edge pulls the step towards its source.
     above[target]!.push(source);
     if (!isBelow) beside.add(target);
   }
   return beside;
 }
 
-/** By the mean place of the neighbours; those without stay where they are. */
+/** Orders layers by the mean position of neighbours. Nodes without neighbours keep their position. */
 function orderBy(layers: number[][], neighbours: readonly number[][], downwards: boolean): void {
   const place = new Map<number, number>();
   const remember = (layer: readonly number[]): void => {
@@ -232,7 +238,7 @@ function positions(
   return { boxes, bends, width: right - left + 2 * MARGIN, height: y + MARGIN / 2 };
 }
 
-/** The further an edge goes to the side, the more room it needs to look like one that goes down. */
+/** Gaps above layers: the further an edge goes to the side, the more height it needs to look as if it goes down. */
 function gapsAbove(
   layers: readonly (readonly number[])[],
   above: readonly number[][],
@@ -246,7 +252,7 @@ function gapsAbove(
   });
 }
 
-/** Gives every node of a layer the place that it wants, as far as its neighbours in the layer let it; their order stays. */
+/** Moves the nodes of a layer to their wanted positions as far as their neighbours allow. The order stays. */
 function spread(
   layer: readonly number[],
   widths: readonly number[],
@@ -264,7 +270,7 @@ function spread(
     centre[node] = Math.max(want, edge === Number.NEGATIVE_INFINITY ? want : edge + half);
     edge = centre[node]! + half + NODE_GAP;
   }
-  // What was pushed to the right goes half of the way back, with all of its layer.
+  // Nodes pushed to the right move half of the way back, together with their whole layer.
   let drift = 0;
   for (const [at, node] of layer.entries()) drift += centre[node]! - wanted[at]!;
   const back = layer.length === 0 ? 0 : drift / layer.length;

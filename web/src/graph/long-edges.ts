@@ -1,21 +1,21 @@
-/** Layers with a place kept free in each layer that a long edge passes, so that it does not run through a step there. */
+/** Layers with a slot reserved wherever a long edge passes, so that it does not cross a step there. */
 export interface Threaded {
-  /** By node; places that are kept free come after the nodes. */
+  /** Layer by node. Reserved slots come after the nodes. */
   readonly layer: readonly number[];
   readonly above: readonly number[][];
   readonly below: readonly number[][];
-  /** By edge: the places that it passes, from top to bottom. */
+  /** Slots by edge, from top to bottom. */
   readonly threads: ReadonlyMap<string, readonly number[]>;
 }
 
-/** With more than these the graph is so large that nobody follows a single edge, and its layout would take long. */
+/** In a graph with more slots nobody follows a single edge, and the layout would take long. */
 const MAX_THREADS = 600;
 
 export function edgeKey(from: string | number, to: string | number): string {
   return `${from}\n${to}`;
 }
 
-/** `more`: edges that decide no layer and are drawn as well. */
+/** Reserves slots. `more` contains edges that are drawn but do not determine layers. */
 export function threadLongEdges(
   layer: readonly number[],
   above: readonly number[][],

@@ -2,12 +2,12 @@ import type { DrawnNode } from "../pages/run/run-data.js";
 import { NODE_HEIGHT } from "./layout.js";
 
 const CHAR_WIDTH = 7.3;
-/** So wide that most steps are alike, and columns are straight. */
+/** Wide enough that most steps have equal width, which makes straight columns. */
 const NODE_WIDTH = 132;
 const CELL = 10;
 const CARD_WIDTH = 226;
 const CELLS_PER_ROW = 20;
-/** An unfolded fan-out: a row for each item. */
+/** Height of one item's row in an unfolded fan-out. */
 const ITEM_HEIGHT = 20;
 const MAX_ITEMS = 30;
 
@@ -15,7 +15,7 @@ export function isFanOut({ jobs }: DrawnNode): boolean {
   return jobs !== null && jobs.total > 1;
 }
 
-/** The rows of cells of a folded card; more items than cells are one bar. */
+/** How many rows of cells a folded card has. If there are more items than cells, it has one bar. */
 export function cellRows({ jobs }: DrawnNode): number {
   return jobs === null || jobs.cells.length === 0 ? 1 : Math.ceil(jobs.cells.length / CELLS_PER_ROW);
 }

@@ -15,7 +15,7 @@ interface GraphKeys {
 
 const ZOOM = 1.25;
 
-/** Zoom and fit, and from step to step along edges. */
+/** Keys that zoom, fit, and move from step to step along edges. */
 export function useGraphKeys({ drawing, layout, selectedName, select, show, zoom, fitAll }: GraphKeys): void {
   const walk = (key: "up" | "down" | "left" | "right"): void => {
     const from = selectedName ?? drawing.nodes[0]?.name;

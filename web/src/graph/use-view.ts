@@ -11,7 +11,7 @@ import type { Layout } from "./layout.js";
 import { centre, fitted, type Size, type View, zoomAt } from "./view.js";
 
 const ZOOM = 1.25;
-/** Below this a graph is an overview, and a phone begins at one step instead. */
+/** Below this scale a graph is only an overview, so a phone starts at a single step instead. */
 const LEAST_OPENING_SCALE = 0.5;
 const PHONE_WIDTH = 720;
 
@@ -31,7 +31,7 @@ export interface Looking {
   };
 }
 
-/** Zoom, pan and pinch over a layout. It opens with all of it in the window, on a phone at the selected step. */
+/** Zoom, pan and pinch for a layout. It opens fitted to the window, or on a phone at the selected step. */
 export function useView(layout: Layout, selected: string | null): Looking {
   const frame = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
@@ -63,7 +63,7 @@ export function useView(layout: Layout, selected: string | null): Looking {
     (factor: number) => change((old) => zoomAt(old, factor, { x: size.width / 2, y: size.height / 2 })),
     [change, size],
   );
-  // React listens to wheels passively, and the page must not zoom with the graph.
+  // React's wheel listeners are passive, which would let the page zoom with the graph.
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;

@@ -1,6 +1,6 @@
 import { type Box, type Layout, NODE_HEIGHT } from "./layout.js";
 
-/** How a graph is looked at: where its origin is in the window, and how large it is drawn. */
+/** The view of a graph: where its origin is in the window, and its scale. */
 export interface View {
   readonly x: number;
   readonly y: number;
@@ -16,14 +16,14 @@ const LEAST_SCALE = 0.03;
 const MOST_SCALE = 3;
 const MARGIN = 24;
 
-/** What is under the point stays there. */
+/** Zooms around a point, which keeps its position. */
 export function zoomAt(view: View, factor: number, point: { readonly x: number; readonly y: number }): View {
   const scale = Math.min(MOST_SCALE, Math.max(LEAST_SCALE, view.scale * factor));
   const ratio = scale / view.scale;
   return { scale, x: point.x - (point.x - view.x) * ratio, y: point.y - (point.y - view.y) * ratio };
 }
 
-/** All of it, never larger than it is. */
+/** Fits the whole layout, but never enlarges it. */
 export function fitted(layout: Pick<Layout, "width" | "height">, size: Size): View {
   const across = (size.width - 2 * MARGIN) / Math.max(1, layout.width);
   const down = (size.height - 2 * MARGIN) / Math.max(1, layout.height);
@@ -35,7 +35,7 @@ export function fitted(layout: Pick<Layout, "width" | "height">, size: Size): Vi
   };
 }
 
-/** One box in the middle. */
+/** Centres one box. */
 export function centre({ x, y, width, height }: Box, size: Size, scale: number): View {
   return {
     scale,
@@ -44,7 +44,7 @@ export function centre({ x, y, width, height }: Box, size: Size, scale: number):
   };
 }
 
-/** Whether something of a box is in the window, or just beside it. */
+/** Whether a part of the box is in the window or close to it. */
 export function isSeen(
   { x, y, width, height = NODE_HEIGHT }: Box,
   view: View,
@@ -61,9 +61,9 @@ export function isSeen(
   );
 }
 
-/** More nodes than these are never in the page at once. */
+/** Limit for nodes in the DOM. */
 export const MAX_NODES = 400;
-/** With more nodes than this, names hide when they would be too small to read. */
+/** In a larger graph, names are hidden when they would be too small to read. */
 const MANY_NODES = 300;
 const LEAST_NAMED_SCALE = 0.6;
 
@@ -71,7 +71,7 @@ export function showsNames(nodes: number, scale: number): boolean {
   return nodes <= MANY_NODES || scale >= LEAST_NAMED_SCALE;
 }
 
-/** The node that an arrow key leads to: along edges up and down, among its row to the sides. */
+/** The next node for an arrow key: up and down along edges, sideways within a row. */
 export function neighbour(
   layout: Layout,
   edges: readonly { readonly from: string; readonly to: string }[],

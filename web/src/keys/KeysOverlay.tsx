@@ -4,7 +4,7 @@ import { registry, switchSingleKeys, useKeys } from "./use-keys.js";
 
 const IS_MAC = /mac/i.test(navigator.platform);
 
-/** `g i` as keys to press. */
+/** Shows keys such as `g i`. */
 export function Keys({ keys }: { readonly keys: string }): ReactNode {
   return keys.split("|").map((way, index) => (
     <span key={way} className="keys-of">
@@ -17,7 +17,7 @@ export function Keys({ keys }: { readonly keys: string }): ReactNode {
   ));
 }
 
-/** All keys that do something here. */
+/** Lists all keys that work here. */
 export function KeysOverlay({ onClose }: { readonly onClose: () => void }): ReactNode {
   const layers = useSyncExternalStore(registry.watch, () => registry.layers);
   const singleKeys = useSyncExternalStore(registry.watch, () => registry.singleKeys);

@@ -1,37 +1,37 @@
 import { isSingle, isStroke, type Pressed, strokesOf } from "./strokes.js";
 
-/** One key of a page, or one key after another (`g i`). */
+/** A key of a page, or a sequence of keys (`g i`). */
 export interface Key {
-  /** As `strokesOf` names them; several that do the same are separated by `|`. */
+  /** Keys in the notation of `strokesOf`. Alternatives are separated by `|`. */
   readonly keys: string;
-  /** For the overlay of all keys, as the rest of a sentence: "next problem". */
+  /** Its effect, as the overlay shows it: "next problem". */
   readonly does: string;
   readonly run: () => void;
-  /** Also while somebody types in a field: for `mod+enter` and `esc`. */
+  /** Also works while somebody types in a field. For `mod+enter` and `esc`. */
   readonly inFields?: true;
 }
 
 export interface Layer {
-  /** The heading in the overlay: "Inbox". */
+  /** The group's title in the overlay: "Inbox". */
   readonly title: string;
   readonly keys: readonly Key[];
-  /** What lies over the page, such as a dialog: no key reaches what is below. */
+  /** For something above the page, such as a dialog: no key reaches the page below. */
   readonly modal?: boolean;
 }
 
-/** Where a key was pressed. */
+/** The element that had the focus. */
 export interface Focused {
-  /** Text is typed there. */
+  /** It takes text. */
   readonly isField: boolean;
   /** Enter and space press it. */
   readonly isButton: boolean;
-  /** Enter follows it; space does nothing to it. */
+  /** Enter follows it; space has no effect. */
   readonly isLink: boolean;
 }
 
 const SEQUENCE_MS = 1_500;
 
-/** All keys of the page. What was registered last is asked first. */
+/** All keys of the page. The latest registration takes precedence. */
 export class KeyRegistry {
   readonly #layers: { current: Layer }[] = [];
   readonly #watchers = new Set<() => void>();
@@ -39,9 +39,9 @@ export class KeyRegistry {
   #singleKeys = true;
   #shown: readonly Layer[] = [];
 
-  /** Keys that a page has while it is shown; what it gives back changes or removes them. */
+  /** Adds the keys of a page while it is shown. Returns functions to change or remove them. */
   add(layer: Layer): { change(next: Layer): void; remove(): void } {
-    // Told, not thrown: a page without one of its keys is better than none. Tests in a browser fail by it.
+    // Logged, not thrown, because a page without one of its keys is better than none. Browser tests fail on it.
     for (const { keys } of layer.keys)
       for (const stroke of keys.split(/[| ]/))
         if (!isStroke(stroke)) console.error(`no keyboard sends ${stroke}`);
@@ -59,7 +59,7 @@ export class KeyRegistry {
     };
   }
 
-  /** For the overlay. */
+  /** The layers that the overlay shows. */
   get layers(): readonly Layer[] {
     return this.#shown;
   }
@@ -78,7 +78,7 @@ export class KeyRegistry {
     return () => this.#watchers.delete(watcher);
   };
 
-  /** Whether the key did something, so that the browser need not. */
+  /** Handles a key. Returns true if it had an effect, so that the browser should ignore it. */
   press(pressed: Pressed, focused: Focused, now: number): boolean {
     const begun = this.#begun !== null && now - this.#begun.at <= SEQUENCE_MS ? this.#begun.stroke : null;
     this.#begun = null;

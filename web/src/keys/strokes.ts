@@ -1,4 +1,4 @@
-/** What of a keyboard event says which key it was; tests make their own. */
+/** The part of a keyboard event that identifies the key. Tests make their own. */
 export interface Pressed {
   readonly key: string;
   readonly code: string;
@@ -20,9 +20,9 @@ const NAMES: { readonly [key: string]: string } = {
 };
 
 /**
- * The names of what was pressed, best first: `j`, `?`, `space`, `shift+space`, `shift+1`, `mod+k`, `mod+enter`.
- * `mod` is Ctrl, and Cmd on a Mac. A sign counts as it is, however a keyboard makes it; a digit with shift has two names,
- * because what it prints depends on the keyboard.
+ * The names of a pressed key, best first: `j`, `?`, `space`, `shift+space`, `shift+1`, `mod+k`, `mod+enter`. `mod` is
+ * Ctrl, or Cmd on a Mac. A sign counts as itself, whatever keys produce it. A digit with shift has two names, because
+ * the sign depends on the keyboard.
  */
 export function strokesOf(pressed: Pressed): string[] {
   const { key, code, shiftKey } = pressed;
@@ -38,18 +38,21 @@ export function strokesOf(pressed: Pressed): string[] {
   return [shiftKey && (key in NAMES || /^\p{L}$/u.test(key)) ? `shift+${name}` : name];
 }
 
-/** Whether a keyboard can send it: `esc`, and not `escape`. */
+/** Whether a keyboard can produce the stroke: `esc`, but not `escape`. */
 export function isStroke(stroke: string): boolean {
   const name = stroke === "+" ? stroke : stroke.replace(/^(?:mod|shift)\+/, "");
   return name.length === 1 || Object.values(NAMES).includes(name);
 }
 
-/** A key that prints something: whoever speaks or types by accident presses it unawares, so it can be switched off. */
+/**
+ * Whether the key prints something. Speech input or accidents can press such keys unintentionally, so they can be
+ * switched off.
+ */
 export function isSingle(stroke: string): boolean {
   return stroke === "space" || stroke === "shift+space" || /^(?:shift\+)?.$/u.test(stroke);
 }
 
-/** `g i` as people read it: `G`, `I`; `mod+enter`: `Ctrl ↵`. */
+/** Keys as people read them: `G`, `I` for `g i`; `Ctrl ↵` for `mod+enter`. */
 export function shownKeys(keys: string, isMac: boolean): string[] {
   const words: { readonly [part: string]: string } = {
     mod: isMac ? "⌘" : "Ctrl",

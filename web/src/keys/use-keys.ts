@@ -3,7 +3,7 @@ import { keep, kept } from "../kept.js";
 import { type Focused, type Key, KeyRegistry } from "./registry.js";
 
 /**
- * The keys of the page. A page says which it has, and they are gone when it is:
+ * The keys of the page. Each page registers its own, which are removed when it is left:
  *
  *     useKeys("Step", [
  *       { keys: "n", does: "next error", run: () => goTo(next) },
@@ -13,9 +13,9 @@ import { type Focused, type Key, KeyRegistry } from "./registry.js";
  *       { keys: "mod+enter", does: "send", run: send, inFields: true },
  *     ]);
  *
- * A dialog says `{ modal: true }`: no key reaches the page below it. A single key never sends a command: it chooses, a
- * button or `mod+enter` sends. Keys that print something are off while a field has the focus, and where people switched
- * them off. The overlay (`?`) lists all of them by the title.
+ * A dialog passes `{ modal: true }`, so that no key reaches the page below it. A single key only selects; commands are
+ * sent by a button or `mod+enter`. Keys that print something are off while a field has the focus, and if the user has
+ * switched them off. The overlay (`?`) lists all keys by title.
  */
 export const registry = new KeyRegistry();
 
@@ -40,7 +40,7 @@ export function useKeys(
 
 const SWITCH = "daruma-single-keys";
 
-/** Once, when the page begins. */
+/** Starts listening. Call it once, when the page starts. */
 export function listenToKeys(): void {
   registry.switchSingleKeys(kept(SWITCH) !== "off");
   addEventListener("keydown", (event) => {

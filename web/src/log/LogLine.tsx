@@ -4,13 +4,13 @@ import { type Segment, segmentsOf } from "./shown-text.js";
 
 interface LogLineProps {
   readonly number: number;
-  /** Null: it is being read. */
+  /** The line; null while it is being read. */
   readonly item: LineItem | null;
   readonly isAt: boolean;
   readonly isHit: boolean;
-  /** Missing: it has no address. */
+  /** Selects the line. Missing if it has no address. */
   readonly onChoose?: (line: number) => void;
-  /** Missing: the rest of a line that is cut is not there. */
+  /** Shows a shortened line in full. Missing if the rest is not available. */
   readonly onWhole?: (item: LineItem) => void;
 }
 
@@ -47,7 +47,7 @@ export function LogLine({ number, item, isAt, isHit, onChoose, onWhole }: LogLin
   );
 }
 
-/** Text and nothing else: what a step wrote must not become part of the page. */
+/** Shows plain text only: output of a step must not become markup. */
 export function Segments({ segments }: { readonly segments: readonly Segment[] }): ReactNode {
   return segments.map(({ text, ink, bold, mark }, place) => {
     const look = [ink !== undefined && `ink-${ink}`, bold === true && "b", mark === true && "unseen"];

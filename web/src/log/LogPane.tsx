@@ -9,12 +9,12 @@ import { useVirtualLines } from "./use-virtual-lines.js";
 
 interface LogPaneProps {
   readonly store: LineStore;
-  /** The line to look at; another object is another wish to go there. */
+  /** The line to scroll to. A new object scrolls again. */
   readonly target: { readonly line: number } | null;
   readonly hits: ReadonlySet<number>;
   readonly wrap: boolean;
   readonly follow: boolean;
-  /** Where nothing says where to look: why an attempt failed stands at the end. */
+  /** Opens at the end if no line is given, because the reason for a failure is there. */
   readonly opensAtEnd: boolean;
   readonly note: string;
   readonly onChoose: (line: number) => void;
@@ -27,7 +27,7 @@ const LINE_PX = 18;
 const MAX_BASIS_PX = 2_000;
 const SLACK_PX = 24;
 
-/** One file of an attempt. */
+/** One stream of an attempt. */
 export function LogPane(props: LogPaneProps): ReactNode {
   const { store, target, wrap, follow, note } = props;
   const { stream } = store.place;
@@ -75,7 +75,7 @@ function lineCount(total: number): string {
   return total === 1 ? "1 line" : `${total.toLocaleString("en")} lines`;
 }
 
-/** A very long log lies under the scroll bar part by part. */
+/** Selects the part of a very long log that the scroll bar covers. */
 function Parts({
   part: { first, count },
   total,

@@ -19,10 +19,10 @@ export interface LogViewerProps {
   readonly onLine: (at: Hit) => void;
 }
 
-/** Beyond this a clipboard is no help. */
+/** A larger text is of no use in a clipboard. */
 const MAX_COPIED_BYTES = 8 * 1_024 * 1_024;
 
-/** Two files, stacked: nobody knows how their lines were interleaved. */
+/** Shows both streams, one above the other, because it is unknown how their lines were interleaved. */
 export function LogViewer(props: LogViewerProps): ReactNode {
   const { jobId, attempt, isRunning, hasFailed, line, onLine } = props;
   const stderr = useLineStore({ jobId, attempt, stream: "stderr" }, isRunning);
@@ -137,7 +137,7 @@ function placeIn(list: readonly Hit[], at: Hit | null): number {
 
 const ORDER: readonly LogStreamName[] = ["stderr", "stdout"];
 
-/** The next one after the line that is looked at; after the last comes the first. */
+/** The next hit after the present line. After the last comes the first. */
 function nextOf(list: readonly Hit[], at: Hit | null, by: 1 | -1): Hit | null {
   if (list.length === 0) return null;
   if (at === null) return (by === 1 ? list[0] : list.at(-1)) ?? null;

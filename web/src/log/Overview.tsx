@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** So many can be told apart. */
+/** More marks could not be told apart. */
 const MAX_MARKS = 200;
 
 interface OverviewProps {
@@ -10,7 +10,7 @@ interface OverviewProps {
   readonly onGo: (line: number) => void;
 }
 
-/** The whole log at a glance: where its errors are, and where one looks. The keys n and p do the same. */
+/** An overview of the whole log: where its errors are, and which part is visible. The keys n and p do the same. */
 export function Overview({ total, errorLines, seen, onGo }: OverviewProps): ReactNode {
   const share = (line: number): string => `${(100 * (line - 1)) / Math.max(1, total)}%`;
   const places = [

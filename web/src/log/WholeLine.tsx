@@ -3,10 +3,10 @@ import { useKeys } from "../keys/use-keys.js";
 import { sizeText } from "./LogLine.js";
 import { type LineItem, type LineStore, readBytes } from "./line-store.js";
 
-/** More than this is downloaded, not looked at. */
+/** A longer line must be downloaded. */
 const MAX_SHOWN_BYTES = 4 * 1_024 * 1_024;
 
-/** A line that is too long for the log, whole, as plain text. */
+/** Shows a line that is too long for the log in full, as plain text. */
 export function WholeLine({
   store,
   item,

@@ -14,22 +14,22 @@ export interface LineItem {
   readonly error?: true | undefined;
 }
 
-/** What is known of the log as a whole. */
+/** Facts about the log as a whole. */
 export interface LogFacts {
   readonly total: number;
   readonly size: number;
   readonly complete: boolean;
   readonly errorLines: readonly number[];
   readonly errorCount: number;
-  /** The step printed more than its workflow allows; the rest was dropped. */
+  /** The step printed more than its workflow allows, and the rest was dropped. */
   readonly truncated: boolean;
 }
 
 const PAGE_LINES = 200;
-/** Pages that were shown last; the others are read again where somebody goes back to them. */
+/** How many recently shown pages are cached. Others are read again when needed. */
 const MAX_PAGES = 30;
 
-/** The lines of one log, read as they are looked at. */
+/** The lines of one log, which are read when they become visible. */
 export class LineStore {
   #facts: LogFacts | null = null;
   #problem: Problem | null = null;
@@ -46,7 +46,7 @@ export class LineStore {
     return () => this.#watchers.delete(watcher);
   };
 
-  /** Another one after each change. */
+  /** Increases with each change. */
   version = (): number => this.#version;
 
   get facts(): LogFacts | null {
@@ -57,7 +57,7 @@ export class LineStore {
     return this.#problem;
   }
 
-  /** Null: it is being read. */
+  /** The line; null while it is being read. */
   line(number: number): LineItem | null {
     const page = Math.floor((number - 1) / PAGE_LINES);
     const lines = this.#pages.get(page);
@@ -66,7 +66,7 @@ export class LineStore {
     return found ?? null;
   }
 
-  /** Reads how long the log is by now, and where its errors are. */
+  /** Reads the present length of the log, and where its errors are. */
   async refresh(): Promise<void> {
     if (this.#refreshing) return;
     this.#refreshing = true;
@@ -106,7 +106,7 @@ export class LineStore {
   }
 }
 
-/** A line that is cut, whole; a piece of the log from one byte to another. */
+/** Reads the bytes of a log between two offsets, for a shortened line. */
 export async function readBytes(
   { jobId, attempt, stream }: LogPlace,
   { offset, bytes }: { readonly offset: number; readonly bytes: number },
@@ -124,7 +124,7 @@ export async function readBytes(
   return text;
 }
 
-/** Where a browser fetches the whole of it, as a file. */
+/** The address from which a browser downloads the whole log. */
 export function downloadAddress({ jobId, attempt, stream }: LogPlace): string {
   return `/api/v1/jobs/${jobId}/logs?${new URLSearchParams({ attempt: String(attempt), stream, follow: "true" })}`;
 }

@@ -1,4 +1,7 @@
-/** A browser cannot scroll over millions of lines: of a longer log a part lies under the scroll bar at a time. */
+/**
+ * How many lines the scroll bar covers. A browser cannot scroll over millions of lines, so a longer log is shown in
+ * parts.
+ */
 const WINDOW_LINES = 100_000;
 
 export interface LineWindow {
@@ -6,14 +9,17 @@ export interface LineWindow {
   readonly count: number;
 }
 
-/** The part of a log in which this line lies; as far as it can, in its middle. */
+/** The part of a log around this line, which is in its middle if possible. */
 export function windowAround(line: number, total: number, most = WINDOW_LINES): LineWindow {
   if (total <= most) return { first: 1, count: total };
   const first = Math.min(Math.max(1, line - Math.floor(most / 2)), total - most + 1);
   return { first, count: most };
 }
 
-/** The same part while it still has the line; else the one around it. A log that grows does not move what is read. */
+/**
+ * Keeps the part if it contains the line, else takes the part around it. A growing log then does not move what is being
+ * read.
+ */
 export function keepWindow(shown: LineWindow, line: number, total: number, most = WINDOW_LINES): LineWindow {
   if (total <= most) return { first: 1, count: total };
   const isInside = line >= shown.first && line < shown.first + most;
@@ -22,7 +28,7 @@ export function keepWindow(shown: LineWindow, line: number, total: number, most 
     : windowAround(line, total, most);
 }
 
-/** `stderr:120` of an address. */
+/** Parses `stderr:120` from an address. */
 export function linePlace(
   text: string | null,
 ): { readonly stream: LogStreamName; readonly line: number } | null {

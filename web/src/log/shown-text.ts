@@ -2,13 +2,13 @@ import Anser from "anser";
 import { stripAnsi } from "../../../src/core/text/plain-text.js";
 import { nameOfUnseen, UNSEEN } from "../words/unseen.js";
 
-/** A piece of a line as it is shown. */
+/** A piece of a line, as it is shown. */
 export interface Segment {
   readonly text: string;
-  /** One of the eight colours that terminals have. */
+  /** One of the eight terminal colours. */
   readonly ink?: string;
   readonly bold?: true;
-  /** It stands for a character that cannot be seen, and which would change how the line reads. */
+  /** Marks an invisible character, which could change how the line reads. */
   readonly mark?: true;
 }
 
@@ -20,8 +20,8 @@ const CONTROL_PICTURES = 0x2400;
 const DELETE = 0x7f;
 
 /**
- * A line that a step printed, harmless: colours stay, every other code of a terminal goes, and what would turn the order
- * of the line or hide in it is shown as a mark.
+ * Makes a printed line safe to show: colours stay, all other terminal codes are removed, and characters that reorder
+ * the line or hide in it become visible marks.
  */
 export function segmentsOf(line: string): Segment[] {
   const text = line
@@ -41,7 +41,7 @@ export function segmentsOf(line: string): Segment[] {
   );
 }
 
-/** A text without colours, such as one that was handed on: the same marks. */
+/** Splits text without colours, such as a prompt, and adds the same marks. */
 export function markedParts(text: string): Segment[] {
   return text
     .split(AT_UNSEEN)

@@ -10,19 +10,19 @@ export interface Hit {
 
 export interface Found {
   readonly hits: readonly Hit[];
-  /** There may be more: a search ends after so many lines, so much text or a second. */
+  /** There may be more hits: a search stops after a number of lines, an amount of text, or a second. */
   readonly hasMore: boolean;
   readonly problem: string | null;
   readonly isSearching: boolean;
 }
 
 const NOTHING: Found = { hits: [], hasMore: false, problem: null, isSearching: false };
-/** Somebody may still be typing. */
+/** How long to wait for further typing. */
 const PATIENCE_MS = 250;
-/** A search in a very long log is continued so often by itself. */
+/** How often a search in a very long log continues by itself. */
 const MAX_ROUNDS = 20;
 
-/** Looks for a text in the logs of an attempt, one after the other. */
+/** Searches the logs of an attempt, one after the other. */
 export function useFind(places: readonly LogPlace[], text: string, regex: boolean): Found {
   const [found, setFound] = useState<Found>(NOTHING);
   const key = JSON.stringify(places);

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { stream as events } from "../api/stream.js";
 import { LineStore, type LogPlace } from "./line-store.js";
 
-/** What an attempt prints is no event: while it runs, its log is looked at this often. */
+/** How often a running attempt's log is read. Output makes no event. */
 const LOOK_MS = 1_000;
 
 export function useLineStore({ jobId, attempt, stream }: LogPlace, isRunning: boolean): LineStore {

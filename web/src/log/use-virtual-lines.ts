@@ -8,12 +8,12 @@ import {
 import { type RefObject, useLayoutEffect, useReducer, useState } from "react";
 
 const LINE_PX = 18;
-/** Lines above and below what is seen; with those far fewer than 1,000 are ever in the page. */
+/** Lines that are rendered above and below the visible ones. The DOM never has more than 1,000. */
 const OVERSCAN = 20;
 
 export type VirtualLines = Virtualizer<HTMLElement, HTMLDivElement>;
 
-/** Which lines are seen, so that no others are in the page. */
+/** Determines which lines are visible, since only these are rendered. */
 export function useVirtualLines(scroller: RefObject<HTMLElement | null>, count: number): VirtualLines {
   const [, rerender] = useReducer((times: number) => times + 1, 0);
   const options = {

@@ -23,18 +23,18 @@ import { Row } from "./inbox/Row.js";
 
 interface InboxProps {
   readonly place: Place;
-  /** Null: not read yet. */
+  /** The problems; null until they are read. */
   readonly problems: Problems | null;
   readonly refusal: Refusal | null;
   readonly mayAct: boolean;
   readonly reload: () => void;
 }
 
-/** A result stays so long, then the next problem has the focus. */
+/** How long a result is shown before the next problem gets the focus. */
 const RESULT_MS = 4_000;
 const KINDS: readonly Kind[] = ["hold", "dead_letter", "question", "failed"];
 
-/** Not runs but decisions: seven runs with one cause are one row. */
+/** Lists decisions, not runs: seven runs with one cause are one row. */
 export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps): ReactNode {
   const now = useMinute();
   const { rows, added, results, decided, list, showNew } = useRows(problems, place.query.get("kind"));
@@ -153,11 +153,11 @@ export function Inbox({ place, problems, refusal, mayAct, reload }: InboxProps):
 interface ShownRow {
   readonly problem: Problem;
   readonly isGone: boolean;
-  /** How often it was decided: each time is a new panel. */
+  /** Counts decisions, so that each gets a new panel. */
   readonly times: number;
 }
 
-/** The rows as they stand. While somebody points at the list, or has scrolled it, no row comes or goes. */
+/** The visible rows. While somebody points at the list, or has scrolled it, no row is added or removed. */
 function useRows(problems: Problems | null, kind: string | null) {
   const [results, setResults] = useState<ReadonlyMap<string, string>>(new Map());
   const [times, setTimes] = useState<ReadonlyMap<string, number>>(new Map());
@@ -179,7 +179,7 @@ function useRows(problems: Problems | null, kind: string | null) {
     const problem = known.current.get(id);
     return problem === undefined ? [] : [{ problem, isGone: !isThere.has(id), times: times.get(id) ?? 0 }];
   });
-  // As they stand one under the other, so that j and k go down and up.
+  // In the order on the screen, so that j and k move down and up.
   const isFailed = ({ problem }: ShownRow): number => Number(problem.kind === "failed");
   const rows = found.sort((a, b) => isFailed(a) - isFailed(b));
   useEffect(() => {
@@ -237,7 +237,7 @@ function useInboxKeys(given: {
             keys: "space",
             does: "select",
             run: () => {
-              // A question has its own choices: it is answered by itself.
+              // A question has its own choices, so it cannot be selected together with others.
               if (chosen.kind !== "question") setSelected(toggled(selected, chosen.id));
             },
           },
@@ -270,7 +270,7 @@ function selectable(rows: readonly ShownRow[]): string[] {
   return rows.filter(({ problem }) => problem.kind !== "question").map(({ problem }) => problem.id);
 }
 
-/** From what was selected last up to here. */
+/** The rows from the last selected one to this one. */
 function ranged(rows: readonly ShownRow[], selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const ids = rows.map(({ problem }) => problem.id);
   const from = ids.indexOf([...selected].at(-1) ?? id);
@@ -344,7 +344,7 @@ function SelectedBar({
   onClear,
 }: {
   readonly problems: readonly Problem[];
-  /** Where they are decided, if it is not in sight. */
+  /** The address where it is decided, if that is not on the screen. */
   readonly href: string;
   readonly onClear: () => void;
 }): ReactNode {

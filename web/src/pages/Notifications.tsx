@@ -13,7 +13,7 @@ import { Deliveries } from "./notifications/Deliveries.js";
 import "../styles/clocks.css";
 import "../styles/stats.css";
 
-/** A try is no event of a run. */
+/** Tries to deliver are no events of a run, so this page reloads at an interval. */
 const READ_EVERY_MS = 10_000;
 const PAGE = 100;
 
@@ -33,7 +33,7 @@ async function readAll(shown: Shown, after: string | null) {
   return { settings, sent, at: Date.now() };
 }
 
-/** Who is told of what, by which way, and what became of each message. */
+/** Shows who gets which messages through which channel, and what became of each message. */
 export function Notifications({
   place,
   mayAct,

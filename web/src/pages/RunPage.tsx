@@ -42,7 +42,7 @@ interface RunPageProps {
   readonly mayAct: boolean;
 }
 
-/** One run: how it stands or stood, its steps, and how it came to that. */
+/** One run: its status now or at a past moment, its steps, and how it came to that. */
 export function RunPage({ runId, place, mayAct }: RunPageProps): ReactNode {
   const at = momentOf(place);
   const moment = { runId, at };
@@ -186,7 +186,7 @@ function goHash(address: string): void {
 
 const NOTHING: Pick<TimelineData, "rows" | "candidates"> = { rows: [], candidates: [] };
 
-/** What was read last stays while something else is read: the page is never blank while it has old data. */
+/** Keeps the last data while new data is loaded, so that the page is never blank. */
 function useLast<Data>(data: Data | null): Data | null {
   const last = useRef<Data | null>(null);
   if (data !== null) last.current = data;
@@ -202,7 +202,7 @@ interface TabsProps {
   readonly tab: Tab;
   readonly recoveries: number;
   readonly events: number | null;
-  /** Where it is a drawer. */
+  /** Closes the tabs if they are a drawer. */
   readonly shut: () => void;
 }
 

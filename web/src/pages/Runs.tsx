@@ -35,10 +35,10 @@ const SINCE: readonly (readonly [since: string, words: string])[] = [
   ["7d", "Last 7 days"],
 ];
 const PAGE = 100;
-/** All that narrows the list, so that its address says it. */
+/** The filters of the list, which are part of its address. */
 const NARROWED_BY = ["workflow", "label", "text", "since"] as const;
 
-/** All runs, newest first. What is shown of them is in the address. */
+/** All runs, newest first. The address contains the filters. */
 export function Runs({ place }: { readonly place: Place }): ReactNode {
   const filter = FILTERS.find(({ name }) => name === place.query.get("show")) ?? ALL;
   const given = Object.fromEntries(
@@ -99,7 +99,7 @@ export function Runs({ place }: { readonly place: Place }): ReactNode {
   );
 }
 
-/** The rows as they stand: while somebody points at them or has scrolled, none comes in above. */
+/** The visible rows. While somebody points at them or has scrolled, no run is added above. */
 function useRuns(fresh: readonly RunItem[] | null, key: string) {
   const [, refresh] = useState(0);
   const list = useRef<HTMLDivElement>(null);
@@ -107,7 +107,7 @@ function useRuns(fresh: readonly RunItem[] | null, key: string) {
   const known = useRef(new Map<number, RunItem>());
   for (const run of fresh ?? []) known.current.set(run.run_id, run);
   const isPointedAt = list.current?.matches(":hover") === true || (list.current?.scrollTop ?? 0) > 0;
-  // While others are read, those that were there stay.
+  // Old rows stay while others are loaded.
   const shown = fresh === null || order.current.key === key ? order.current.ids : [];
   const ids = (fresh ?? []).map(({ run_id }) => String(run_id));
   const settled =
@@ -130,7 +130,7 @@ function useRuns(fresh: readonly RunItem[] | null, key: string) {
   return { runs, added: settled.added, list, showNew };
 }
 
-/** j and k go from run to run, Enter opens one. */
+/** Keys j and k move from run to run, Enter opens one. */
 function useChosen(
   runs: readonly RunItem[],
   list: { readonly current: HTMLDivElement | null },

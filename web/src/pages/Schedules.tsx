@@ -14,14 +14,14 @@ import { AskButton } from "./workers/AskButton.js";
 import "../styles/stats.css";
 import "../styles/clocks.css";
 
-/** A tick is no event of a run before it has started one. */
+/** A tick makes no event until it has started a run, so this page reloads at an interval. */
 const READ_EVERY_MS = 10_000;
 
 async function readSchedules() {
   return { ...(await dataOf(api.GET("/api/v1/schedules"))), at: Date.now() };
 }
 
-/** What starts by itself: when next, what came of it, and who has stopped it. */
+/** Lists schedules: the next time, the last result, and who has paused them. */
 export function Schedules({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const { data, problem, reload } = useLive("schedules", readSchedules, () => true);
   const { act, refused } = useAct(reload);

@@ -11,7 +11,7 @@ import { exactTime } from "../words/times.js";
 import "../styles/clocks.css";
 import "../styles/stats.css";
 
-/** What the server works with. It is changed in its file, and read when the server starts. */
+/** Shows the server's settings. They are changed in their file, which is read when the server starts. */
 export function Settings(): ReactNode {
   const { data, problem } = useLive(
     "settings",

@@ -3,12 +3,12 @@ import { Problem, signIn } from "../api/client.js";
 import { useKeys } from "../keys/use-keys.js";
 import { ProductDoll } from "../parts/Doll.js";
 
-/** Over the page, which stays where it was. */
+/** A dialog over the page, which keeps its state. */
 export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }): ReactNode {
   const [wrong, setWrong] = useState<string | null>(null);
   const field = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  // Another dialog may lie above it, or have been closed with it: it stays open until somebody has signed in.
+  // It stays open until somebody has signed in, even if a dialog above it opens or closes.
   const stay = (): void => {
     if (dialog.current?.isConnected === true && !dialog.current.open) dialog.current.showModal();
   };

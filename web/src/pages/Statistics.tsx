@@ -14,10 +14,12 @@ import { Tiles } from "./statistics/Tiles.js";
 import { WorkerTable } from "./statistics/WorkerTable.js";
 import "../styles/stats.css";
 
-/** Sums over many runs are not read anew with each event. */
+/** Sums over many runs are reloaded at an interval, not with each event. */
 const READ_EVERY_MS = 30_000;
 
-/** Rescued against failed first: it is what Daruma is for. What is shown is in the address. */
+/**
+ * Statistics, beginning with rescued versus failed runs, which is what Daruma is for. The address contains the filters.
+ */
 export function Statistics({ place }: { readonly place: Place }): ReactNode {
   const window = WINDOWS.find(({ name }) => name === place.query.get("window")) ?? WINDOWS[2];
   const workflow = place.query.get("workflow");
@@ -38,7 +40,7 @@ export function Statistics({ place }: { readonly place: Place }): ReactNode {
     const timer = setInterval(reload, READ_EVERY_MS);
     return () => clearInterval(timer);
   }, [reload]);
-  // Figures and drawing are of one answer, also while the next one is read.
+  // Figures and chart use the same answer, also while the next one is loaded.
   const shown = useLast(data === null ? null : { stats: data, window, since, workflow });
   return (
     <div className="page stats" aria-busy={data === null}>
@@ -83,7 +85,7 @@ interface FiguresProps {
 }
 
 function Figures({ stats, window, since, workflow }: FiguresProps): ReactNode {
-  // Pieces of time do not move while the same data is shown.
+  // The time axis stays fixed while the same data is shown.
   const [now, setNow] = useState(Date.now());
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each new answer
   useEffect(() => setNow(Date.now()), [stats]);

@@ -22,10 +22,10 @@ interface StepPageProps {
   readonly mayAct: boolean;
 }
 
-/** One job: its attempts, what each of them printed, and what the ladder made of each failure. */
+/** One job: its attempts, what each of them printed, and how the ladder handled each failure. */
 export function StepPage({ runId, step, place, mayAct }: StepPageProps): ReactNode {
   const key = `job ${runId} ${step}`;
-  // It never changes, and in a large run it takes longer to read than all that does.
+  // The definition never changes, and in a large run it takes longer to read than everything that does.
   const known = useRef<{ readonly key: string; readonly definition: JobDetails["definition"] } | null>(null);
   const read = async (): Promise<JobDetails> => {
     const definition = known.current?.key === key ? known.current.definition : null;

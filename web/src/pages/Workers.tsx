@@ -14,7 +14,7 @@ import { WorkersTable } from "./workers/WorkersTable.js";
 import "../styles/clocks.css";
 import "../styles/stats.css";
 
-/** A worker's sign of life is no event of a run. */
+/** A worker's sign of life is no event of a run, so this page reloads at an interval. */
 const READ_EVERY_MS = 5_000;
 
 async function readAll() {
@@ -35,7 +35,7 @@ async function readAll() {
   };
 }
 
-/** First what waits and what is done about it, then who works, then what all runs share. */
+/** First shows waiting jobs and what is done about them, then the workers, then what all runs share. */
 export function Workers({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const { data, problem, reload } = useLive("workers", readAll, () => false);
   const { act, refused } = useAct(reload);

@@ -6,7 +6,7 @@ import { WorkflowList } from "./workflows/WorkflowList.js";
 
 const Editor = lazy(async () => ({ default: (await import("../editor/Editor.js")).Editor }));
 
-/** `#/workflows`, `#/workflows/NAME`, `#/workflows/NAME/edit`, `#/workflows/NAME/start`. */
+/** Serves `#/workflows`, `#/workflows/NAME`, `#/workflows/NAME/edit` and `#/workflows/NAME/start`. */
 export function WorkflowPages({
   place,
   mayAct,

@@ -1,12 +1,12 @@
 import { type ReactNode, useId } from "react";
 
 interface ButtonProps {
-  /** Why it cannot be used now; null: it can. */
+  /** Why it cannot be used now; null if it can. */
   readonly why: string | null;
   readonly look?: "plain" | "first" | "danger" | "quiet" | "small";
-  /** Sends the form that it stands in, which checks `why` itself. */
+  /** Submits the form around it, which checks `why` itself. */
   readonly submits?: boolean;
-  /** Where its words may be hidden. */
+  /** The tooltip, for places where the text may be hidden. */
   readonly title?: string;
   readonly onPress?: () => void;
   readonly children: ReactNode;
@@ -20,7 +20,7 @@ const LOOKS = {
   small: "btn small-btn",
 } as const;
 
-/** Where it cannot be used it keeps its place, can still be reached, and says why. */
+/** A button. While it cannot be used it keeps its place, stays focusable and says why. */
 export function Button({
   why,
   look = "plain",

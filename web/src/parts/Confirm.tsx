@@ -3,7 +3,7 @@ import { useKeys } from "../keys/use-keys.js";
 
 interface ConfirmProps {
   readonly title: string;
-  /** What it does, and what it leaves alone. */
+  /** What it does, and what it does not affect. */
   readonly children: ReactNode;
   readonly yes: string;
   readonly no: string;
@@ -12,7 +12,7 @@ interface ConfirmProps {
   readonly onNo: () => void;
 }
 
-/** Asks once more, by name. The harmless button has the focus. */
+/** Asks for confirmation. The harmless button has the focus. */
 export function Confirm({ title, children, yes, no, danger = true, onYes, onNo }: ConfirmProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();

@@ -2,15 +2,15 @@ import { type ReactNode, useRef } from "react";
 import { useCut } from "./use-cut.js";
 
 interface CutProps {
-  /** One line, or two of them. */
+  /** Limit of one or two lines. */
   readonly lines?: 1 | 2;
   readonly className?: string;
-  /** What the tooltip has beside the text; missing: the text where it is cut. */
+  /** The tooltip's own text. By default the full text if it is cut. */
   readonly title?: string;
   readonly children: ReactNode;
 }
 
-/** A text that may have no room. Where it is cut, a tooltip has all of it, and so has the focus; it copies whole. */
+/** Text that may not fit. If it is cut, a tooltip and the focus show all of it. Copying gives the full text. */
 export function Cut({ lines = 1, className = "", title, children }: CutProps): ReactNode {
   const element = useRef<HTMLSpanElement>(null);
   const whole = useCut(element);

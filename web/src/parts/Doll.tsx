@@ -17,7 +17,7 @@ const FACE =
   "M12 5.5c1-.9 2.3-1.3 3.6-1.3 2.9 0 4.9 2.3 4.9 5.3 0 3.1-2.3 5.2-5.1 5.2H8.6c-2.8 0-5.1-2.1-5.1-5.2 0-3 2-5.3 4.9-5.3 1.3 0 2.6.4 3.6 1.3z";
 const SEAM = "M4 17.2l3.3 1.5 2.3-1.7 2.8 2.3 2.7-2 2 1.6 2.5-1.5";
 
-/** An eye is painted with the wish, the other when it is fulfilled. */
+/** The number of painted eyes: one for the wish, the other when it is fulfilled. */
 const EYES: { readonly [face in Face]: 0 | 1 | 2 } = {
   pending: 0,
   running: 1,
@@ -30,7 +30,7 @@ const EYES: { readonly [face in Face]: 0 | 1 | 2 } = {
   canceled: 0,
 };
 
-/** The status of a run: eyes, posture and the word beside it say the same as its colour. */
+/** The status of a run. Eyes, posture and the text beside it say the same as its colour. */
 export function Doll({ face, size }: { readonly face: Face; readonly size?: "l" | "xl" }): ReactNode {
   const first = useRef(face);
   const look = `doll d-${face} ${size ?? ""}${first.current === face ? "" : " changed"}`;

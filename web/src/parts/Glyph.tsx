@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { JobStatus } from "../words/status.js";
 
-/** `recovered`: completed after a rung has acted. `asking`: it waits for a person's answer. */
+/** `recovered`: completed after a rung has acted. `asking`: waits for a person's answer. */
 export type Shape = JobStatus | "handled" | "recovered" | "asking";
 
 const CLOCK = (

@@ -13,7 +13,7 @@ const WORDS: { readonly [mark in RungMark["mark"]]: (rung: RungMark) => string }
 
 const WIDTH = 11.5;
 
-/** The ladder from left to right: what looked at a failure, and what acted. */
+/** The ladder from left to right, with the rungs that considered a failure and the one that acted. */
 export function LadderStrip({ marks }: { readonly marks: readonly RungMark[] }): ReactNode {
   const words = marks
     .map((mark) => WORDS[mark.mark](mark))

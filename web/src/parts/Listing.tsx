@@ -4,11 +4,11 @@ import type { ReactNode } from "react";
 export interface Column<Item> {
   readonly name: string;
   readonly cell: (item: Item) => ReactNode;
-  /** How its cells look: `wide` takes the room that is left, `r` is for figures. */
+  /** How its cells look: `wide` takes the remaining width, `r` is for figures. */
   readonly look?: string;
-  /** All of a text that may be cut. */
+  /** The full content of a cell that may be cut. */
   readonly title?: (item: Item) => string;
-  /** Its cells say themselves what they are: its name is only heard. */
+  /** Its cells explain themselves, so its name is only for screen readers. */
   readonly isPlain?: boolean;
 }
 
@@ -16,13 +16,13 @@ interface ListingProps<Item> {
   readonly items: readonly Item[];
   readonly keyOf: (item: Item) => string | number;
   readonly columns: readonly (Column<Item> | null)[];
-  /** Rows of more than one line. */
+  /** For rows of more than one line. */
   readonly isAiry?: boolean;
-  /** The row that the keys have come to. */
+  /** The row that was selected by keys. */
   readonly chosen?: string | number | null;
 }
 
-/** A table; on a phone each row is a card with the names of its columns, so that nothing scrolls sideways. */
+/** A table. On a phone each row is a card with the columns' names, so that nothing scrolls sideways. */
 export function Listing<Item>({
   items,
   keyOf,
@@ -64,7 +64,7 @@ export function Listing<Item>({
   );
 }
 
-/** Of the cells' look a head has how wide it is, and where its text stands. */
+/** The part of a column's look that also applies to its heading: width and alignment. */
 function headLook(look = ""): string {
   return look
     .split(" ")

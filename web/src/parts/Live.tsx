@@ -2,11 +2,11 @@ import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react
 import { durationText } from "../../../src/report/words/duration-text.js";
 import { stream } from "../api/stream.js";
 
-/** A stream that is lost for a moment is nobody's business. */
+/** A connection lost for a shorter time is not mentioned. */
 const PATIENCE_MS = 5_000;
 const SECOND_MS = 1_000;
 
-/** Null: all is well. */
+/** How old the data is if the connection is lost; null if it is not. */
 function useLost(): { readonly ageMs: number; readonly nextMs: number | null } | null {
   const { live, heardAt, nextTryAt, refused } = useSyncExternalStore(stream.watch, () => stream.state);
   const [now, setNow] = useState(Date.now());
@@ -32,7 +32,7 @@ export function LiveDot(): ReactNode {
   return <span className={isLost ? "livedot lost" : "livedot"}>{isLost ? "not connected" : "live"}</span>;
 }
 
-/** What is on the page stays there; this says how old it is. */
+/** Says how old the data is while the connection is lost. The data stays on the page. */
 export function LostBanner(): ReactNode {
   const lost = useLost();
   if (lost === null) return null;

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Problem } from "../api/client.js";
 import { addressOf } from "../place.js";
 
-/** What the server refused, what was not done, and the one next step. */
+/** A refusal: what was refused, what was not done, and the next step. */
 export function Refused({ problem }: { readonly problem: Problem }): ReactNode {
   if (problem.status === 401) return null;
   return (
@@ -16,7 +16,7 @@ export function Refused({ problem }: { readonly problem: Problem }): ReactNode {
   );
 }
 
-/** Where the page itself lists what was not found: hints of the server name its operations. */
+/** Pages that list what was not found. They replace the server's hints, which name its operations. */
 const LISTS: { readonly [code: string]: readonly [page: string, words: string] } = {
   RUN_NOT_FOUND: ["runs", "See all runs"],
   JOB_NOT_FOUND: ["runs", "See all runs"],
@@ -36,7 +36,7 @@ function NextStep({ problem: { code, hint } }: { readonly problem: Problem }): R
   return hint === null ? null : <p className="small dim">{hint}</p>;
 }
 
-/** By which whoever runs the server finds the fault in its log. */
+/** The reference by which an operator finds the fault in the server's log. */
 function Reference({ reference }: { readonly reference: string }): ReactNode {
   return (
     <p className="mono-s">

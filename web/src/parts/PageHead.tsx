@@ -2,14 +2,14 @@ import { type ReactNode, useState } from "react";
 import { Icon } from "./Icon.js";
 
 interface PageHeadProps {
-  /** What can be done, on a phone behind a button; null: nothing. */
+  /** The controls, which on a phone are behind a button; null for none. */
   readonly controls: ReactNode;
   readonly children: ReactNode;
-  /** After them. */
+  /** Shown after the controls. */
   readonly beside?: ReactNode;
 }
 
-/** The head of a run, or of a step. */
+/** The head of a run's or a step's page. */
 export function PageHead({ controls, children, beside }: PageHeadProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (

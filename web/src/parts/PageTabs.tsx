@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { addressOf } from "../place.js";
 
-/** Pages that stand beside each other below one entry of the rail. */
+/** Pages that share one entry of the rail. */
 const GROUPS = {
   workflows: [
     { path: "workflows", words: "Workflows" },

@@ -21,7 +21,7 @@ const FIND_MS = 150;
 const MOST = 6;
 const LOOKED_THROUGH = 1_000;
 
-/** Go to a page, run, step or workflow by a few letters of it. */
+/** Goes to a page, run, step or workflow by a few letters of its name. */
 export function Palette({ pages, onClose }: PaletteProps): ReactNode {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);

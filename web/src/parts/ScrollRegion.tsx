@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from "react";
 
-/** What scrolls must be reached by a keyboard, and have a name. */
+/** A scrollable region that a keyboard can reach and that has a name. */
 export function ScrollRegion({
   label,
   ...rest

@@ -14,7 +14,7 @@ import { StartRun } from "./StartRun.js";
 import { switchTheme } from "./theme.js";
 import { useShownWorkflow } from "./trail.js";
 
-/** `key`: after `g`, it goes there. `beside`: it is reached from this page, and is not in the rail itself. */
+/** The pages. `key`: goes there after `g`. `beside`: the page is reached from this one and is not in the rail. */
 const PAGES: readonly {
   readonly path: string;
   readonly words: string;
@@ -125,7 +125,7 @@ export function Shell({ place, who, waiting, mayAct, children }: ShellProps): Re
   );
 }
 
-/** Times are in UTC, as in logs, or as the clocks here have them. */
+/** Switches between UTC, as in logs, and local time. */
 function Clock(): ReactNode {
   const isLocal = zone.get() === "local";
   return (
@@ -178,7 +178,7 @@ function SignedIn({ who }: { readonly who: Who }): ReactNode {
   );
 }
 
-/** What is behind the name of a workflow is what is done with it. */
+/** Titles for addresses that end with an action on a workflow. */
 const DONE_WITH: { readonly [last: string]: string | undefined } = { start: "Start a run" };
 
 function Crumbs({ place: { path } }: { readonly place: Place }): ReactNode {

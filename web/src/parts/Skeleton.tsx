@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useState } from "react";
 
-/** What comes sooner than this needs no sign that it is on its way. */
+/** Content that arrives sooner needs no placeholder. */
 const PATIENCE_MS = 300;
 
-/** Rows of the page to come, without anything that moves. */
+/** Placeholder rows without animation. */
 export function Skeleton({ rows = 8 }: { readonly rows?: number }): ReactNode {
   const [isShown, setIsShown] = useState(false);
   useEffect(() => {

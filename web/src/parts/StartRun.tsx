@@ -3,7 +3,7 @@ import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { addressOf } from "../place.js";
 
-/** The way to a run: workflows are started from their list. */
+/** A link to the list of workflows, from which runs are started. */
 export function StartRun(): ReactNode {
   const href = addressOf(["workflows"]);
   useKeys("Runs", [

@@ -1,4 +1,7 @@
-/** The product doll in the tab: two eyes when all is calm, one while anything runs, leaning while somebody is needed. */
+/**
+ * The product doll as icon of the tab: two eyes when all is calm, one while something runs, leaning while somebody is
+ * needed.
+ */
 const FILES = { calm: "/favicon.svg", busy: "/favicon-busy.svg", waiting: "/favicon-waiting.svg" } as const;
 
 export function showFavicon(state: keyof typeof FILES): void {

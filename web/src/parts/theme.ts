@@ -4,7 +4,7 @@ export type Theme = "light" | "dark";
 
 const KEY = "daruma-theme";
 
-/** What the address says, else what was chosen before, else what the system prefers. */
+/** The theme in the address, else the one chosen before, else the system's preference. */
 export function currentTheme(): Theme {
   const asked = new URLSearchParams(location.search).get("theme") ?? kept(KEY);
   if (asked === "light" || asked === "dark") return asked;

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react";
 
-/** The workflow of the run that is shown: the page of the run knows it, the line at the top shows it. */
+/** The workflow of the shown run. The run's page sets it, and the header shows it. */
 let shown: { readonly runId: number; readonly workflow: string } | null = null;
 const listeners = new Set<() => void>();
 
@@ -12,7 +12,7 @@ export function useWorkflowOf(runId: number, workflow: string | null): void {
   }, [runId, workflow]);
 }
 
-/** Null: nobody has said it yet. */
+/** The workflow; null until the page has set it. */
 export function useShownWorkflow(runId: number): string | null {
   const workflow = useSyncExternalStore(
     (listener) => {

@@ -1,9 +1,12 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 
-/** The text of what has no room in an element; null: all of it is seen. While it has the focus it stays as it was. */
+/**
+ * The full text of an element that is too small for it; null if all of it is visible. It does not change while the
+ * element has the focus.
+ */
 export function useCut(element: RefObject<HTMLElement | null>): string | null {
   const [whole, setWhole] = useState<string | null>(null);
-  // After every change of its text, and whenever its width changes.
+  // Checked after every change of the text, and whenever the width changes.
   useLayoutEffect(() => {
     const box = element.current;
     if (box === null) return;
@@ -24,7 +27,7 @@ function isCut({ scrollWidth, clientWidth, scrollHeight, clientHeight, namespace
   return scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 3;
 }
 
-/** Its pieces one after the other, with a space between those of two elements. */
+/** The text of an element, with a space between the texts of two elements. */
 function textOf(box: Element): string {
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
   let [whole, last] = ["", null as Element | null];

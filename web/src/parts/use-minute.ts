@@ -2,12 +2,12 @@ import { useEffect, useState } from "react";
 
 const SECOND_MS = 1_000;
 
-/** For ages: they grow by minutes. */
+/** The time, updated every minute. For ages. */
 export function useMinute(): number {
   return useNow(60 * SECOND_MS);
 }
 
-/** For what is under way. */
+/** The time, updated every second. For things in progress. */
 export function useSecond(): number {
   return useNow(SECOND_MS);
 }

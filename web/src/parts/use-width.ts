@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 
-/** How wide an element is drawn; `guess` until that is known. */
+/** The width of an element; `guess` until it is known. */
 export function useWidth(element: RefObject<HTMLElement | null>, guess: number): number {
   const [width, setWidth] = useState(guess);
   useLayoutEffect(() => {

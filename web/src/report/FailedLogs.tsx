@@ -6,10 +6,10 @@ import type { LineItem } from "../log/line-store.js";
 import { Glyph } from "../parts/Glyph.js";
 import { ScrollRegion } from "../parts/ScrollRegion.js";
 
-/** So many are open at first; a log that is closed is not drawn. */
+/** How many logs are open at first. A closed log is not rendered. */
 const FIRST_OPEN = 5;
 
-/** The log of a job; of a step with many, the first of them. */
+/** The log of a job. For a step with many jobs, the first one. */
 export function logOf(logs: readonly FailedLog[], name: string): FailedLog | undefined {
   return (
     logs.find(({ step, scope }) => nameOf(step, scope) === name) ?? logs.find(({ step }) => step === name)
@@ -18,7 +18,7 @@ export function logOf(logs: readonly FailedLog[], name: string): FailedLog | und
 
 interface FailedLogsProps {
   readonly logs: readonly FailedLog[];
-  /** The job that somebody wants to see. */
+  /** The job that the reader selected. */
   readonly asked: string | null;
 }
 
@@ -101,7 +101,7 @@ function Stream({ of, stream }: { readonly of: string; readonly stream: ShownStr
     const region = box.current;
     if (region === null) return;
     const error = region.querySelector<HTMLElement>(".ln.e");
-    // Why an attempt failed stands at the first error, else at the end.
+    // The reason for a failure is at the first error, or else at the end.
     region.scrollTop =
       error === null ? region.scrollHeight : error.offsetTop - region.offsetTop - region.clientHeight / 3;
   }, []);
@@ -127,7 +127,7 @@ function Stream({ of, stream }: { readonly of: string; readonly stream: ShownStr
   );
 }
 
-/** What is missing before a line, in words. */
+/** Adds to each line a text about the lines missing before it. */
 function withGaps(items: readonly LineItem[]): { before: string | null; item: LineItem }[] {
   return items.map((item, place) => {
     const missing = item.line - (items[place - 1]?.line ?? 0) - 1;

@@ -14,7 +14,7 @@ import { exactTime } from "../words/times.js";
 import { FailedLogs, logOf } from "./FailedLogs.js";
 import type { ReportData } from "./report-data.js";
 
-/** One run as it stood when the report was written: all of it is in this file. */
+/** One run as it was when the report was written. This file contains all of it. */
 export function Report({ data }: { readonly data: ReportData }): ReactNode {
   const { run, story, timeline, graph, logs, left_out: left, made_at } = data;
   const { path } = usePlace();

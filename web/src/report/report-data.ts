@@ -1,7 +1,7 @@
 import type { FailedLog } from "../../../src/report/formats/failed-log.js";
 import type { Drawing, RunStory, RunSummary, TimelineData } from "../pages/run/run-data.js";
 
-/** What `report_run` puts into the page, in the forms that the server answers with. */
+/** The data that `report_run` puts into the page, in the same forms as the server's answers. */
 export interface ReportData {
   readonly made_at: string;
   readonly run: RunSummary;
@@ -12,7 +12,7 @@ export interface ReportData {
   readonly left_out: { readonly [part in "graph" | "story" | "timeline" | "logs"]: string | null };
 }
 
-/** Text, not code: nothing in it is ever run. */
+/** Reads the data, which is text in the page and is never executed. */
 export function readReport(): ReportData {
   return JSON.parse(document.getElementById("report")!.textContent) as ReportData;
 }

@@ -1,9 +1,9 @@
 import { plainText } from "../../../src/core/text/plain-text.js";
 
-/** Longer lines are cut in the page; the file has them whole. */
+/** Longer lines are cut on the page. The file has them in full. */
 const MAX_LINE_CHARS = 4_000;
 
-/** The lines of a piece of a log, as text and nothing else: what a step wrote must not become part of the page. */
+/** Splits a piece of a log into plain text: output of a step must not become markup. */
 export function linesOf(text: string): string[] {
   const lines = plainText(text).split("\n");
   if (lines.at(-1) === "") lines.pop();

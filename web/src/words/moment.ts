@@ -1,7 +1,7 @@
 import { durationText } from "../../../src/report/words/duration-text.js";
 import { brokeText } from "../../../src/core/text/what-broke.js";
 
-/** The words of the engine begin small; alone they are a sentence. */
+/** Makes a sentence of an engine's text, which begins with a lower-case letter. */
 export function sentence(text: string): string {
   return text === "" ? "" : text[0]!.toUpperCase() + text.slice(1);
 }
@@ -12,7 +12,7 @@ const SELF: { readonly [rung: string]: string } = {
   requeue: "requeue ",
 };
 
-/** A reason where its rung and its failure's code stand beside it: "retry 1 of 2 in 1500 ms" is "1 of 2 in 1.5 s". */
+/** Shortens a reason that is shown beside its rung and code: "retry 1 of 2 in 1500 ms" becomes "1 of 2 in 1.5 s". */
 export function reasonBeside(rung: string, reason: string, code: string | undefined): string {
   const own = withoutCode(reason, code);
   const name = SELF[rung];
@@ -23,13 +23,13 @@ export function reasonBeside(rung: string, reason: string, code: string | undefi
     .replace(/\b\d{4,} ms\b/g, (time) => durationText(Number.parseInt(time, 10)));
 }
 
-/** A reason that begins with the code of its failure, where the code stands beside it already. */
+/** Removes a failure's code from the beginning of a reason that is shown beside it. */
 export function withoutCode(reason: string, code: string | undefined): string {
   if (code === undefined || !reason.startsWith(code)) return reason;
   return reason.slice(code.length).replace(/^(?: \([a-z_]+\))?: /, "") || reason;
 }
 
-/** What broke, where the code beside it says already how the process ended. */
+/** Shortens a message whose exit status is already in the code beside it. */
 export function brokeOf(message: string, step: string, code: string): string {
   const exit = /^EXIT_(\d+)$/.exec(code);
   return brokeText(message, step, { exit_code: exit === null ? null : Number(exit[1]), signal: null });

@@ -7,11 +7,11 @@ export type ServerSettings = AnswerOf<"/api/v1/settings">;
 interface Said {
   readonly words: string;
   readonly tone: "ok" | "bad" | "gold" | "line";
-  /** The rest of it, in a sentence. */
+  /** Further details, as a sentence. */
   readonly more: string;
 }
 
-/** What became of a message. */
+/** The state of a message's delivery. */
 export function deliveryState(item: NotificationItem, now: number): Said {
   const { state, tries, error, next_try_at, settled_at } = item;
   const last = error === null ? "" : `The last try failed: ${error}.`;
@@ -60,7 +60,7 @@ export function kindWords(kind: NotificationItem["kind"]): string {
   return KINDS[kind];
 }
 
-/** "again, the 10th" */
+/** A text such as "again, the 10th". */
 export function toldWords({ told_as, count: times }: NotificationItem): string {
   if (told_as === "reminder") return "reminder: it still waits";
   return told_as === "again" && times !== null ? `seen ${times} times` : "";

@@ -9,25 +9,25 @@ export type Problems = Answer;
 export type Problem = Answer["items"][number];
 export type Kind = Problem["kind"];
 
-/** "7 runs", "1 run, 12 items": a fan-out may have the same problem often. */
+/** A text such as "7 runs" or "1 run, 12 items", since a fan-out may have the same problem many times. */
 export function extentOf({ runs, jobs }: Pick<Problem, "runs" | "jobs">): string {
   const told = count(runs, "run");
   return jobs === runs ? told : `${told}, ${count(jobs, "item")}`;
 }
 
-/** "blocks 6 steps", "lost 1 step". */
+/** A text such as "blocks 6 steps" or "lost 1 step". */
 export function blocksOf({ kind, blocks }: Pick<Problem, "kind" | "blocks">): string {
   if (blocks.steps === 0) return "";
   return `${kind === "failed" ? "lost" : "blocks"} ${count(blocks.steps, "step")}`;
 }
 
-/** "first 11 min ago, last 5 min ago"; once where both are the same. */
+/** A text such as "first 11 min ago, last 5 min ago". If both are the same, it appears once. */
 export function seenText({ first_at, last_at }: Pick<Problem, "first_at" | "last_at">, now: number): string {
   const [first, last] = [since(first_at, now), since(last_at, now)];
   return first === last ? last : `first ${first}, last ${last}`;
 }
 
-/** The blocked steps, those that wait for nothing but the problem first. */
+/** The blocked steps in layers. Those that wait only for the problem come first. */
 export function layersOf({ names, layers }: Pick<Problem["blocks"], "names" | "layers">): string[][] {
   const found = new Map<number, string[]>();
   for (const [place, name] of names.entries()) {
@@ -37,7 +37,7 @@ export function layersOf({ names, layers }: Pick<Problem["blocks"], "names" | "l
   return [...found.values()];
 }
 
-/** The classes of failures that say little by their names. */
+/** Texts for classes of failures whose names say little. */
 const CLASS_WORDS: { readonly [name: string]: string } = {
   stuck_no_progress: "stuck, no progress",
   deterministic_policy: "policy, never retried",
@@ -56,8 +56,8 @@ export const KIND_WORDS: { readonly [kind in Kind]: { readonly one: string; read
 };
 
 /**
- * What stands in the list, and what is new. Nothing moves while somebody points at it: then rows that are gone keep their
- * places, and new ones wait until they are asked for.
+ * The rows to show, and the new ones. While somebody points at the list nothing moves: rows that are gone keep their
+ * places, and new ones wait until they are requested.
  */
 export function settleOrder(
   shown: readonly string[],
@@ -69,7 +69,7 @@ export function settleOrder(
     return { order: shown, added: fresh.filter((id) => !there.has(id)).length };
   }
   const order = [...fresh];
-  // What was just decided stays where it was until its result was read.
+  // A decided row keeps its place until its result has been read.
   for (const id of kept) {
     const place = shown.indexOf(id);
     if (place >= 0 && !order.includes(id)) order.splice(Math.min(place, order.length), 0, id);
@@ -78,8 +78,8 @@ export function settleOrder(
 }
 
 /**
- * The problem that comes after those that were decided; null where nobody should be taken to it, because he has left the
- * inbox or chosen another problem since.
+ * The problem after the decided ones. Null if the focus should not move, because the user has left the inbox or
+ * selected another problem since.
  */
 export function nextAfter(
   decided: readonly string[],

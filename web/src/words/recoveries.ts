@@ -1,10 +1,13 @@
 import { recoveryWords as wordsOf } from "../../../src/report/words/recovery-words.js";
 import type { RunDetails } from "./status.js";
 
-/** One rung that brought a step back, with the number that the server gave it. */
+/** A rung that brought a step back, with the number that the server assigned. */
 export type Recovery = RunDetails["recoveries"][number];
 
-/** "retried twice", "went back to codegen"; of a fan-out with 40 items "5 of 40 items retried once". */
+/**
+ * A text such as "retried twice" or "went back to codegen", or for a fan-out with 40 items "5 of 40 items retried
+ * once".
+ */
 export function recoveryWords(
   { rung, to, times, jobs }: Pick<Recovery, "rung" | "to" | "times" | "jobs">,
   items = 0,
@@ -14,7 +17,7 @@ export function recoveryWords(
   return many + (jobs > 1 ? words.replace(/\bits\b/g, "their") : words);
 }
 
-/** ", then completed"; nothing while it is open. */
+/** A text such as ", then completed"; empty while it is open. */
 export function endWords({ outcome }: { readonly outcome: string | null }): string {
   switch (outcome) {
     case "completed":

@@ -4,7 +4,7 @@ import { exactTime, until } from "./times.js";
 
 export type ScheduleItem = AnswerOf<"/api/v1/schedules">["items"][number];
 
-/** What somebody should know of a schedule, the most urgent first; none: all is well. */
+/** Notes about a schedule, the most urgent first. Empty if all is well. */
 export function scheduleNotes(item: ScheduleItem): { readonly tone: "bad" | "dim"; readonly text: string }[] {
   const { paused, refused, skipped, missed } = item;
   return [
@@ -39,7 +39,7 @@ function counted({ count: times, last }: ScheduleItem["skipped"], why: string) {
   ];
 }
 
-/** "in 3 h, 2026-11-18 03:00:00 UTC" */
+/** A text such as "in 3 h, 2026-11-18 03:00:00 UTC". */
 export function nextWords(
   { next_at, paused }: Pick<ScheduleItem, "next_at" | "paused">,
   now: number,
@@ -48,7 +48,7 @@ export function nextWords(
   return paused === null ? "never" : "not while paused";
 }
 
-/** Beside the pattern: what it is counted in, and what happens on a busy or a missed tick. */
+/** Details beside the pattern: its time zone, and what happens on a busy or a missed tick. */
 export function ruleWords({ timezone, overlap, catch_up, jitter_ms }: ScheduleItem): string {
   const parts = [
     timezone,

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const ALL_STATUSES = 3;
 const GB = 1_024 ** 3;
 
-/** How long something of runs that are over is kept, in a sentence or two. */
+/** How long data of finished runs is kept, in a sentence or two. */
 export function keptWords(rule: Rule): string {
   if (rule === null) return "Kept for ever.";
   const { older_than_ms: age, keep_last: last, max_bytes: bytes, status } = rule;
@@ -26,7 +26,7 @@ export function keptWords(rule: Rule): string {
   return `Removed when ${bounds.join(", or ")}.${only}`;
 }
 
-/** What the server accepts, where that is not the usual. */
+/** The limits that differ from the defaults. */
 export function limitWords(limits: ServerSettings["limits"]): string {
   const texts = limitTexts(limits);
   return texts.length === 0 ? "The usual ones." : `${upperFirst(texts.join(", "))}.`;

@@ -6,7 +6,7 @@ import { RUNGS } from "../pages/step/rungs.js";
 export type Stats = paths["/api/v1/stats"]["get"]["responses"][200]["content"]["application/json"];
 export type Outcome = "at_once" | "rescued" | "handled" | "held" | "failed";
 
-/** From the bottom up. */
+/** Outcomes in the order of the stack, from the bottom up. */
 export const OUTCOMES: readonly { readonly name: Outcome; readonly words: string }[] = [
   { name: "at_once", words: "no failure" },
   { name: "rescued", words: "rescued" },
@@ -15,7 +15,7 @@ export const OUTCOMES: readonly { readonly name: Outcome; readonly words: string
   { name: "failed", words: "failed" },
 ];
 
-/** How far back the page looks, and in which pieces. */
+/** The periods that the page can show, and their intervals. */
 export const WINDOWS = [
   { name: "24h", words: "24 h", ms: 86_400_000, bucket: "hour" },
   { name: "7d", words: "7 days", ms: 7 * 86_400_000, bucket: "day" },
@@ -33,12 +33,12 @@ const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 };
 const NOTHING = { at_once: 0, rescued: 0, handled: 0, held: 0, failed: 0 };
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Where the first piece of the window begins: figures and drawing are of the same runs. */
+/** The start of the window's first interval, used for both figures and chart. */
 export function startOf({ bucket, ms }: Window, now: number): number {
   return (Math.floor((now - ms) / BUCKET_MS[bucket]) + 1) * BUCKET_MS[bucket];
 }
 
-/** Every piece of the window, also those in which nothing ran. */
+/** Every interval of the window, including empty ones. */
 export function piecesOf(overTime: Stats["over_time"], window: Window, now: number): Piece[] {
   const length = BUCKET_MS[window.bucket];
   const told = new Map(overTime.map((each) => [Date.parse(each.at), each]));
@@ -51,7 +51,7 @@ export function piecesOf(overTime: Stats["over_time"], window: Window, now: numb
   });
 }
 
-/** "19 Oct". */
+/** A date such as "19 Oct". */
 export function dayText(iso: string): string {
   return `${Number(iso.slice(8, 10))} ${MONTHS[Number(iso.slice(5, 7)) - 1]}`;
 }
@@ -66,13 +66,13 @@ export function numberText(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** What trying again took: attempts that did not succeed, and pauses. */
+/** The cost of trying again: attempts that did not succeed, and pauses. */
 export function costText({ running_ms, lost_ms, retry_waiting_ms }: Stats): string {
   const share = percentText(lost_ms, running_ms);
   return `${durationText(lost_ms)} of work lost (${share} of ${durationText(running_ms)}), and ${durationText(retry_waiting_ms)} of waiting`;
 }
 
-/** What people decided, and how long it took them; what waits for them now. */
+/** What people decided and how long they took, and what waits for them now. */
 export function decidedText({ decisions, outcomes }: Pick<Stats, "decisions" | "outcomes">): string {
   const { holds, questions, median_ms } = decisions;
   const held = outcomes.held === 0 ? [] : [`${numberText(outcomes.held)} waiting now`];
@@ -83,7 +83,7 @@ export function decidedText({ decisions, outcomes }: Pick<Stats, "decisions" | "
   return [...decided, ...held].join(", ") || "nothing waited for a decision";
 }
 
-/** Which rungs ever acted on a failure; the failure book does not say what the others were. */
+/** The rungs that ever acted on a failure. The failure book does not know about the others. */
 export function marksOf(rescues: readonly { readonly by: string }[]): RungMark[] {
   return RUNGS.map((rung) => {
     const acted = rescues.some(
@@ -94,7 +94,7 @@ export function marksOf(rescues: readonly { readonly by: string }[]): RungMark[]
   });
 }
 
-/** In the order of the ladder; people come last. */
+/** Sorts by the order of the ladder, with people last. */
 export function sortHelpers(rungs: Stats["rungs"], ladder: readonly string[]): Stats["rungs"] {
   const place = ({ by }: { readonly by: string }): number => {
     const at = ladder.indexOf(by);

@@ -15,11 +15,11 @@ export type ErrorRecord = components["schemas"]["ErrorRecord"];
 export type RunStatus = RunItem["status"];
 export type JobStatus = JobItem["status"];
 
-/** How a run stands, with what it met on its way. */
+/** The status of a run, including what happened on its way. */
 export interface Standing {
   readonly face: Face;
   readonly words: string;
-  /** Which meaning colours its words. */
+  /** The meaning that determines the colour of its text. */
   readonly tone: "ok" | "gold" | "bad" | "person" | "live" | "dim";
 }
 
@@ -44,7 +44,7 @@ export function standingOf(
     return { ...plain, words: `${plain.words}, ${PHASES[run.phase]}` };
   if (run.interrupted) return { ...plain, words: `${plain.words}, interrupted` };
   if (run.status !== "completed") return plain;
-  // Not green: something failed that nothing mended.
+  // Not green, because a failure was not repaired.
   if (met.handled > 0)
     return { face: "handled", words: `Completed, ${count(met.handled, "failure")} handled`, tone: "gold" };
   if (met.recoveries === 0) return plain;

@@ -11,7 +11,7 @@ const KEY = "daruma-times";
 const watchers = new Set<() => void>();
 let chosen: Zone = kept(KEY) === "local" ? "local" : "UTC";
 
-/** In which times are told, on this browser; logs and the command line have UTC. */
+/** The time zone of this browser's page. Logs and the command line use UTC. */
 export const zone = {
   get: (): Zone => chosen,
   choose: (next: Zone): void => {
@@ -25,7 +25,7 @@ export const zone = {
   },
 };
 
-/** "5 min ago" up to an hour, then the time of day, then the date as well. */
+/** A text such as "5 min ago" up to an hour, then the time of day, later with the date. */
 export function since(at: string, now: number): string {
   const age = now - Date.parse(at);
   if (age < MINUTE_MS) return "just now";
@@ -36,7 +36,7 @@ export function since(at: string, now: number): string {
   return `${Number(then.slice(8, 10))} ${MONTHS[Number(then.slice(5, 7)) - 1]} ${then.slice(11, 16)} ${zoneName(at)}`;
 }
 
-/** "in 5 min", "in 3 h 20 min", "in 2 days"; what is due by now is "now". */
+/** A text such as "in 5 min", "in 3 h 20 min" or "in 2 days"; "now" if it is due. */
 export function until(at: string, now: number): string {
   const left = Date.parse(at) - now;
   if (left <= 0) return "now";
@@ -47,17 +47,17 @@ export function until(at: string, now: number): string {
   return `in ${Math.floor(left / DAY_MS)} days`;
 }
 
-/** "10:57:03 UTC", or "12:57:03 UTC+2" where somebody prefers local time. */
+/** A time such as "10:57:03 UTC", or "12:57:03 UTC+2" in local time. */
 export function namedTime(at: string): string {
   return `${told(at).slice(11, 19)} ${zoneName(at)}`;
 }
 
-/** With the date. */
+/** The time with its date. */
 export function exactTime(at: string): string {
   return `${told(at).slice(0, 10)} ${namedTime(at)}`;
 }
 
-/** What the clocks of the zone show at this moment. */
+/** The local time of the zone, as an ISO text. */
 function told(at: string): string {
   return new Date(Date.parse(at) + aheadOf(at) * MINUTE_MS).toISOString();
 }
@@ -70,7 +70,7 @@ function zoneName(at: string): string {
   return `UTC${ahead < 0 ? "-" : "+"}${hours}${rest}`;
 }
 
-/** By how many minutes the zone is ahead of UTC. */
+/** The minutes by which the zone is ahead of UTC. */
 function aheadOf(at: string): number {
   return chosen === "UTC" ? 0 : -new Date(at).getTimezoneOffset();
 }

@@ -1,4 +1,4 @@
-/** They turn the order of a line, or take no room in it. */
+/** Characters that reorder a line or are invisible. */
 export const UNSEEN = /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 const NAMES: { readonly [code: number]: string } = {
@@ -22,7 +22,7 @@ export function nameOfUnseen(character: string): string {
   return NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** What somebody else wrote, as one text that reads as it is: an output, a question, a label. */
+/** Makes invisible characters visible in text from outside: an output, a question, a label. */
 export function withMarks(text: string): string {
   return text.replace(UNSEEN, (character) => `[${nameOfUnseen(character)}]`);
 }

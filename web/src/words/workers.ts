@@ -19,11 +19,11 @@ export type CampaignItem = AnswerOf<"/api/v1/campaigns">["items"][number];
 export interface Said {
   readonly words: string;
   readonly tone: "ok" | "bad" | "line" | "live" | "person";
-  /** The rest of it, in a sentence. */
+  /** Further details, as a sentence. */
   readonly more: string;
 }
 
-/** A worker that is silent for so long is about to lose its attempts. */
+/** A worker that is silent for longer is about to lose its attempts. */
 const SILENT_MS = 20_000;
 
 export function isOverdue({ last_seen_at }: Pick<WorkerItem, "last_seen_at">, now: number): boolean {
@@ -59,17 +59,17 @@ function failedOnIt({ health: { jobs } }: WorkerItem): string {
   return `${count(jobs.length, "job")} failed on it that ${others === "" ? "others" : others} completed.`;
 }
 
-/** What Daruma makes of the state of an allocation. */
+/** How many nodes of an allocation are named. */
 const MAX_NODES = 3;
 
-/** The first of its nodes, or how many it asks for where it has none yet. */
+/** The first nodes, or the number requested if there are none yet. */
 export function nodesText({ nodes, num_nodes }: Pick<AllocationItem, "nodes" | "num_nodes">): string {
   if (nodes.length === 0) return count(num_nodes, "node");
   const more = nodes.length - MAX_NODES;
   return `${nodes.slice(0, MAX_NODES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Why an allocation cannot be drained; null: it can. */
+/** Why an allocation cannot be drained; null if it can. */
 export function whyNotDrain({ cancel }: Pick<AllocationItem, "cancel">): string | null {
   if (cancel === null) return null;
   return cancel === "now" ? "It is being canceled" : "It is being drained already";
@@ -136,7 +136,7 @@ export function breakerState({ state, since, reason, by, next_probe_at }: Breake
   return { words: "open", tone: "bad", more: `Since ${namedTime(since ?? "")}${who}${why}. ${next}` };
 }
 
-/** What is done about jobs that have no worker. */
+/** What is done about jobs without a worker. */
 export function remedyText(waiting: WaitingItem, { items, suspended }: Allocations): string {
   const asked = items.filter(
     ({ state }) => state === "planned" || state === "pending" || state === "starting",

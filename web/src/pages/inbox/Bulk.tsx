@@ -13,7 +13,7 @@ interface BulkProps {
 
 const MAX_RUNS_TOLD = 20;
 
-/** One plan for several problems. */
+/** Decides several problems with one plan. */
 export function Bulk({ problems, onDecided }: BulkProps): ReactNode {
   const [leftOut, setLeftOut] = useState<ReadonlySet<number>>(new Set());
   const items = problems.flatMap((problem) => problem.items);

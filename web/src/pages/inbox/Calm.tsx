@@ -13,7 +13,7 @@ const SAMPLE = `on_fail:
   goto: setup                                                         # back, and forward from there`;
 const MOST = 1_000;
 
-/** Nothing to do: what would be here, why it is not, and what to type to see it. */
+/** Shown when there is nothing to do: what would appear here, why it is empty, and how to try it. */
 export function Calm({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   const query = { since: "24h", limit: MOST };
   const { data } = useLive(
@@ -22,7 +22,7 @@ export function Calm({ mayAct }: { readonly mayAct: boolean }): ReactNode {
     () => true,
   );
   const rescued = rescuedOf(data?.items ?? []);
-  /** The number is that of the list behind the button. */
+  /** The number must match the list behind the button. */
   const known = rescued > 0 && data?.next === null;
   const tryIt = `echo '{name: hold, unhandled: hold, steps: {try: {exec: "false"}}}' | daruma run - --server ${location.origin}`;
   return (

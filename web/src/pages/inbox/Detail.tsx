@@ -20,10 +20,10 @@ import { WhatWasTried } from "./WhatWasTried.js";
 const MAX_ITEMS = 1_000;
 
 interface DetailProps {
-  /** As the list has it. */
+  /** The problem as it is in the list. */
   readonly problem: Problem;
   readonly mayAct: boolean;
-  /** What came of the last decision; it stands here for a moment instead of the next one. */
+  /** The result of the last decision, which is shown for a moment before the next problem. */
   readonly result: string | null;
   readonly onDecided: (words: string) => void;
 }
@@ -37,7 +37,7 @@ export function Detail({ problem: listed, mayAct, result, onDecided }: DetailPro
     (runId) => listed.items.some(({ run_id }) => run_id === runId),
   );
   const whole = data?.items[0] ?? listed;
-  // A run that joins the problem is none of those that are known here: only the list has heard of it.
+  // A run that joins the problem is not among the known ones, so only the list shows the change.
   const known = data?.items[0]?.jobs;
   useEffect(() => {
     if (known !== undefined && known !== listed.jobs) reload();
@@ -64,7 +64,7 @@ export function Detail({ problem: listed, mayAct, result, onDecided }: DetailPro
         />
       )}
       {whole.question === null && <WhatBroke problem={whole} />}
-      {/* The title is one line of it, without what cannot be seen. */}
+      {/* The title is only one line of the prompt, without invisible characters. */}
       {whole.question !== null && whole.question.prompt !== whole.title && (
         <p className="prompt">{withMarks(whole.question.prompt)}</p>
       )}
@@ -112,7 +112,7 @@ function Head({ problem }: { readonly problem: Problem }): ReactNode {
   );
 }
 
-/** Both words stand in one cell, so that nothing beside it moves. */
+/** Both texts share one cell, so that nothing beside it moves. */
 function CopySignature({ signature }: { readonly signature: string }): ReactNode {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
@@ -177,7 +177,7 @@ interface Choice {
   readonly onChange: (leftOut: ReadonlySet<number>) => void;
 }
 
-/** What the jobs of one step failed of; a kind that is not ticked is left out of the decision. */
+/** Lists the different failures of a step's jobs. One that is not ticked is left out of the decision. */
 function KindsOf({ problem, mayAct, leftOut, onChange }: Choice): ReactNode {
   const { kinds, items } = problem;
   return (
@@ -288,7 +288,7 @@ function campaignOf({ signature, workflow, step }: Problem): string {
 
 const STOPPED = { hold: "held", dead_letter: "held", question: "asked", failed: "failed" } as const;
 
-/** A run of which only a question is left leans, whatever its status. */
+/** A run with only a question left leans, whatever its status is. */
 function faceOf({ kind }: Problem, status: RunStatus): Face {
   return kind === "question" && status === "running"
     ? "held"

@@ -19,7 +19,7 @@ interface PlanProps {
   readonly problems: readonly Problem[];
   readonly jobs: readonly Job[];
   readonly actions: readonly Action[];
-  /** Instead of actions: what a question offers. */
+  /** The choices of a question, which replace the actions. */
   readonly choices?: readonly string[];
   readonly onLeaveOut: (jobs: readonly number[]) => void;
   readonly onDecided: (words: string) => void;
@@ -27,7 +27,7 @@ interface PlanProps {
 
 const PREVIEW_MS = 250;
 
-/** The action is chosen, the reason is typed, a dry run says what will happen, one button sends it. */
+/** A form for a decision: choose an action, type a reason, see what a dry run predicts, and send it with one button. */
 export function Plan(props: PlanProps): ReactNode {
   const { problems, jobs, actions, choices, onLeaveOut, onDecided } = props;
   const isQuestion = choices !== undefined;
@@ -38,7 +38,7 @@ export function Plan(props: PlanProps): ReactNode {
   const [asks, setAsks] = useState(false);
   const [sending, setSending] = useState(false);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
-  // Made when the panel opens: what is sent twice is done once.
+  // Made when the panel opens, so that a repeated request takes effect only once.
   const key = useMemo(() => crypto.randomUUID(), []);
   const name = isQuestion ? "answer" : (action?.name ?? "retry");
   const wish: Wish = {
@@ -191,7 +191,7 @@ function keptText(action: Wish["action"], runs: number): string {
   return `Recorded in ${runs === 1 ? "the run's log" : `the logs of all ${runs} runs`}. This cannot be undone.`;
 }
 
-/** Why the step of a problem cannot be reset hard: the server says it, of its newest run. Null: it can. */
+/** Why the problem's step cannot be hard reset, according to the server and its newest run; null if it can. */
 function useWhyNoReset(problem: Problem | null): string | null {
   const newest = problem?.items[0];
   const { data } = useLive(
@@ -219,7 +219,7 @@ function whyNot(now: {
   return now.isReady === true ? null : "It would be refused: see above";
 }
 
-/** What the server says of this request, asked again when it changes. */
+/** The server's dry run of this request, repeated when the request changes. */
 function usePreview(
   wish: Wish,
   key: string,
@@ -245,7 +245,7 @@ function usePreview(
       clearTimeout(timer);
     };
   }, [asked, isAsked, key]);
-  // A word more in the reason changes nothing that will happen: what is known stays until the answer comes.
+  // Another reason does not change the effect, so the known result stays until the answer arrives.
   const isSame = found !== null && sameBut(found.asked, asked);
   return isSame ? found : { outcome: null, problem: null };
 }

@@ -10,15 +10,15 @@ interface PreviewProps {
   readonly outcome: Outcome | null;
   readonly refusal: Refusal | null;
   readonly runs: number;
-  /** What waits behind it. */
+  /** Steps that wait for it. */
   readonly blocked: readonly string[];
-  /** To go on without those that are refused. */
+  /** Continues without the jobs that were refused. */
   readonly onLeaveOut: (jobs: readonly number[]) => void;
 }
 
 const MAX_TOLD = 6;
 
-/** What a dry run of the same request says. It always has the same place, also while it is asked for. */
+/** Shows the result of a dry run. It keeps its space while the request is in progress. */
 export function Preview({ action, outcome, refusal, runs, blocked, onLeaveOut }: PreviewProps): ReactNode {
   if (refusal !== null) return <Refused problem={refusal} />;
   if (outcome === null) return <div className="preview">Checking what will happen</div>;

@@ -13,7 +13,7 @@ interface RowProps {
   readonly isChosen: boolean;
   readonly isSelected: boolean;
   readonly mayAct: boolean;
-  /** What came of a decision; it stays for a moment. */
+  /** The result of a decision, shown for a moment. */
   readonly result: string | null;
   /** Somebody else has decided it, or it is over. */
   readonly isGone: boolean;

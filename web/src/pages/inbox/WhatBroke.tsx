@@ -27,7 +27,7 @@ export function WhatBroke({ problem: { error, items } }: { readonly problem: Pro
       ? Math.max(0, all.length - ERROR_LINES)
       : Math.max(0, Math.min(first - 2, all.length - ERROR_LINES));
   const lines = all.slice(from, from + ERROR_LINES);
-  // The record has the end of the log: what was printed before it counts as well.
+  // The record has only the end of the log. The earlier lines count as well.
   const before = logs === null ? null : Math.max(0, logs[stream].total - all.length);
   const other = stream === "stderr" ? "stdout" : null;
   return (
@@ -69,7 +69,7 @@ interface LogSize {
   readonly errors: number;
 }
 
-/** How long the logs of an attempt are; null: not known yet, or they are gone. */
+/** The lengths of an attempt's logs; null until they are known, or if they are gone. */
 function useLogs(
   jobId: number | undefined,
   attempt: number,

@@ -8,7 +8,7 @@ import { type TriedLine, triedLines } from "./tried-lines.js";
 
 const MOST = 6;
 
-/** The ladder with names, and what came of each attempt of the newest run. */
+/** The rungs of the ladder by name, and the outcome of each attempt of the newest run. */
 export function WhatWasTried({ problem }: { readonly problem: Problem }): ReactNode {
   const { ladder, ladder_differs: differs, runs, tried } = problem;
   const [newest] = problem.items;

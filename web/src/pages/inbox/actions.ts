@@ -5,20 +5,20 @@ import { count } from "../../words/status.js";
 export type Request = paths["/api/v1/problems/decide"]["post"]["requestBody"]["content"]["application/json"];
 export type ActionName = Request["action"] | "fork";
 
-/** One way to decide. */
+/** A way to decide. */
 export interface Action {
   readonly name: ActionName;
   readonly words: string;
   readonly means: string;
-  /** The key that chooses it. It never sends it. */
+  /** The key that selects it. It never sends anything. */
   readonly key: string | null;
-  /** Of several problems. */
+  /** Its text for several problems. */
   readonly wordsOfMany?: string;
   readonly many?: string;
-  /** What the button says before the number: "Retry" in 7 runs. */
+  /** The button's text before the number: "Retry" in 7 runs. */
   readonly verb: string;
   readonly destroys?: true;
-  /** Not for several problems at once. */
+  /** Cannot be used for several problems at once. */
   readonly alone?: true;
 }
 
@@ -66,7 +66,7 @@ export const HARD_RESET: Action = {
   ...{ name: "hard_reset", words: "Hard reset", means: "in a fresh workspace", key: "h", verb: "Hard reset" },
 };
 
-/** What a problem offers, the most usual first. Whether it is allowed is for the server to say. */
+/** The actions for a problem, the most common first. The server decides whether one is allowed. */
 export function actionsFor({ kind, status }: Pick<Problem, "kind" | "status">): readonly Action[] {
   switch (kind) {
     case "hold":
@@ -80,7 +80,7 @@ export function actionsFor({ kind, status }: Pick<Problem, "kind" | "status">): 
   }
 }
 
-/** What several problems have in common; one at a time is said where it is so. */
+/** The actions that several problems have in common, without those that only work for one. */
 export function commonActions(problems: readonly Pick<Problem, "kind" | "status">[]): readonly Action[] {
   const [first, ...others] = problems.map(actionsFor);
   return (first ?? []).filter(({ name }) =>
@@ -92,13 +92,13 @@ export function needsWorkspace(kind: Kind): boolean {
   return kind === "hold" || kind === "dead_letter";
 }
 
-/** "Retry in 7 runs", "Set aside 1 failure". */
+/** The button's text: "Retry in 7 runs", "Set aside 1 failure". */
 export function buttonWords({ name, verb }: Action, runs: number, problems = 1): string {
   if (name === "set_aside") return `${verb} ${count(problems, "failure")}`;
   return name === "fork" ? `${verb} ${count(runs, "run")}` : `${verb} in ${count(runs, "run")}`;
 }
 
-/** "Retried in 7 runs": what stands in the row afterwards. */
+/** The row's text afterwards: "Retried in 7 runs". */
 const DONE: { readonly [name in ActionName]: string } = {
   retry: "Retried",
   complete: "Completed",

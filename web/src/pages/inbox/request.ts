@@ -5,19 +5,22 @@ import type { ActionName, Request } from "./actions.js";
 export type Outcome =
   paths["/api/v1/problems/decide"]["post"]["responses"][200]["content"]["application/json"];
 
-/** A decision as it will be sent. */
+/** A decision as it is sent. */
 export interface Wish {
   readonly jobs: readonly { readonly job_id: number; readonly run_id: number; readonly step: string }[];
   readonly action: ActionName;
   readonly reason: string;
-  /** As it was typed, for complete. */
+  /** The output for complete, as it was typed. */
   readonly output?: string;
   readonly choice?: string;
   readonly text?: string;
   readonly step?: string;
 }
 
-/** The same request twice, first as a dry run. A key is of one panel, so that what is sent twice is done once. */
+/**
+ * Sends a decision; the dry run sends the same request. The key belongs to one panel, so a repeated request takes
+ * effect only once.
+ */
 export async function decide(wish: Wish, key: string, dryRun: boolean): Promise<Outcome> {
   if (wish.action === "fork") return forkAll(wish, key, dryRun);
   const body = { ...bodyOf(wish), key: keyOf(wish, key), dry_run: dryRun };
@@ -36,7 +39,7 @@ function bodyOf({ jobs, action, reason, output, choice, text, step }: Wish): Req
   };
 }
 
-/** A key may not be used for something else: another action, or other jobs, is something else. */
+/** The key of a request. A key must not be reused for another action or other jobs. */
 function keyOf({ action, jobs, choice, step }: Wish, key: string): string {
   return [key, action, hash(JSON.stringify([jobs.map(({ job_id }) => job_id), choice, step]))].join("/");
 }
@@ -47,7 +50,10 @@ function hash(text: string): string {
   return (sum >>> 0).toString(36);
 }
 
-/** What is nearly JSON must not become a text that later steps cannot read: it cannot be undone. */
+/**
+ * Parses JSON or plain text. Text that is almost JSON is refused: later steps could not use it, and it cannot be
+ * undone.
+ */
 function parsed(text: string): unknown {
   if (text.trim() === "") return null;
   try {
@@ -60,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A new run for each; the old ones stay as they are. */
+/** Starts a new run for each; the old ones are not changed. */
 async function forkAll(wish: Wish, key: string, dryRun: boolean): Promise<Outcome> {
   const results: Outcome["results"] = [];
   for (const { job_id, run_id, step } of wish.jobs) {

@@ -3,10 +3,10 @@ import { isSpent } from "../../../../src/report/words/rung-marks.js";
 import { reasonBeside } from "../../words/moment.js";
 import type { JobDetails } from "../../words/status.js";
 
-/** "Attempt 2 failed the same way after 144 ms; **retry** 1 of 1 in 600 ms" */
+/** A line such as "Attempt 2 failed the same way after 144 ms; **retry** 1 of 1 in 600 ms". */
 export interface TriedLine {
   readonly attempt: number;
-  /** "failed the same way after 144 ms" */
+  /** A text such as "failed the same way after 144 ms". */
   readonly words: string;
   readonly rung: string;
   readonly reason: string;
@@ -14,7 +14,7 @@ export interface TriedLine {
 
 type Job = Pick<JobDetails, "attempt_history" | "diagnostics">;
 
-/** What each attempt came to, and what the ladder did about it; the newest `most` of them. */
+/** The outcomes of the newest `most` attempts, and how the ladder answered each. */
 export function triedLines(
   job: Job,
   most: number,

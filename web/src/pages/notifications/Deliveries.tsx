@@ -9,7 +9,7 @@ interface DeliveriesProps {
   readonly now: number;
 }
 
-/** What was said to whom, whether it arrived, and the last error if it did not. */
+/** Lists messages with their recipients, whether they arrived, and the last error if not. */
 export function Deliveries({ items, now }: DeliveriesProps): ReactNode {
   return (
     <Listing

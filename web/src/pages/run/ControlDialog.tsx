@@ -11,15 +11,15 @@ interface DialogProps {
   readonly run: { readonly run_id: number; readonly workflow: string };
   readonly step: string | null;
   readonly job: number | null;
-  /** A running step has to be ended first. */
+  /** A running step must be ended first. */
   readonly needsForce: boolean;
-  /** The harder way can be chosen, too. */
+  /** The harder variant is selected. */
   readonly harder: boolean;
   readonly close: () => void;
   readonly done: () => void;
 }
 
-/** Names what it is about and what it will do, by a dry run of exactly this request, before anything is sent. */
+/** Shows what a control will do, by a dry run of exactly this request, before anything is sent. */
 export function ControlDialog(props: DialogProps): ReactNode {
   const { run, step, job, needsForce, close, done } = props;
   const { harder } = props.words;
@@ -168,7 +168,7 @@ function Preview({
 
 const SETTLE_MS = 250;
 
-/** What is typed, once nobody types any more for a moment. */
+/** The typed text, after a pause in typing. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -19,7 +19,7 @@ interface ControlsProps {
   readonly reload: () => void;
 }
 
-/** What can be done with a run or a step. What cannot keeps its place and says why; the server decides which is which. */
+/** The controls of a run or a step. One that cannot be used keeps its place and says why; the server decides that. */
 export function Controls({ run, step, shown, isPast, reload }: ControlsProps): ReactNode {
   const { data, problem: unread, reload: again } = useControls(run.run_id, step);
   const [open, setOpen] = useState<{ readonly words: ControlWords; readonly control: Control } | null>(null);
@@ -82,7 +82,7 @@ function isAllowed(control: Control | undefined): boolean {
   return control?.allowed === true;
 }
 
-/** Null: it can be used. */
+/** Why a control cannot be used; null if it can. */
 function whyNot(control: Control | undefined, unread: Problem | null): string | null {
   if (control === undefined) return unread === null ? "Checking what will happen" : unread.message;
   return control.allowed ? null : sentence(control.reason ?? "Not now");

@@ -6,7 +6,7 @@ import type { TimelineData } from "./run-data.js";
 import { type EventWindow, type Filter, useLog, useMatches } from "./use-events.js";
 
 const ROW_HEIGHT = 26;
-/** Beyond the window, so that nothing is blank while somebody scrolls. */
+/** Rows rendered outside of the window, so that nothing is blank while scrolling. */
 const MARGIN_ROWS = 15;
 const KINDS = ["all", "failures", "decisions"] as const;
 
@@ -17,7 +17,7 @@ interface EventsProps {
   readonly go: (at: number | null) => void;
 }
 
-/** The log as it was written. However long it is, only the rows in the window are in the page. */
+/** The log as it was written. However long it is, only visible rows are rendered. */
 export function Events({ runId, log, at, go }: EventsProps): ReactNode {
   const [filter, setFilter] = useState<Filter>({ kind: "all", text: "" });
   const isAll = filter.kind === "all" && filter.text === "";

@@ -7,7 +7,9 @@ interface HeadLinesProps {
   readonly meta: ReactNode;
 }
 
-/** What a run or a step is, and how it stands: two lines. What has no room is in the tooltip, and wraps on focus. */
+/**
+ * Two lines that name a run or a step and describe its status. What does not fit is in the tooltip, and wraps on focus.
+ */
 export function HeadLines({ label, headline, meta }: HeadLinesProps): ReactNode {
   const element = useRef<HTMLElement>(null);
   const whole = useCut(element);

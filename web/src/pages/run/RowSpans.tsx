@@ -13,7 +13,7 @@ interface SpansProps {
   readonly total: number;
 }
 
-/** The work of one step: an attempt is a bar, a wait is a line. */
+/** The work of one step: a bar for each attempt, a line for each wait. */
 export function RowSpans({ row, y, x, total }: SpansProps): ReactNode {
   const middle = y + ROW_HEIGHT / 2;
   const { jobs, spans, from_ms, to_ms, failed } = row;

@@ -15,13 +15,13 @@ import { runStanding } from "./run-standing.js";
 interface HeadProps {
   readonly run: RunSummary;
   readonly log: TimelineData | null;
-  /** What can be done with the run; on a phone behind a button. */
+  /** The controls of the run. On a phone they are behind a button. */
   readonly controls: ReactNode;
-  /** Beside it. */
+  /** Shown beside the controls. */
   readonly children?: ReactNode;
 }
 
-/** How a run stands, or stood at a moment of the past. */
+/** The status of a run, now or at a past moment. */
 export function RunHead({ run, log, controls, children }: HeadProps): ReactNode {
   const standing = runStanding(run);
   return (
@@ -67,7 +67,7 @@ function Chips({ run, isRecovered }: { readonly run: RunSummary; readonly isReco
   );
 }
 
-/** What needs somebody comes first: what has no room stands at the end. */
+/** Facts about the run. Those that need somebody come first, because the end may be cut off. */
 function Meta({ run, log }: { readonly run: RunSummary; readonly log: TimelineData | null }): ReactNode {
   const met = log === null || run.at !== null ? 0 : failuresMet(log);
   const isPending = run.status === "pending";
@@ -106,7 +106,7 @@ function Undone({ run: { undone, finished_at } }: { readonly run: RunSummary }):
   );
 }
 
-/** What a run that has not started waits for, with its position in the queue. */
+/** What a run waits for before it starts, with its position in the queue. */
 function queueText({ position, text }: NonNullable<RunSummary["waits_for"]>): string {
   return position === null ? sentence(text) : `Position ${position} in the queue: ${text}`;
 }

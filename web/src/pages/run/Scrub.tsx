@@ -11,21 +11,21 @@ import type { TimelineData } from "./run-data.js";
 interface ScrubProps {
   readonly log: TimelineData;
   readonly recoveries: readonly Recovery[];
-  /** The recovery that is selected everywhere. */
+  /** The recovery that is selected on the whole page. */
   readonly chosen: number | null;
   readonly choose: (recovery: Recovery) => void;
   readonly at: number | null;
-  /** What the event was, and when, as the server says; null: not read yet. */
+  /** The type and time of the event, from the server; null until it is read. */
   readonly event: { readonly time: string; readonly type: string } | null;
   readonly go: (at: number | null) => void;
 }
 
-/** So fine that no event is out of reach of a hand, and the keys go one by one. */
+/** Resolution of the slider, fine enough to reach every event by hand. The keys go event by event. */
 const TICKS = 1_000;
-/** Two badges stand side by side. */
+/** Distance at which two badges do not overlap. */
 const BADGE_PX = 19;
 
-/** The whole log along its time: moving it shows the run as it was. */
+/** A slider along the time of the log. Moving it shows the run as it was. */
 export function Scrub({ log, recoveries, chosen, choose, at, event, go }: ScrubProps): ReactNode {
   const total = spanOf(log);
   const ms =

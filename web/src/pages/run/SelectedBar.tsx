@@ -5,7 +5,7 @@ import { Glyph } from "../../parts/Glyph.js";
 import { count, type JobStatus } from "../../words/status.js";
 import type { DrawnNode } from "./run-data.js";
 
-/** The step that the controls are about. */
+/** The step that the controls apply to. */
 export function SelectedBar({
   node,
   name,
@@ -15,10 +15,10 @@ export function SelectedBar({
 }: {
   readonly node: DrawnNode;
   readonly name: string;
-  /** It waits for a person's answer. */
+  /** The step waits for a person's answer. */
   readonly isAsking: boolean;
   readonly isPast: boolean;
-  /** Where to go from here. */
+  /** Links to further pages. */
   readonly children: ReactNode;
 }): ReactNode {
   const cell = node.jobs?.cells.find(({ scope }) => nameOf(node.step ?? "", scope) === name);
@@ -48,7 +48,7 @@ export function SelectedBar({
   );
 }
 
-/** "failed on attempt 2", "held after 3 attempts": of a step that was tried more than once. */
+/** The status of a step with several attempts: "failed on attempt 2", "held after 3 attempts". */
 function attemptWords(status: JobStatus, attempts: number): string {
   return status === "completed" || status === "failed" || status === "running"
     ? ` on attempt ${attempts}`

@@ -5,7 +5,7 @@ import { useLive } from "../../api/use-live.js";
 import { withMarks } from "../../words/unseen.js";
 import type { RunMoment, RunSummary } from "./run-data.js";
 
-/** Of more jobs the outputs are not listed. */
+/** With more jobs, the outputs are not listed. */
 const MAX_JOBS = 500;
 
 interface StateProps {
@@ -14,7 +14,7 @@ interface StateProps {
   readonly jobs: number;
 }
 
-/** What steps can read: inputs, the last error, outputs. */
+/** Shows what steps can read: inputs, the last error, outputs. */
 export function State({ run, moment, jobs }: StateProps): ReactNode {
   const { runId, at } = moment;
   const first = useLive(
@@ -47,7 +47,7 @@ export function State({ run, moment, jobs }: StateProps): ReactNode {
   );
 }
 
-/** By scope: a run without a fan-out has one. */
+/** The last errors by scope. A run without a fan-out has one scope. */
 function LastErrors({ state }: { readonly state: RunSummary["state"] }): ReactNode {
   const errors = Object.entries(state ?? {}).flatMap(([scope, kept]) => {
     const error = (kept as { readonly _last_error?: unknown } | null)?._last_error ?? null;

@@ -24,11 +24,11 @@ interface StoryProps {
   readonly drawing: Pick<Drawing, "nodes"> | null;
   readonly chosen: number | null;
   readonly choose: (number: number | null) => void;
-  /** What stands before the end. */
+  /** Shown before the end of the story. */
   readonly children?: ReactNode;
 }
 
-/** What was tried and why, one number for each recovery; what went straight is one grey line. */
+/** What was tried and why, with a number for each recovery. Undisturbed stretches are one grey line. */
 export function Story({ run, story, rows, drawing, chosen, choose, children }: StoryProps): ReactNode {
   const now = useMinute();
   const until = run.at?.seq ?? null;
@@ -114,14 +114,14 @@ export function Story({ run, story, rows, drawing, chosen, choose, children }: S
   );
 }
 
-/** What they are called together, and which of them is a click away. */
+/** The common name of several jobs, and the one that a click opens. */
 function namesOf(items: readonly StepPlace[]): { readonly step: string; readonly job: string } {
   const first = items[0]!;
   const job = nameOf(first.step, first.scope);
   return { step: items.length > 1 ? writtenStep(first) : job, job };
 }
 
-/** When the first of them that expires does. */
+/** The earliest time at which one of them expires. */
 function untilOf(
   holds: readonly RunSummary["summary"]["holds"][number][],
   now: number,
@@ -130,7 +130,7 @@ function untilOf(
   return first === undefined ? {} : { more: sentence(expiryText(first, now)) };
 }
 
-/** How it ended, once it has. */
+/** How the run ended, if it has. */
 function End({ run, told }: { readonly run: RunSummary; readonly told: string }): ReactNode {
   if (run.finished_at === null)
     return (
@@ -156,7 +156,7 @@ function End({ run, told }: { readonly run: RunSummary; readonly told: string })
 interface EntryProps {
   readonly runId: number;
   readonly recovery: Told;
-  /** How many the step has in all. */
+  /** The number of all items of the step. */
   readonly items: number;
   readonly isChosen: boolean;
   readonly choose: (number: number | null) => void;
@@ -202,12 +202,12 @@ function Entry({ runId, recovery, items, isChosen, choose }: EntryProps): ReactN
   );
 }
 
-/** What acted, as often as it did before the step came back. */
+/** Sets how often the acting rung acted before the step came back. */
 function actedOften(marks: readonly RungMark[], { rung, times, jobs }: Told): RungMark[] {
   return marks.map((mark) => (mark.rung === rung ? { ...mark, times: Math.max(times, jobs) } : mark));
 }
 
-/** "hotel was undone by cancel-hotel; flight is not undone." */
+/** A text such as "hotel was undone by cancel-hotel; flight is not undone." */
 function undoneText({ done, left }: NonNullable<RunSummary["undone"]>): string {
   const parts = [
     ...done.map(({ step, scope, by }) => `${nameOf(step, scope)} was undone by ${by}`),
@@ -218,20 +218,20 @@ function undoneText({ done, left }: NonNullable<RunSummary["undone"]>): string {
   return `${parts.join("; ")}.`;
 }
 
-/** Of the jobs of a step. */
+/** How many different messages of a step's jobs are shown. */
 const MAX_KINDS = 5;
 
 interface OutcomeProps {
   readonly runId: number;
   readonly step: string;
-  /** The one that opens; missing: it is called like the step. */
+  /** The job that a click opens. By default the one named like the step. */
   readonly job?: string;
   readonly tone: "person" | "bad" | "dim";
   readonly words: string;
-  /** What was said, and by how many. */
+  /** Messages with the number of jobs that had them. */
   readonly messages: readonly (readonly [number, string | undefined])[];
   readonly more?: string;
-  /** The message is that of a failure. */
+  /** Whether the messages describe failures. */
   readonly isError?: boolean;
 }
 

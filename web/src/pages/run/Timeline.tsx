@@ -14,7 +14,7 @@ interface TimelineProps {
   readonly log: TimelineData;
   readonly drawing: Pick<Drawing, "nodes"> | null;
   readonly recoveries: readonly Recovery[];
-  /** The recovery that is selected everywhere. */
+  /** The recovery that is selected on the whole page. */
   readonly chosen: number | null;
   readonly choose: (number: number | null) => void;
 }
@@ -24,10 +24,10 @@ const TOP = 24;
 const LEFT = 150;
 const LEAST_WIDTH = 320;
 const AXIS_TEXT = 48;
-/** Beside the window that is looked at. */
+/** Rows rendered outside of the window. */
 const MARGIN_ROWS = 20;
 
-/** Attempts, pauses, scripts, waits for a slot and jumps, a row for each step. Only rows in the window are drawn. */
+/** A row for each step with attempts, pauses, scripts, waits for a slot and jumps. Only visible rows are drawn. */
 export function Timeline({ run, log, drawing, recoveries, chosen, choose }: TimelineProps): ReactNode {
   const total = spanOf(log);
   const box = useRef<HTMLDivElement>(null);
@@ -161,7 +161,7 @@ function Row({ runId, row, y, isOdd, x, total, numbers, chosen, choose }: RowPro
   );
 }
 
-/** The name in full, and the numbers, which may overlap where there are many. */
+/** The full name and the numbers, which may overlap if there are many. */
 function titleOf(step: string, numbers: readonly Recovery[]): string {
   if (numbers.length === 0) return step;
   return `${step}: ${numbers.length === 1 ? "recovery" : "recoveries"} ${numbers.map(({ number }) => number).join(", ")}`;

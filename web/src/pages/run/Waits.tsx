@@ -5,10 +5,10 @@ import { useLive } from "../../api/use-live.js";
 import type { RunSummary } from "./run-data.js";
 import { Outcome } from "./Story.js";
 
-/** Of very many the first say enough. */
+/** How many waiting jobs are listed. */
 const MAX_JOBS = 5;
 
-/** What keeps the jobs of a run from going on: a breaker, a pause before a retry, a worker, a free slot. */
+/** What the jobs of a run wait for: a breaker, a pause before a retry, a worker, a free slot. */
 export function Waits({ run }: { readonly run: RunSummary }): ReactNode {
   const runId = run.run_id;
   const mayWait = run.summary.counts.some((text) => /^\d+ (ready|waiting)/.test(text));
@@ -22,7 +22,7 @@ export function Waits({ run }: { readonly run: RunSummary }): ReactNode {
     (changed) => changed === runId,
   );
   return (data ?? []).map(({ id, step, scope, waits_for: wait }) =>
-    // A question stands there as one already.
+    // Questions are already listed elsewhere.
     wait === null || wait.kind === "answer" ? null : (
       <Outcome
         key={id}

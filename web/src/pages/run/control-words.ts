@@ -3,27 +3,27 @@ import type { Control, RunSummary } from "./run-data.js";
 
 export type Action = Control["action"];
 
-/** How a control looks, and how it is asked for. */
+/** The appearance and texts of a control. */
 export interface ControlWords {
   readonly action: Action;
   readonly label: string;
   readonly icon: IconName;
-  /** Its effect is in its name: it acts at once. The others show first what they will do. */
+  /** Acts at once, because its name says what it does. Other controls first show what they will do. */
   readonly atOnce: boolean;
   readonly onStep: boolean;
   readonly danger: boolean;
-  /** "Retry build", "Cancel run 3". */
+  /** A text such as "Retry build" or "Cancel run 3". */
   readonly asked: (what: { readonly run: number; readonly step: string }) => string;
   readonly effect: string;
-  /** Leaves everything as it is. */
+  /** The text of the button that changes nothing. */
   readonly harmless: string;
-  /** The key that opens it. It never sends it. */
+  /** The key that opens it. It never sends anything. */
   readonly key?: string;
-  /** The first thing to think of: one in a view. */
+  /** The most obvious choice. There is one in a view. */
   readonly isFirst?: true;
-  /** It is done with an output that somebody gives. */
+  /** It needs an output from the user. */
   readonly withOutput?: true;
-  /** A harder way of the same: offered with it, and in its place once this one does nothing any more. */
+  /** A harder variant: offered with this control, and instead of it once this one has no effect any more. */
   readonly harder?: { readonly words: ControlWords; readonly choice: string };
 }
 
@@ -83,8 +83,8 @@ const CANCEL: ControlWords = {
 };
 
 /**
- * What a whole run offers, and what it offers for the step that is selected. What undoes a control stands in its place:
- * a run that is paused or interrupted is resumed, one that somebody has taken over is handed back.
+ * The controls of a run, and those for its selected step. A control's opposite takes its place: a paused or interrupted
+ * run is resumed, one that somebody has taken over is handed back.
  */
 export function runControlsOf({
   status,
@@ -122,7 +122,7 @@ const LET_FAIL: ControlWords = {
   harmless: "Let it wait",
 };
 
-/** What one step offers, by the keys of the inbox. A dead letter is redriven first. */
+/** The controls of a step, with the keys of the inbox. For a dead letter, redrive comes first. */
 export function stepControls(isDeadLetter: boolean): readonly ControlWords[] {
   return [
     { ...(isDeadLetter ? REDRIVE : RETRY), key: "r", isFirst: true },

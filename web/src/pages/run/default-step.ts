@@ -1,7 +1,7 @@
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import type { RunSummary } from "./run-data.js";
 
-/** The step that most needs a look. What a child run waits for is a step of that. */
+/** The step that most needs attention. Holds of child runs are left out, because their steps belong to those runs. */
 export function defaultStep({
   run_id,
   summary,

@@ -22,12 +22,12 @@ const TONES: readonly (readonly [RegExp, string])[] = [
   [/^(hold|human|operator|jobs\.retried|run\.(paused|unpaused|cancel_requested|reopened))/, "person"],
 ];
 
-/** Which meaning colours the name of an event. */
+/** The meaning that determines the colour of an event's name. */
 export function toneOf(type: string): string {
   return TONES.find(([pattern]) => pattern.test(type))?.[1] ?? "dim";
 }
 
-/** What it says beside its name, in the words of the command line; its job stands before that. */
+/** An event's text after its name and its job, in the same words as on the command line. */
 export function textOf(
   event: ShownEvent,
   names: ReadonlyMap<number, string>,

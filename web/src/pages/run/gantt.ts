@@ -3,7 +3,7 @@ import type { TimelineData, TimelineRow } from "./run-data.js";
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** How people divide seconds, minutes and hours. */
+/** Usual divisions of seconds, minutes and hours. */
 const STEPS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
@@ -11,7 +11,7 @@ const STEPS = [
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
 ];
 
-/** At most so many marks of an axis over a length, at round places. */
+/** At most `most` marks of an axis, at round values. */
 export function axisMarks(totalMs: number, most = 7): number[] {
   let step = STEPS.find((each) => totalMs / each <= most);
   for (let days = 1; step === undefined; days *= 2)
@@ -29,13 +29,13 @@ const UNITS = [
   [1, "ms"],
 ] as const;
 
-/** "4 s": all marks of an axis are told in one unit. */
+/** The label of a mark: "4 s". All marks of an axis have the same unit. */
 export function axisText(ms: number, marks: readonly number[]): string {
   const [unit, name] = UNITS.find(([each]) => (marks[1] ?? 1) >= each)!;
   return `${ms / unit} ${name}`;
 }
 
-/** Where a text stands at its mark: in the middle, before it where it would be cut, or not at all where it has no room. */
+/** How a label is aligned at its mark: centred, before the mark if it would be cut, or hidden if there is no room. */
 export function axisAnchor(
   at: number,
   { before, width, text }: { readonly before: number | null; readonly width: number; readonly text: number },
@@ -44,7 +44,7 @@ export function axisAnchor(
   return before === null || at - before >= 1.5 * text ? "end" : null;
 }
 
-/** What stands below the rows, in words. */
+/** The sums below the rows. */
 export interface TimelineSums {
   readonly busyMs: number;
   readonly waitedMs: number;
@@ -65,7 +65,7 @@ export function sumsOf(rows: readonly TimelineRow[]): TimelineSums {
   return { busyMs, waitedMs, slot };
 }
 
-/** A jump is drawn where both of its steps have a row. */
+/** Jumps whose steps both have a row. */
 export function drawnJumps(
   { jumps }: Pick<TimelineData, "jumps">,
   rowOf: ReadonlyMap<string, number>,
@@ -89,7 +89,7 @@ const MOST_ROOM = 72;
 const NAME_CHARS = 16;
 const CHAR = 6.7;
 
-/** How the numbers of a step stand beside its name: how far apart, and how many characters the name has left. */
+/** The layout of the numbers beside a step's name: their distance, and how many characters are left for the name. */
 export function numbersBeside(count: number): { readonly apart: number; readonly room: number } {
   const apart = count < 2 ? BADGE : Math.min(BADGE, (MOST_ROOM - BADGE) / (count - 1));
   const taken = count < 3 ? 0 : Math.max(0, BADGE + (count - 1) * apart - 2 * BADGE);

@@ -1,11 +1,11 @@
 import { addressOf, type Place } from "../../place.js";
 
-/** The same page with something of its query changed; null takes it away. */
+/** The address of the same page with another query. Null removes a parameter. */
 export function addressWith(place: Place, change: { readonly [name: string]: string | null }): string {
   return addressOf(place.path, { ...Object.fromEntries(place.query), ...change });
 }
 
-/** Without a way back for every move: a slider makes hundreds. */
+/** Goes to the address without a new entry in the history, because a slider makes hundreds of moves. */
 export function goTo(place: Place, change: { readonly [name: string]: string | null }): void {
   location.replace(addressWith(place, change));
 }

@@ -6,12 +6,15 @@ export function spanOf({ first_at, last_at }: Pick<Log, "first_at" | "last_at">)
   return Math.max(1, Date.parse(last_at) - Date.parse(first_at));
 }
 
-/** Attempts and conditions that failed. What follows from one of them, such as the end of its job, is no further failure. */
+/**
+ * How many attempts and conditions failed. What follows from one of them, such as the end of its job, does not count
+ * again.
+ */
 export function failuresMet({ stretches }: Pick<Log, "stretches">): number {
   return stretches.reduce((sum, { failures }) => sum + failures, 0);
 }
 
-/** The last event before a moment of the log, for somebody who moves the slider there; null: the end of the log. */
+/** The last event before a moment of the log, for the slider; null for the end of the log. */
 export function seqAt(log: Log, ms: number): number | null {
   let found = 1;
   for (const { from_ms, seq } of log.stretches) {
@@ -21,7 +24,7 @@ export function seqAt(log: Log, ms: number): number | null {
   return found >= log.events ? null : found;
 }
 
-/** About when an event was: the stretch of time that it lies in. */
+/** The approximate time of an event: the stretch that contains it. */
 export function msOf(log: Log, seq: number | null): number {
   if (seq === null) return spanOf(log);
   let before = 0;
@@ -36,13 +39,13 @@ export function msOf(log: Log, seq: number | null): number {
   return spanOf(log);
 }
 
-/** One event on or back; null: the end of the log. */
+/** The next or previous event; null for the end of the log. */
 export function stepBy(log: Pick<Log, "events">, at: number | null, by: 1 | -1): number | null {
   const next = Math.max(1, (at ?? log.events) + by);
   return next >= log.events ? null : next;
 }
 
-/** The recovery after or before a moment, by the event it began with. */
+/** The next or previous recovery, by its first event. */
 export function recoveryBeside(
   recoveries: readonly { readonly first_seq: number }[],
   at: number | null,
@@ -53,13 +56,13 @@ export function recoveryBeside(
   return by === 1 ? (seqs.find((seq) => seq > now) ?? null) : (seqs.findLast((seq) => seq < now) ?? at);
 }
 
-/** Where badges of recoveries stand, in per cent, so that none hides another: they are moved aside a little. */
+/** The positions of badges in per cent. They are moved apart so that none hides another. */
 export function badgePlaces(places: readonly number[], least: number): number[] {
   const moved: number[] = [];
   for (const place of places) moved.push(Math.max(place, (moved.at(-1) ?? Number.NEGATIVE_INFINITY) + least));
   const over = (moved.at(-1) ?? 0) - 100;
   if (over <= 0) return moved;
-  // What is pushed out at the right pushes the others back.
+  // Badges that leave the axis at the right push the others back.
   let most = 100;
   return moved
     .reverse()

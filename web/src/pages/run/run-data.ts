@@ -1,7 +1,7 @@
 import { api, dataOf } from "../../api/client.js";
 import { type Live, useLive } from "../../api/use-live.js";
 
-/** What the run page reads. `at` is an event of the past; null: now. */
+/** The run and moment that the page shows. `at` is an event in the past; null means now. */
 export interface RunMoment {
   readonly runId: number;
   readonly at: number | null;
@@ -52,7 +52,7 @@ export type ControlList = Awaited<ReturnType<typeof readControls>>;
 export type Control = ControlList["items"][number];
 
 const nowhere = (): boolean => false;
-/** Nothing changes in the past. */
+/** The past does not change, so no run's event concerns it. */
 const concerns = ({ runId, at }: RunMoment) => (at === null ? (id: number) => id === runId : nowhere);
 const keyOf = (what: string, { runId, at }: RunMoment): string => `${what} ${runId} ${at ?? "now"}`;
 
@@ -63,7 +63,7 @@ export const useRun = (runId: number): Live<RunSummary> =>
     (id) => id === runId,
   );
 
-/** The run as it was; null data while nobody looks at the past. */
+/** The run as it was; null while the present is shown. */
 export const usePastRun = (moment: RunMoment): Live<RunSummary | null> =>
   useLive(
     keyOf("past run", moment),
@@ -81,7 +81,7 @@ export const useDrawing = (runId: number): Live<Drawing> =>
     (id) => id === runId,
   );
 
-/** The graph as it was; null data while nobody looks at the past. */
+/** The graph as it was; null while the present is shown. */
 export const usePastDrawing = (moment: RunMoment): Live<Drawing | null> =>
   useLive(
     keyOf("past graph", moment),
@@ -89,7 +89,7 @@ export const usePastDrawing = (moment: RunMoment): Live<Drawing | null> =>
     nowhere,
   );
 
-/** Of the whole log, whatever moment is shown. */
+/** The timeline of the whole log, whatever moment is shown. */
 export const useTimeline = (runId: number): Live<TimelineData> =>
   useLive(
     `timeline ${runId}`,

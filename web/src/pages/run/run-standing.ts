@@ -1,7 +1,7 @@
 import { count, type Standing, standingOf } from "../../words/status.js";
 import type { RunSummary } from "./run-data.js";
 
-/** How a run stands, with who stopped it, what it waits for and what is under way. */
+/** The status of a run, with who stopped it, what it waits for and what is in progress. */
 export function runStanding(run: RunSummary): Standing {
   const { status, summary, live_control, paused_by: by } = run;
   const plain = standingOf(run, {
@@ -30,7 +30,7 @@ export function runStanding(run: RunSummary): Standing {
   }
   if (status !== "running") return plain;
   if (holds.length > 0) return { ...plain, words: `Running, ${holds.length} held` };
-  // Of what waits, only a question waits for a person: the rest waits because a rung said so.
+  // Only a question waits for a person. Other waiting jobs wait because of a rung.
   const isMending = countOf(run, "recovering") > 0 || countOf(run, "waiting") > asks;
   if (isMending) return { ...plain, words: "Running, recovering" };
   return asks > 0 ? { ...plain, words: `Running, asks ${count(asks, "question")}` } : plain;
@@ -41,7 +41,7 @@ function pausedWords(isTakenOver: boolean, by: string | null): string {
   return by === null ? "Paused" : `Paused, by ${by}`;
 }
 
-/** "1 running" in what the server counted. */
+/** The number in a count of the server such as "1 running". */
 function countOf({ summary }: Pick<RunSummary, "summary">, status: string): number {
   const found = summary.counts.find((text) => text.split(" ")[1] === status);
   return found === undefined ? 0 : Number.parseInt(found, 10);

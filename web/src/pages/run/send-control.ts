@@ -6,19 +6,19 @@ import type { Action, ControlWords } from "./control-words.js";
 export interface Request {
   readonly runId: number;
   readonly action: Action;
-  /** The job that an action on a step is about: `build`, `visit@cities[1]`. */
+  /** The name of the job that the action applies to: `build`, `visit@cities[1]`. */
   readonly step: string | null;
-  /** The same job by its id, for a decision. */
+  /** The id of that job, for a decision. */
   readonly job: number | null;
-  /** As it was typed, for complete. */
+  /** The output for complete, as it was typed. */
   readonly output: string;
   readonly force: boolean;
   readonly reason: string;
-  /** Made when the panel opens: what is sent twice is done once. */
+  /** Made when the panel opens, so that a repeated request takes effect only once. */
   readonly key: string;
 }
 
-/** What came of it, or would: lines to read, and where to go on. */
+/** The result, or a prediction: lines to read, and where to go on. */
 export interface Answer {
   readonly lines: readonly string[];
   /** The run that a fork has started. */
@@ -58,7 +58,7 @@ function isDecision(action: Action): action is Decision {
   return DECISIONS.includes(action);
 }
 
-/** One job of the inbox, decided from its own page. */
+/** Decides one job of the inbox from the job's own page. */
 async function sendDecision(
   { runId, action, job, step, output, reason, key }: Request & { readonly action: Decision },
   dryRun: boolean,
@@ -86,7 +86,7 @@ function onStep(step: string | null, force: boolean): { step_id?: string; force?
   return step === null ? {} : { step_id: step, force };
 }
 
-/** A fork begins at a step, whichever of its branches was meant. */
+/** The step's name without its branch, because a fork begins at a step. */
 function stepOf(name: string): string {
   return name.split("@", 1)[0]!;
 }

@@ -1,12 +1,15 @@
 import { isOneOfSeveral, type StepPlace, writtenStep } from "../../../../src/core/model/written-step.js";
 
-/** What is told once: one job, or all that the file writes as one step with the kinds of failure among them, most frequent first. */
+/**
+ * Jobs that are described together: a single job, or all jobs of one step in the file, with their kinds of failure, the
+ * most frequent first.
+ */
 export interface Block<T> {
   readonly items: readonly T[];
   readonly kinds: readonly (readonly T[])[];
 }
 
-/** In the order in which the first job of each block stands. */
+/** Groups jobs into blocks, in the order of each block's first job. */
 export function stepBlocks<T extends StepPlace>(
   jobs: readonly T[],
   likeness: (job: T) => string,

@@ -1,17 +1,17 @@
 import type { Drawing, TimelineRow, Told } from "./run-data.js";
 
-/** A recovery, or a straight stretch between two of them: the steps that completed without one. */
+/** A recovery, or the steps that completed without one between two recoveries. */
 export type StoryLine =
   | { readonly kind: "recovery"; readonly recovery: Told }
   | { readonly kind: "straight"; readonly steps: readonly string[]; readonly seq: number };
 
-/** In the order of the log. */
+/** The lines of the story in the order of the log. */
 export function storyLines(
   recoveries: readonly Told[],
   rows: readonly TimelineRow[],
   until: number | null,
 ): StoryLine[] {
-  // A repair is told with the step that it was for.
+  // A repair step is part of the story of the step that it repaired.
   const told = new Set(
     recoveries.flatMap(({ step, rung, to }) => (rung === "remediate" ? [step, ...to.split(", ")] : [step])),
   );
@@ -47,14 +47,14 @@ export function storyLines(
 
 const MAX_NAMES = 12;
 
-/** "a, b and 3 more completed." */
+/** A text such as "a, b and 3 more completed." */
 export function stepsText(steps: readonly string[], did: string): string {
   const names = steps.slice(0, MAX_NAMES).join(", ");
   const more = steps.length - MAX_NAMES;
   return `${names}${more > 0 ? ` and ${more} more` : ""} ${did}.`;
 }
 
-/** Steps that never began and never will, each with what became of it. */
+/** Steps that never began and never will, with the reason for each. */
 export function neverBegun({ nodes }: Pick<Drawing, "nodes">): string[] {
   return (["skipped", "canceled"] as const).flatMap((became) => {
     const steps = nodes.flatMap(({ step, status, jobs }) =>

@@ -5,7 +5,7 @@ import { othersNamed } from "../../../../src/report/words/event-text.js";
 import { api, dataOf, Problem } from "../../api/client.js";
 import type { ShownEvent } from "./event-text.js";
 
-/** So many are read at once, and so many pages are kept. */
+/** How many events are read at once. The same number of pages is cached. */
 const PAGE = 200;
 const MAX_PAGES = 40;
 
@@ -27,7 +27,7 @@ async function read(runId: number, after: number, { kind, text }: Filter) {
   return { items: page.items as ShownEvent[], next: page.next };
 }
 
-/** The names of jobs that events are about beside their own, with their neighbours: they stand together in a log. */
+/** Learns the names of further jobs in events, together with their neighbours, which are nearby in a log. */
 async function learnNames(
   runId: number,
   events: readonly ShownEvent[],
@@ -47,12 +47,12 @@ export interface EventWindow {
   readonly names: ReadonlyMap<number, string>;
   readonly count: number;
   readonly rowAt: (index: number) => ShownEvent | null;
-  /** These rows are looked at: what is missing is read. */
+  /** Reads missing events among these visible rows. */
   readonly want: (first: number, last: number) => void;
   readonly problem: Problem | null;
 }
 
-/** The whole log by number: only the pages that are looked at are read, however long it is. */
+/** The whole log by number. Only visible pages are read, however long it is. */
 export function useLog(runId: number, events: number): EventWindow {
   const names = useRef(new Map<number, string>());
   const pages = useRef(new Map<number, readonly ShownEvent[] | "reading">());
@@ -93,7 +93,7 @@ export function useLog(runId: number, events: number): EventWindow {
   return { count: events, rowAt, want, problem, names: names.current };
 }
 
-/** What matches a filter, read on as far as somebody scrolls. */
+/** The events that match a filter. More are read as somebody scrolls. */
 export function useMatches(runId: number, filter: Filter, events: number): EventWindow {
   const [found, setFound] = useState<{ key: string; items: readonly ShownEvent[]; next: number | null }>({
     key: "",
@@ -121,7 +121,7 @@ export function useMatches(runId: number, filter: Filter, events: number): Event
       setProblem(error instanceof Problem ? error : null);
     }
     reading.current = false;
-    // Whoever typed meanwhile waits for this: nothing was read for him while a read was under way.
+    // The filter changed during this read, and waits for it to end.
     if (newest.current.key !== wanted) void more();
   }, [runId]);
   // More may match once the log has grown, and a page may have had none.

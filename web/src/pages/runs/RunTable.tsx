@@ -114,7 +114,7 @@ function RunRow({
 
 const SECOND_MS = 1_000;
 
-/** Of a run that is under way. */
+/** The elapsed time of a run in progress. */
 function Elapsed({ since: at }: { readonly since: string }): ReactNode {
   const passed = Math.max(0, useSecond() - Date.parse(at));
   return <span className="live">{durationText(passed - (passed % SECOND_MS))}</span>;
@@ -146,7 +146,7 @@ const OUTCOME_WORDS = {
   active: "running",
 } as const;
 type Outcome = keyof typeof OUTCOME_WORDS;
-/** As high as it was bad. */
+/** Heights of bars by outcome: the worse, the higher. */
 const HEIGHTS: { readonly [outcome in Outcome]: number } = {
   at_once: 6,
   rescued: 10,
@@ -158,7 +158,7 @@ const HEIGHTS: { readonly [outcome in Outcome]: number } = {
 };
 const BAR = 5;
 
-/** How the last runs of a workflow ended, the newest on the right. */
+/** The outcomes of a workflow's last runs, the newest on the right. */
 export function Last20({ outcomes }: { readonly outcomes: Outcomes[string] }): ReactNode {
   const counts = new Map<Outcome, number>();
   for (const { outcome } of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
@@ -180,7 +180,7 @@ export function Last20({ outcomes }: { readonly outcomes: Outcomes[string] }): R
   );
 }
 
-/** Two have room where the window is wide, else one. */
+/** A wide window has room for two labels, a narrow one for one. */
 const MAX_LABELS = 2;
 
 function Labels({ labels }: { readonly labels: RunItem["labels"] }): ReactNode {

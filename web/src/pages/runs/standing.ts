@@ -1,6 +1,6 @@
 import { type RunItem, type Standing, standingOf } from "../../words/status.js";
 
-/** How a run stands, with what it waits for and what is under way. */
+/** The status of a run, with what it waits for and what is in progress. */
 export function standingInList(run: RunItem): Standing {
   const plain = standingOf(run, run);
   if (run.interrupted) return plain;
@@ -12,7 +12,7 @@ export function standingInList(run: RunItem): Standing {
   return run.status === "running" && isRecovering ? { ...plain, words: "Running, recovering" } : plain;
 }
 
-/** Parts of the bar of steps, in its order; widths are shares of the whole. */
+/** The parts of the bar of steps in their order, with widths as shares of the whole. */
 export function partsOf({ jobs, handled, waiting }: Pick<RunItem, "jobs" | "handled" | "waiting">): {
   readonly parts: readonly { readonly tone: string; readonly share: number }[];
   readonly done: number;

@@ -6,7 +6,7 @@ import { numberText, type Stats } from "../../words/statistics.js";
 
 const SHOWN = 8;
 
-/** What failures took, by workflow, most first. */
+/** The time that failures cost, by workflow, the most expensive first. */
 export function Costs({ stats }: { readonly stats: Stats }): ReactNode {
   const rows = stats.by_workflow.filter(({ running_ms }) => running_ms > 0).slice(0, SHOWN);
   if (rows.length === 0) return null;
@@ -71,7 +71,7 @@ export function Costs({ stats }: { readonly stats: Stats }): ReactNode {
   );
 }
 
-/** Where there are model steps: what they say of their tokens. */
+/** Token counts reported by model steps, if there are any. */
 export function Models({ stats }: { readonly stats: Stats }): ReactNode {
   if (stats.models.length === 0) return null;
   return (

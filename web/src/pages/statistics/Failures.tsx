@@ -19,7 +19,7 @@ function asked({ since, workflow }: Asked) {
   return { since, ...(workflow === null ? {} : { workflow }), limit: SHOWN };
 }
 
-/** From the failure book, each signature once. */
+/** The failure book's entries, one for each signature. */
 export function Failures({ since, workflow }: Asked): ReactNode {
   const query = { ...asked({ since, workflow }), state: ["all" as const] };
   const { data } = useLive(
@@ -59,7 +59,7 @@ export function Failures({ since, workflow }: Asked): ReactNode {
             },
             {
               name: "Ladder",
-              // Before a job has ended, the book does not say what acted.
+              // The book knows which rung acted only after a job has ended.
               cell: ({ rescues }) => rescues.length > 0 && <LadderStrip marks={marksOf(rescues)} />,
             },
             {
@@ -76,7 +76,7 @@ export function Failures({ since, workflow }: Asked): ReactNode {
   );
 }
 
-/** Steps that passed by retry alone, costliest first. */
+/** Steps that passed only by retrying, the costliest first. */
 export function Flakes({ since, workflow }: Asked): ReactNode {
   const query = asked({ since, workflow });
   const { data } = useLive(

@@ -3,7 +3,7 @@ import { stackBars } from "../../charts/stacked-bars.js";
 import { numberText, OUTCOMES, piecesOf, type Stats, type Window } from "../../words/statistics.js";
 
 const WIDE = { width: 810, height: 252 };
-/** Drawn for a phone: its letters stay as large as everywhere. */
+/** The size for a phone, which keeps letters at their usual size. */
 const NARROW = { width: 366, height: 200 };
 const ON_PHONE = matchMedia("(max-width: 719px)");
 
@@ -27,7 +27,7 @@ interface ChartProps {
   readonly from: string;
 }
 
-/** Runs by outcome over time. Who cannot see the drawing reads the same as a table. */
+/** Runs by outcome over time. A table has the same data for people who cannot see the chart. */
 export function OutcomeChart({ stats, window, now, from }: ChartProps): ReactNode {
   const size = useSize();
   const pieces = piecesOf(stats.over_time, window, now);

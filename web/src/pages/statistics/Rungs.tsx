@@ -3,7 +3,7 @@ import { helperText } from "../../../../src/report/words/recovery-words.js";
 import { numberText, type Stats, sortHelpers } from "../../words/statistics.js";
 import { RUNGS } from "../step/rungs.js";
 
-/** Of the jobs that a rung acted on: how many it rescued. */
+/** For each rung, how many of the jobs it acted on were rescued. */
 export function Rungs({ stats }: { readonly stats: Stats }): ReactNode {
   const helpers = sortHelpers(stats.rungs, RUNGS);
   return (

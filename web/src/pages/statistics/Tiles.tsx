@@ -4,7 +4,7 @@ import { Doll, type Face } from "../../parts/Doll.js";
 import { addressOf } from "../../place.js";
 import { costText, decidedText, numberText, percentText, type Stats } from "../../words/statistics.js";
 
-/** The figures that somebody looks for first. */
+/** The most important figures. */
 export function Tiles({ stats }: { readonly stats: Stats }): ReactNode {
   const { runs, outcomes, decisions } = stats;
   const rescued = outcomes.rescued + outcomes.handled;

@@ -5,7 +5,7 @@ import { numberText, percentText, type Stats } from "../../words/statistics.js";
 
 const SHOWN = 8;
 
-/** Which workers lose attempts. */
+/** Shows which workers lose attempts. */
 export function WorkerTable({ stats }: { readonly stats: Stats }): ReactNode {
   const shown = stats.by_worker.slice(0, SHOWN);
   return (

@@ -4,7 +4,7 @@ import { sizeText } from "../../log/LogLine.js";
 import { exactTime, namedTime } from "../../words/times.js";
 import type { Attempt } from "./Attempts.js";
 
-/** When and where an attempt ran, and what it took. */
+/** When and where an attempt ran, and what it used. */
 export function AttemptFacts({ attempt }: { readonly attempt: Attempt }): ReactNode {
   const { ready_at, started_at, finished_at, worker, node, allocation, restart } = attempt;
   const { peak_memory_bytes: memory, cpu_ms: cpu } = attempt;

@@ -11,7 +11,7 @@ export type Attempt = JobDetails["attempt_history"][number];
 interface AttemptsProps {
   readonly job: JobDetails;
   readonly chosen: number | null;
-  /** The one that it is compared with. */
+  /** The attempt that the chosen one is compared with. */
   readonly compared: number | null;
   readonly hrefOf: (attempt: number) => string;
 }
@@ -19,7 +19,7 @@ interface AttemptsProps {
 const SCROLL_ROOM_PX = 16;
 const GLYPHS = { running: "running", succeeded: "completed", failed: "failed", stopped: "canceled" } as const;
 
-/** Every attempt, and between two of them the rung that acted: the reason for the second. */
+/** Lists attempts, and between two of them the rung that caused the second. */
 export function Attempts({ job, chosen, compared, hrefOf }: AttemptsProps): ReactNode {
   const climbs = new Map(job.diagnostics.map((climb) => [climb.attempt, climb]));
   const strip = useRef<HTMLOListElement>(null);
@@ -75,7 +75,7 @@ function Via({
   isDead,
 }: {
   readonly climb: JobDetails["diagnostics"][number];
-  /** It stands in the attempt. */
+  /** The failure's code, which the attempt already shows. */
   readonly code: string | undefined;
   readonly isDead: boolean;
 }): ReactNode {

@@ -16,7 +16,7 @@ interface ClimbProps {
   readonly hrefOf: (attempt: number) => string;
 }
 
-/** Rungs by attempts, bottom to top: every failure climbs until a rung acts. */
+/** A table of rungs by attempts, the lowest rung at the bottom: every failure climbs until a rung acts. */
 export function Climb({ job, chosen, hrefOf }: ClimbProps): ReactNode {
   const { columns, leftOff } = climbColumns(job.diagnostics, chosen);
   const shown = columns.find(({ attempt }) => attempt === chosen) ?? columns.at(-1);
@@ -62,7 +62,7 @@ export function Climb({ job, chosen, hrefOf }: ClimbProps): ReactNode {
   );
 }
 
-/** What every rung still had after each failed attempt. It changes only when another one has failed. */
+/** What remained of each rung after each failed attempt. It changes only when another attempt fails. */
 function useLeft({ id, run_id, diagnostics }: JobDetails) {
   const query = { step: String(id) };
   const { data } = useLive(
@@ -133,7 +133,7 @@ function Cell({
   );
 }
 
-/** Joins what acted from attempt to attempt. */
+/** Connects the acting rungs from attempt to attempt. */
 function Line({ columns }: { readonly columns: readonly Column[] }): ReactNode {
   const width = columns.length * COLUMN_PX;
   const height = HEAD_PX + RUNGS.length * ROW_PX;

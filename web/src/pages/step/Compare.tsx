@@ -15,7 +15,7 @@ interface CompareProps {
   readonly other: number;
 }
 
-/** Two attempts: first what is the same, then what differs. */
+/** Compares two attempts: first what is the same, then what differs. */
 export function Compare({ jobId, runId, attempt, other }: CompareProps): ReactNode {
   const [shown, setShown] = useState("all");
   const { data, problem } = useLive(
@@ -50,7 +50,7 @@ export function Compare({ jobId, runId, attempt, other }: CompareProps): ReactNo
         {shown === "all" && <Facts facts={data.facts} />}
         {(shown === "all" || shown === "error") && <Fields comparison={data} all={shown === "error"} />}
         {data.texts
-          // What is the same is said above.
+          // Equal texts are already listed above.
           .filter(({ name, verdict }) => (shown === "all" ? verdict !== "same" : shown === name))
           .map((text) => (
             <Text key={text.name} text={text} comparison={data} />

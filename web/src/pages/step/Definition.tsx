@@ -8,7 +8,7 @@ import { useDrawing } from "../run/run-data.js";
 import { linesOfStep } from "./definition-lines.js";
 import { TextPane } from "./TextPane.js";
 
-/** The step as the run uses it, whatever the file says by now: the lines of the file, or what Daruma made of them. */
+/** The definition that the run uses, even if the file has changed: as lines of the file, or as Daruma read it. */
 export function Definition({ job }: { readonly job: JobDetails }): ReactNode {
   const [asRead, setAsRead] = useState(false);
   const { data, problem } = useLive(

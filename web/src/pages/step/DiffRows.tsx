@@ -5,7 +5,7 @@ import type { AnswerOf } from "../../words/status.js";
 
 type Row = AnswerOf<"/api/v1/jobs/{job_id}/comparison">["texts"][number]["rows"][number];
 
-/** Line by line from one text to the other. What is masked is dotted, not coloured. */
+/** The difference of two texts, line by line. Masked parts are dotted, not coloured. */
 export function DiffRows({ rows }: { readonly rows: readonly Row[] }): ReactNode {
   return (
     <div className="diff">

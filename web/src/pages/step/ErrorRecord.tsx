@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import type { ErrorRecord as Record } from "../../words/status.js";
 
-/** What is known of the failure of an attempt. */
+/** Everything known about an attempt's failure. */
 export function ErrorRecord({ error }: { readonly error: Record }): ReactNode {
   const { class: failureClass, original_class: original, exit_code: exit, changed_files: files } = error;
   return (

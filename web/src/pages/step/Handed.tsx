@@ -20,7 +20,7 @@ const TOLD = {
   context: (attempt: number) => `The failure that was handed to attempt ${attempt}`,
 } as const;
 
-/** What an attempt was given of the failures before it, and what it left to those after it. */
+/** What an attempt was given about earlier failures, and what it passed on to later attempts. */
 export function Handed({ job, attempt, hrefOf }: HandedProps): ReactNode {
   const kinds = (["prompt", "context"] as const).filter((kind) => attempt.texts.includes(kind));
   return (
@@ -81,7 +81,7 @@ function Told({
   );
 }
 
-/** What of it was cut or dropped. */
+/** What was cut or dropped. */
 function cutText(manifest: unknown): string {
   const { parts } = (manifest ?? {}) as { parts?: readonly { name: string; status: string }[] };
   const cut = (parts ?? []).filter(({ status }) => status !== "included");

@@ -5,7 +5,7 @@ import { roomIn, roundsOf } from "./no-progress-rounds.js";
 /** More would not fit into the row. */
 const MOST_EMPTY = 8;
 
-/** Whether the step comes further from failure to failure, round by round of the queue. */
+/** Shows whether the step makes progress from failure to failure, for each round of the queue. */
 export function Meter({ job }: { readonly job: JobDetails }): ReactNode {
   const rounds = roundsOf(job.attempt_history);
   const limit = job.definition?.no_progress_limit ?? null;

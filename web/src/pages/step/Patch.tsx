@@ -6,7 +6,7 @@ import { TextPane } from "./TextPane.js";
 
 const LOOKS: { readonly [sign: string]: string } = { "+": "added", "-": "removed", "@": "dim" };
 
-/** What an attempt or a checkpoint changed. */
+/** The changes of an attempt or a checkpoint. */
 export function Patch({ runId, name }: { readonly runId: number; readonly name: string }): ReactNode {
   const { data, problem } = useLive(
     `patch ${runId} ${name}`,

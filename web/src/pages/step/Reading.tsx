@@ -19,7 +19,7 @@ interface TabsProps {
   readonly hrefWith: HrefWith;
 }
 
-/** What can be read of an attempt. */
+/** Tabs for what can be read about an attempt. */
 export function Tabs({ job, tab, chosen, other, hrefWith }: TabsProps): ReactNode {
   const hasOutput = job.output !== null && job.output !== undefined;
   const tabs: readonly (readonly [string, ReactNode])[] = [

@@ -26,7 +26,7 @@ interface HeadProps {
   readonly reload: () => void;
 }
 
-/** How a step stands, what can be done with it, and the way to the problem that it is part of. */
+/** The status of a step, its controls, and a link to the problem that it is part of. */
 export function StepHead({ job, climbs, mayAct, reload }: HeadProps): ReactNode {
   const problem = useProblemOf(job);
   useWorkflowOf(job.run_id, job.workflow);
@@ -93,7 +93,7 @@ function heldUp({ blocks: { names, steps } }: Problem): string {
   return steps > MAX_HELD_UP ? `${told} and ${steps - MAX_HELD_UP} more` : told;
 }
 
-/** The one of the inbox that has this job; null: none has. */
+/** The inbox's problem with this job; null if there is none. */
 function useProblemOf({ id, run_id, status }: JobDetails): Problem | null {
   const mayBe = status === "held" || status === "failed" || status === "waiting";
   const { data } = useLive(

@@ -5,20 +5,20 @@ import { segmentsOf } from "../../log/shown-text.js";
 interface TextPaneProps {
   readonly title: ReactNode;
   readonly about?: ReactNode;
-  /** What everybody must know before they read it. */
+  /** A warning to see before reading the text. */
   readonly warning?: string;
   readonly text: string;
-  /** What stands beside the copy button. */
+  /** Shown beside the copy button. */
   readonly tools?: ReactNode;
-  /** The number of a line, where it is not its place; null: none. */
+  /** The number of a line if it differs from its position; null for no number. */
   readonly numberOf?: (place: number) => number | null;
   readonly lookOf?: (line: string, place: number) => string;
 }
 
-/** More lines than this are in a file, not in the page. */
+/** More lines are only in the file, not on the page. */
 const MAX_LINES = 1_000;
 
-/** A text as data: numbered lines, never rendered. */
+/** A text as numbered lines. It is never rendered as markup. */
 export function TextPane({ title, about, warning, text, tools, numberOf, lookOf }: TextPaneProps): ReactNode {
   const [copied, setCopied] = useState(false);
   const lines = text.replace(/\n$/, "").split("\n");

@@ -1,6 +1,6 @@
 import type { Considered } from "../../../../src/report/words/rung-marks.js";
 
-/** What the ladder made of one attempt. */
+/** How the ladder answered one attempt. */
 export interface Column {
   readonly attempt: number;
   readonly rung: string;
@@ -10,7 +10,7 @@ export interface Column {
 /** More do not fit beside the reasons. */
 const MAX_COLUMNS = 8;
 
-/** The last attempts, or those up to the chosen one where it lies further back. */
+/** The last attempts, or those up to the chosen one if it is further back. */
 export function climbColumns(
   climbs: readonly Column[],
   chosen: number | null,

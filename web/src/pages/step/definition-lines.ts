@@ -1,6 +1,6 @@
 import type { Drawing } from "../run/run-data.js";
 
-/** A line of the file with its number; null: lines between are left out. */
+/** A line of the file with its number. Null stands for omitted lines. */
 export interface FileLine {
   readonly number: number | null;
   readonly text: string;
@@ -11,7 +11,7 @@ type Drawn = {
   readonly edges: readonly Pick<Drawing["edges"][number], "from" | "to" | "kind" | "lines">[];
 };
 
-/** The lines of a file that say what a step does: its own, and those of the transitions from it and to it. */
+/** The lines of a file that define a step: its own, and those of transitions from and to it. */
 export function linesOfStep(text: string, { nodes, edges }: Drawn, step: string): FileLine[] {
   const node = nodes.find((each) => each.step === step);
   if (node?.lines == null) return [];

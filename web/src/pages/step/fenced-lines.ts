@@ -1,6 +1,6 @@
 const BEGIN = /^<<<BEGIN ([0-9a-f]{16})>>>$/;
 
-/** Which lines of a text that was handed on are data: those between two fences with the same number, and the fences. */
+/** The lines of a prompt that are data: those between two fences with the same number, and the fences themselves. */
 export function fencedLines(text: string): ReadonlySet<number> {
   const found = new Set<number>();
   let fence: string | null = null;

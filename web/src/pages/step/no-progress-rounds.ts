@@ -1,6 +1,6 @@
 import type { Attempt } from "./Attempts.js";
 
-/** The failures of one round of the queue, as far as they came. */
+/** The failures so far in one round of the queue. */
 export interface Round {
   readonly round: number;
   readonly streaks: readonly { readonly attempt: number; readonly streak: number }[];
@@ -26,7 +26,7 @@ export function roundsOf(attempts: readonly Pick<Attempt, "attempt" | "no_progre
   return [...rounds.values()];
 }
 
-/** How many more of the same failure the limit would take after the last one of the round. */
+/** How many more equal failures the limit allows after the last one of the round. */
 export function roomIn({ streaks, reached }: Round, limit: number | null): number {
   if (limit === null || reached) return 0;
   return Math.max(0, limit - (streaks.at(-1)?.streak ?? 0));

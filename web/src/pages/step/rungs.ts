@@ -1,4 +1,4 @@
-/** Lowest first, as the engine climbs them. A test compares it with the engine's own table. */
+/** All rungs, lowest first, in the order of the engine. A test compares them with the engine's own table. */
 export const RUNGS = [
   "stop",
   "restart",

@@ -9,7 +9,7 @@ interface StepKeys {
 
 const MOST = 9;
 
-/** Attempts by their numbers, and one after the other. */
+/** Keys that select attempts by number, or the next and previous one. */
 export function useStepKeys({ attempts, chosen, hrefWith }: StepKeys): void {
   const go = (changes: { readonly [name: string]: string | null }): void => {
     location.hash = hrefWith(changes);

@@ -2,19 +2,19 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "rea
 import { useKeys } from "../../keys/use-keys.js";
 
 interface AskButtonProps {
-  /** On the button: a verb. */
+  /** The button's text: a verb. */
   readonly short: string;
   /** The verb with its object: "Release gpu-1". */
   readonly words: string;
   /** What will happen. */
   readonly effect: string;
   readonly isDanger?: boolean;
-  /** The reason is shown to others; what needs none is only confirmed. */
+  /** Asks for a reason, which others see. Otherwise the action is only confirmed. */
   readonly asksReason?: boolean;
   readonly onSend: (reason: string) => void;
 }
 
-/** Names what it does and to what before it does it. */
+/** A button that names its effect and object before it acts. */
 export function AskButton(props: AskButtonProps): ReactNode {
   const { short, words, isDanger = false, onSend } = props;
   const [isAsking, setAsking] = useState(false);

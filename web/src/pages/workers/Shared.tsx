@@ -15,7 +15,7 @@ const EFFECTS = {
   close: "The steps that wait for it start, some each second.",
 };
 
-/** What keeps steps of all runs from starting while something outside is down. */
+/** Breakers, which keep steps of all runs from starting while something outside is down. */
 export function BreakerTable({
   breakers,
   mayAct,
@@ -81,7 +81,7 @@ const CONTROLS: {
   readonly [state in CampaignItem["state"]]: readonly ("pause" | "resume" | "stop")[];
 } = { running: ["pause", "stop"], paused: ["resume", "stop"], stopped: [], done: [] };
 
-/** Retries of many runs, wave by wave. */
+/** Campaigns: retries of many runs, wave by wave. */
 export function CampaignTable({
   campaigns,
   mayAct,

@@ -12,7 +12,7 @@ interface WaitingProps {
   readonly act: Act;
 }
 
-/** What waits for a worker, why, and what is done about it. */
+/** Jobs that wait for a worker, with the reason and what is done about it. */
 export function Waiting({ waiting, allocations, mayAct, act }: WaitingProps): ReactNode {
   const { suspended, impossible } = allocations;
   const isCalm = waiting.length === 0 && suspended.length === 0 && impossible.length === 0;

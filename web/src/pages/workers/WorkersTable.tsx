@@ -106,7 +106,7 @@ function Release({ name, act }: { readonly name: string | null; readonly act: Ac
   );
 }
 
-/** A sign of life is a dot; where it is overdue, the dot is a square. */
+/** A dot for a sign of life, or a square if it is overdue. */
 function Heard({ worker, now }: OfWorker & { readonly now: number }): ReactNode {
   const isSilent = worker.connected && isOverdue(worker, now);
   return (
@@ -146,7 +146,7 @@ function hasText({ cpus, memory_bytes, gpus, nodes }: WorkerItem): string {
   ].join(", ");
 }
 
-/** What it does, and why it gets nothing to do if it does not. */
+/** What a worker does, or why it gets no work. */
 function Work({ worker, now }: OfWorker & { readonly now: number }): ReactNode {
   const { tone, more } = workerState(worker, now);
   if (!worker.connected && more === "") return null;
@@ -160,7 +160,7 @@ function Work({ worker, now }: OfWorker & { readonly now: number }): ReactNode {
 
 function Attempts({ worker: { attempts, used } }: OfWorker): ReactNode {
   const [first] = attempts;
-  // The server's own worker says how much it does, not what.
+  // The server's own worker reports how much it does, not what.
   if (first === undefined && used > 0)
     return (
       <a className="link small" href={addressOf(["runs"], { show: "active" })}>

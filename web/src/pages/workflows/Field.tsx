@@ -9,7 +9,7 @@ interface FieldProps {
   readonly onChange: (text: string) => void;
 }
 
-/** One input: typed, or chosen; what is wrong with it stands below. */
+/** A field for one input, typed or chosen, with its error below. */
 export function Field({ field, value, error, onChange }: FieldProps): ReactNode {
   const id = useId();
   const { name, type, required, choices } = field;

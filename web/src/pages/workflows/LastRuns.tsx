@@ -6,7 +6,7 @@ import { Last20 } from "../runs/RunTable.js";
 
 const TOLD = 20;
 
-/** How the last runs of a workflow ended, as in the list of runs. */
+/** The outcomes of a workflow's last runs, as in the list of runs. */
 export function LastRuns({ workflow }: { readonly workflow: string }): ReactNode {
   const newest = useRef(0);
   const { data } = useLive(

@@ -5,13 +5,13 @@ import { addressOf } from "../../place.js";
 
 interface StartLinkProps {
   readonly name: string;
-  /** Null: the newest. */
+  /** The version; null for the newest. */
   readonly version: number | null;
   readonly isPublished: boolean;
   readonly hasKey?: boolean;
 }
 
-/** To the form that starts a run. */
+/** A link to the form that starts a run. */
 export function StartLink({ name, version, isPublished, hasKey = false }: StartLinkProps): ReactNode {
   if (!isPublished) return <Button why="Publish a version first: runs are started from it">Start run</Button>;
   const query = { version: version === null ? null : String(version) };

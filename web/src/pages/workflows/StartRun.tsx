@@ -61,7 +61,7 @@ function StartForm({ name, version, fields, secrets }: FormProps): ReactNode {
   const [labels, setLabels] = useState("");
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
-  /** Sent twice it starts one run; something else that is typed is another run. */
+  /** The key of the request: sent twice, it starts one run. It changes when something else is typed. */
   const [key, setKey] = useState(() => crypto.randomUUID());
   const parsed = labelsOf(labels);
   const wrongLabel = "wrong" in parsed ? String(parsed.wrong) : null;

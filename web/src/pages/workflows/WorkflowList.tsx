@@ -38,7 +38,7 @@ async function readWorkflows(before: string | null): Promise<{ items: Item[]; ne
   return { items: before === null ? [...unpublished, ...items] : items, next: stored.next };
 }
 
-/** All workflows with their newest version, their draft and how their last runs ended. */
+/** All workflows with their newest version, their draft and the outcomes of their last runs. */
 export function WorkflowList({
   place,
   mayAct,
@@ -110,7 +110,7 @@ function NoWorkflows({ mayAct }: { readonly mayAct: boolean }): ReactNode {
   );
 }
 
-/** Which one the keys have come to. */
+/** The workflow that was selected by keys. */
 function useChosenWorkflow(items: readonly Item[]): string | null {
   const [chosen, setChosen] = useState<string | null>(null);
   const at = items.findIndex(({ name }) => name === chosen);

@@ -1,12 +1,12 @@
-/** One field of the form that starts a run, made from an input that the workflow declares. */
+/** A field of the form that starts a run, made from a declared input. */
 export interface StartField {
   readonly name: string;
   readonly type: "string" | "number" | "boolean" | "object" | "array" | "any";
   readonly required: boolean;
   readonly description: string | null;
-  /** What stands in it when nothing is typed; null: nothing. */
+  /** The value if nothing is typed; null for none. */
   readonly fallback: string | null;
-  /** The values to choose from; null: it is typed. */
+  /** The values to choose from; null if it is typed. */
   readonly choices: readonly string[] | null;
 }
 
@@ -31,12 +31,12 @@ export function fieldsOf(inputs: { readonly [name: string]: DeclaredInput }): St
   );
 }
 
-/** What was typed, without what was left empty. The server brings each to its type, and says where it cannot. */
+/** The typed inputs without empty ones. The server converts them to their types, or reports the field. */
 export function givenInputs(typed: { readonly [name: string]: string }): { [name: string]: string } {
   return Object.fromEntries(Object.entries(typed).filter(([, text]) => text !== ""));
 }
 
-/** `team=core, tier=gold`. */
+/** Parses `team=core, tier=gold`. */
 export function labelsOf(typed: string): { [key: string]: string } | { readonly wrong: string } {
   const labels: { [key: string]: string } = {};
   for (const part of typed.split(/[,\n]/).map((text) => text.trim())) {
@@ -61,7 +61,7 @@ const HINTS: { readonly [type in StartField["type"]]: string } = {
   any: "text",
 };
 
-/** What is wanted, and what is taken where nothing is given. */
+/** What the field expects, and which value it has if left empty. */
 export function hintOf({ type, description, fallback, choices }: StartField): string {
   const what = description ?? (choices === null ? HINTS[type] : "");
   if (fallback === null || choices !== null) return what;
