@@ -1,5 +1,5 @@
-import { durationText } from "../../../src/report/words/duration-text.js";
 import { brokeText } from "../../../src/core/text/what-broke.js";
+import { durationText } from "../../../src/report/words/duration-text.js";
 
 /** Makes a sentence of an engine's text, which begins with a lower-case letter. */
 export function sentence(text: string): string {
