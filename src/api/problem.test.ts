@@ -10,7 +10,7 @@ describe("the status of a code", () => {
   it("is one that says what kind of answer it is", () => {
     const byStatus = (status: number) => CODES.filter((code) => statusOfCode(code) === status);
     expect(byStatus(500).toSorted()).toEqual(["INTERNAL", "PLATFORM", "STALLED"]);
-    // What a workflow names, not what the address does.
+    // These name something in a workflow, not at the request's address.
     const named = ["WORKSPACE_REF_NOT_FOUND", "WORKSPACE_REPO_NOT_FOUND"];
     expect(byStatus(404)).toEqual(
       CODES.filter((code) => code.endsWith("_NOT_FOUND") && !named.includes(code)),
@@ -27,7 +27,7 @@ describe("the status of a code", () => {
     for (const code of CODES) {
       const problem = problemOf(new DarumaError(code, "said"));
       expect(problem).toMatchObject({ code, status: statusOfCode(code), title: ERROR_CATALOGUE[code].means });
-      // A fault tells nothing of itself but where to look for it; everything else tells what it is.
+      // The answer to a fault has only a reference; every other one says what is wrong.
       expect(problem.reference === undefined, code).toBe(problem.detail === "said");
       if (problem.status < 500) expect(problem.detail).toBe("said");
     }

@@ -4,7 +4,7 @@ import { createMemoryStore } from "../store/memory/memory-store.js";
 import { MAX_REMEMBERED_TOKENS, TOKEN_FRESH_MS, TOKEN_STALE_MS } from "./limits.js";
 import { RememberedTokens } from "./remembered-tokens.js";
 
-/** A store that counts what it is asked, and can be away: failing at once, or never answering. */
+/** A store that counts look-ups and can be made unavailable: failing at once, or never answering. */
 async function remembered(tokens: readonly string[] = ["h"]) {
   const store = createMemoryStore();
   for (const hash of tokens)

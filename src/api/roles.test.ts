@@ -26,7 +26,7 @@ describe("what a role may do", () => {
               method,
               url,
               headers: { host: "127.0.0.1", ...headers },
-              // An address that guesses too often is told to wait.
+              // Varied, because an address with too many wrong tokens is refused.
               remoteAddress: `10.0.0.${wrongTokens % 200}`,
             })
           ).statusCode;
@@ -35,7 +35,7 @@ describe("what a role may do", () => {
         if ((await ask(bearer(`drm_${"?".repeat(43)}`))) !== 401)
           wrong.push(`${method} ${url} with a wrong one`);
         for (const role of ROLES) {
-          // It would revoke the tokens that are used here.
+          // Skipped, because it would revoke the tokens of this test.
           if (operation.name === "revoke_token" && role === "admin") continue;
           const status = await ask(bearer(tokens[role]));
           const allowed = mayAct(role, operation.role);

@@ -48,7 +48,7 @@ function signIn(app: FastifyInstance, token: unknown, headers: { [name: string]:
   return app.inject({ method: "POST", url: "/session", headers, payload: { token } });
 }
 
-/** What the browser keeps under `/`. */
+/** The cookies that a browser keeps for `/`. */
 function setCookies(answer: { readonly headers: { readonly [name: string]: unknown } }): string[] {
   return [answer.headers["set-cookie"] ?? []].flat().map(String);
 }
@@ -131,7 +131,7 @@ describe("a request with the cookie", () => {
     const cookie = "daruma_7420=drm_0123456789abcdef0123456789abcdef";
     const ask = (headers: { [name: string]: string }) =>
       app.inject({ url: "/api/v1/look", headers: { ...OWN, ...headers } });
-    // More often than wrong tokens are answered in a minute.
+    // More requests than wrong tokens are allowed in a minute.
     for (let asked = 0; asked < 70; asked += 1)
       expect((await ask({ cookie })).json()).toEqual({ name: "local", role: "admin" });
     expect((await ask({ cookie, host: "evil.example", origin: "http://evil.example" })).statusCode).toBe(403);

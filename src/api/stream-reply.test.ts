@@ -26,7 +26,7 @@ interface Watched {
   go: () => void;
 }
 
-/** A server whose one stream counts from `after`; at `waitAt` it waits until `go` is called. */
+/** A server with one stream that counts from `after`. At `waitAt` it waits until `go` is called. */
 async function counting({
   last = 10,
   waitAt = -1,
@@ -151,7 +151,7 @@ describe("a stream of server-sent events", () => {
       before = watched.pulled;
       await delay(200);
     }
-    // What fits into the sockets of this machine and one buffer; 1 GB was there to be had.
+    // What fits into the sockets of this machine and one buffer. 1 GB was available.
     expect(watched.pulled * 10_000).toBeLessThan(32 * 1024 * 1024);
     socket.destroy();
   });

@@ -9,7 +9,7 @@ const CHANGE: Change = {
   ...{ reason: "by hand", key: "k", owner: null },
 };
 
-/** What is told of a change in a run that began so; nothing here could go on with any run. */
+/** The text for a change of a run that was created this way. Nothing in this test can continue a run. */
 async function told(created: object, change: Partial<Change> = {}, flags = {}): Promise<string> {
   let text = "";
   const channel = {
@@ -38,7 +38,7 @@ describe("a decision", () => {
   it("about a run that needs its program is only recorded", { tags: ["R10"] }, async () => {
     const created = { options: { program: "/srv/orders.mjs" }, cause: { mark: "key/17", request: null } };
     expect(await told(created)).toBe("done\nrun 3 goes on when /srv/orders.mjs (key 17) starts\n");
-    // A start of it would begin another run.
+    // Starting the program would begin another run.
     const keyless = { options: { program: "/srv/orders.mjs" }, cause: null };
     expect(await told(keyless)).toBe("done\nrun 3 goes on when /srv/orders.mjs calls daruma.resume(3)\n");
   });

@@ -16,7 +16,7 @@ function cutOf(answer: { cut?: unknown }, field: string): Cut | undefined {
   return ((answer.cut ?? []) as Cut[]).find((cut) => cut.field === field);
 }
 
-/** All of one part, cursor by cursor. */
+/** All of one part, collected by following its cursors. */
 function walk(
   answer: object,
   field: string,

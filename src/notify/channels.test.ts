@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   seen = [];
-  // Those that were never answered, too.
+  // Also closes connections that were never answered.
   server.closeAllConnections();
 });
 afterAll(async () => {
@@ -211,7 +211,7 @@ describe("a command", () => {
       script(name, `head -c ${before} /dev/zero | tr '\\0' x >&2; echo " token $TOKEN" >&2; exit 3`);
     const short = says("short", 0);
     expect(await send(channel([short]))).toBe(`${short} ended with 3: token [redacted:TOKEN]`);
-    // A few characters of it would be left before the cut.
+    // Each cut would leave a few characters of the secret.
     for (const before of [186, 1_994, 3_000])
       expect(await send(channel([says(`long-${before}`, before)]))).not.toMatch(/xyz|ugh/);
   });
@@ -227,7 +227,7 @@ describe("a command", () => {
     const started = join(folder, "started");
     const slow = script("slow", `sleep 300 & echo $! > ${started}; wait`);
     expect(await send(channel([slow], 500))).toBe(`${slow} was ended after its time limit`);
-    // What it has started ends with it.
+    // Processes that the program has started end with it.
     const child = Number(readFileSync(started, "utf8"));
     await expect.poll(() => isAlive(child)).toBe(false);
   });

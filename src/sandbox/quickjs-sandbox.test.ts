@@ -4,11 +4,11 @@ import { createSandbox } from "./quickjs-sandbox.js";
 import type { Evaluation, Sandbox } from "./sandbox.js";
 import { MAX_LIMITS_OF_WALL_TIME } from "./thread-cpu.js";
 
-/** Native code that never asks whether to go on: only ending the thread stops it. */
+/** Code whose native parts never check for interrupts, so only ending the thread stops it. */
 const UNINTERRUPTIBLE =
   "const s = 'a'.repeat(1e6); let n = 0; for (let i = 0; i < 1e6; i++) n += s.indexOf('b'); return n";
 
-/** Wall time that only a hang uses up. */
+/** A wall time limit that only a hang reaches. */
 const HANG_MS = 600_000;
 
 let sandbox: Sandbox = createSandbox();

@@ -5,7 +5,7 @@ import type { LoggedEvent } from "../core/model/events.js";
 import { JobMemories } from "./job-memory.js";
 import { Meter } from "./measure.js";
 
-/** Each measurement as a line, sorted, without durations. */
+/** The measurements as sorted lines, without durations. */
 function counted(meter: Meter, log: readonly LoggedEvent[]): string[] {
   return log
     .flatMap(({ event }) => meter.measure(1, event))
@@ -24,7 +24,7 @@ async function healed(text: string, script: Script, ask: (stage: Stage) => Promi
   return healing(counted(new Meter(), log));
 }
 
-/** Wherever one process ends and the next goes on: together they count what one would have. */
+/** Checks every point at which one process could end and the next continue: together they must count what one would. */
 function everyCut(log: readonly LoggedEvent[]): void {
   const whole = counted(new Meter(), log);
   for (let cut = 1; cut < log.length; cut += 1) {

@@ -43,7 +43,7 @@ const threeSteps = async () => (await begin()).addSteps();
 const setAside = (chain: Chain) => workspaces.setAside(chain.workspace, { since: chain.since, ...OF });
 const patchFile = () => join(workspacePaths(outputDir, RUN).run, PATCH);
 
-/** All that can be done to files, and some of it to those of the steps before. */
+/** Makes every kind of change to files, also to those of earlier steps. */
 function mess(path: string): void {
   writeFiles(path, {
     "a.txt": "a mess\n",
@@ -146,7 +146,7 @@ describe("ignored files", () => {
     writeFiles(path, { "sub/.gitignore": "*.tmp\n", "sub/a": "a" });
     await chain.add();
     writeFiles(path, { "ignored/cache": "kept", "sub/x.tmp": "kept", "deep/in/it.log": "kept" });
-    // As the caches of some tools: it names itself.
+    // Like the caches of some tools, its .gitignore covers itself.
     writeFiles(path, { ".cache/.gitignore": "*\n", ".cache/x": "kept" });
     const before = listTree(path);
     rmSync(join(path, ".gitignore"));
@@ -176,7 +176,7 @@ describe("setting aside again", () => {
     const of = { since: chain.since, ...OF };
     await workspaces.keepLeftovers(chain.workspace, of);
     const first = readFileSync(patchFile());
-    // As far as it had come: one file is back, one is gone, the others are still to do.
+    // The state after a partial restore: one file is restored, one is removed, the others are left to do.
     writeFiles(path, { "a.txt": "one\n2\n3\n" });
     rmSync(join(path, "one more"));
     expect(await setAside(chain)).toEqual({ patch: PATCH, files: 4 });

@@ -58,7 +58,7 @@ function addSubmodule(into: string, name: string, path: string): void {
 
 const create = () => workspaces.create(RUN, { repo, ref: "HEAD" });
 const begin = async () => new Chain(workspaces, await create());
-/** All files of a tree but those of its own git and those of its submodules. */
+/** All files of a tree except those in its own git folder and in those of its submodules. */
 const filesOf = (path: string) => listFiles(path, (place) => /(^|\/)\.git$/.test(place));
 const textOf = ({ path }: Workspace, file: string) => readFileSync(join(path, file), "utf8");
 
@@ -77,7 +77,7 @@ describe("a repository with submodules", () => {
       );
       expect(git(join(workspace.path, path), "status", "--porcelain")).toBe("");
     }
-    // A first step of many workflows; there is nothing to fetch.
+    // Many workflows do this first. There is nothing to fetch.
     git(workspace.path, "submodule", "update", "--init", "--recursive");
     expect((await workspaces.changes(workspace, workspace.base)).changedFiles).toEqual([]);
     expect(photograph(repo)).toEqual(before);
@@ -87,7 +87,7 @@ describe("a repository with submodules", () => {
     const chain = await begin();
     const { path } = chain.workspace;
     writeFiles(path, { "lib/s.txt": "changed\n", "lib/new.txt": "new\n", "lib/deep/inner/i.txt": "deep\n" });
-    // Ignored by the repository around it, but not by the submodule.
+    // Ignored by the enclosing repository, but not by the submodule.
     writeFiles(path, { "lib/build/made": "made\n", "lib/x.tmp": "ignored\n", "build/y": "ignored\n" });
     rmSync(join(path, "lib", "bin", "x"));
     const { changedFiles } = await chain.add();

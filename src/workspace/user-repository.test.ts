@@ -29,7 +29,7 @@ afterEach(() => {
 const begin = async (run = RUN) => new Chain(workspaces, await workspaces.create(run, { repo, ref: "HEAD" }));
 const witness = () => join(folder, "a hook has run");
 
-/** Staged, unstaged, untracked, stashed and ignored things, branches, a merge in the middle. */
+/** Makes staged, unstaged, untracked, stashed and ignored files, branches, and an unfinished merge. */
 function makeBusy(): void {
   writeFiles(repo, { "a.txt": "stashed\n" });
   git(repo, "stash", "--quiet");
@@ -39,13 +39,13 @@ function makeBusy(): void {
   writeFiles(repo, { "a.txt": "staged, then edited\n" });
 }
 
-/** Without what lies in the output folder, which is ours. */
+/** The repository without the output folder, which is ours. */
 function picture() {
   const { files, words } = photograph(repo);
   return { files: files.filter((line) => !line.startsWith(".daruma/")), words };
 }
 
-/** Everything that can be done with a workspace, failures too. */
+/** Does everything that can be done with a workspace, including failures. */
 async function doAll(chain: Chain): Promise<void> {
   await chain.addSteps();
   await workspaces.changes(chain.workspace, chain.since);

@@ -287,7 +287,7 @@ describe("errors", () => {
 });
 
 describe("git in trouble", () => {
-  /** A git that does as told in some cases, and as always in all others. */
+  /** A git with special behaviour in some cases and the usual one in all others. */
   const strange = (cases: string) => {
     const program = join(folder, "strange-git");
     const script = `#!/bin/sh\nmark='${join(folder, "mark")}'\ncase "$*" in\n${cases}\nesac\nexec git "$@"\n`;

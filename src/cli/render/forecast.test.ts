@@ -19,7 +19,7 @@ const usual = new Map<string, UsualTimes>(
   ]),
 );
 
-/** What is left after the first event that `stop` accepts, and so many ms later. */
+/** The estimate `ms` after the first event that `stop` accepts. */
 async function leftAfter(
   file: string,
   script: Parameters<typeof replayedTrial>[1],

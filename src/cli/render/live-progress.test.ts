@@ -4,7 +4,7 @@ import { replayedTrial } from "../../../test/support/replayed-trial.js";
 import { liveProgress } from "./live-progress.js";
 import { LiveRegion } from "./live-region.js";
 
-/** A clock that draws when the test says so. */
+/** A clock that draws when the test calls it. */
 function handClock() {
   let call = (): void => {};
   let stopped = false;
@@ -107,7 +107,7 @@ describe("the live region", () => {
 const ESCAPE = "\x1b";
 const MOVES = new RegExp(`(\\n|\\r|${ESCAPE}\\[\\d+A|${ESCAPE}\\[0J)`);
 
-/** What a terminal would show: understands newline, carriage return, cursor up and erase below. */
+/** The content of a terminal that understands newline, carriage return, cursor up and erase below. */
 function screen(text: string): string[] {
   const rows: string[] = [];
   let row = 0;

@@ -95,12 +95,12 @@ describe("packing", () => {
 
   it("puts many short jobs into few allocations, each as big as a node at most", () => {
     const shapes = shapesOf({ demands: jobs(40, { memoryBytes: 100 * MIB, runtimeMs: 60_000 }) });
-    // Four of them run at a time, beside the worker.
+    // Four of them run at a time, and the worker needs memory, too.
     expect(shapes).toEqual([{ nodes: 1, cpus: 4, memoryBytes: 656 * MIB, gpus: 0, runtimeMs: HOUR_MS }]);
   });
 
   it("opens another allocation where the time of one is used up", () => {
-    // 59 usable minutes on 4 processors take 20 jobs of 10 minutes, and a few that fit into what is left.
+    // 59 usable minutes on 4 processors fit 20 jobs of 10 minutes, and a few in what is left.
     const planned = plan({ demands: jobs(60, { memoryBytes: MIB, runtimeMs: 600_000 }) });
     expect(planned.submit.map((each) => each.jobs.length)).toEqual([23, 23, 14]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { namesInExpression } from "./expression-names.js";
 
-/** `name.member@offset` of each read, the offset being that of the last part. */
+/** `name.member@offset` for each read. The offset is that of the last part. */
 function readsOf(code: string): string[] | undefined {
   return namesInExpression(code)?.reads.map(({ path, asked }) => {
     const words = path.map(({ name }) => name).join(".");

@@ -39,7 +39,7 @@ it("random code: exactly the names that exist nowhere are told, and those that t
   for (let seed = 1; seed <= PROGRAMS; seed++) {
     const { code, unknown } = randomCode(new Random(seed));
     const problems = problemsOf(FILE.replace("CODE", JSON.stringify(code)), REAL_CHECKS);
-    // Some declare a name twice.
+    // Some samples declare a name twice.
     if (problems[0]?.code === "EXPRESSION_SYNTAX") continue;
     checked++;
     const told = problems.map(({ message }) => /^unknown name `(\w+)`/.exec(message)?.[1] ?? message);

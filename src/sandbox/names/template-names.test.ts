@@ -4,7 +4,7 @@ import { namesInTemplate } from "./template-names.js";
 const pathOf = ({ path }: { readonly path: readonly { readonly name: string }[] }) =>
   path.map(({ name }) => name).join(".");
 
-/** `name.member@offset` of each read, the offset being that of the last part. */
+/** `name.member@offset` for each read. The offset is that of the last part. */
 function readsOf(text: string): string[] | undefined {
   return namesInTemplate(text)?.reads.map(
     (read) => `${pathOf(read)}@${read.path.at(-1)?.at}${read.asked ? " asked" : ""}`,

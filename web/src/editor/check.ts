@@ -53,7 +53,7 @@ export function useCheck(name: string, text: string): Checked {
     busy.current = false;
     if (newest.current.text !== source) await run();
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text is checked anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every change of the text starts another check
   useEffect(() => {
     const timer = setTimeout(() => void run(), isFirst.current ? 0 : PAUSE_MS);
     return () => clearTimeout(timer);

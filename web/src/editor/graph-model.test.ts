@@ -73,7 +73,7 @@ describe("the picture of a draft", () => {
     };
     const layout = layoutOf(drawn);
     const [short, , long] = drawRoutes(drawn, layout);
-    // It leaves on the right half and comes in from the right.
+    // The edge leaves on the right half and arrives from the right.
     expect(short!.anchor).toBe("end");
     const [bend] = layout.bends.get("a\nc")!;
     expect([long!.x, long!.y]).toEqual([bend!.x + 8, (bend!.top + bend!.bottom) / 2 + 4]);

@@ -3,7 +3,7 @@ import { workflowJsonSchema } from "../../../src/definition/json-schema.js";
 import { docAt, keysAt, type SchemaPart, valuesAt } from "./schema-at.js";
 import { placeAt } from "./text-place.js";
 
-/** `|` is the cursor. */
+/** `|` marks the cursor. */
 function place(text: string) {
   const at = text.indexOf("|");
   const before = text.slice(0, at).split("\n");
@@ -36,7 +36,7 @@ describe("where in a text something is typed", () => {
     ["transitions: [{ from: a }, { t|", ["transitions", 0], "t", null],
     ['steps:\n  "a b":\n    t|', ["steps", "a b"], "t", null],
   ])("%j", (text, path, word, key) => {
-    // A literal block in a sample needs its own bar.
+    // A literal block needs its own bar.
     const shown = text.includes("run: |-") ? text.replace("run: |-", "run: >-") : text;
     expect(place(shown)).toEqual({ path, word, key });
   });

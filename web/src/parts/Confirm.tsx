@@ -25,7 +25,7 @@ export function Confirm({ title, children, yes, no, danger = true, onYes, onNo }
         {children}
       </div>
       <footer>
-        {/* biome-ignore lint/a11y/noAutofocus: whoever presses Enter without reading must not destroy anything */}
+        {/* biome-ignore lint/a11y/noAutofocus: pressing Enter without reading must not destroy anything */}
         <button type="button" className="btn" autoFocus onClick={onNo}>
           {no} <kbd>esc</kbd>
         </button>

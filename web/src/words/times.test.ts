@@ -10,7 +10,7 @@ describe("times", () => {
     zone.choose("UTC");
     vi.restoreAllMocks();
   });
-  /** As if the clocks here were so many minutes ahead. */
+  /** Makes the local time zone this many minutes ahead of UTC. */
   const live = (ahead: number): void => {
     vi.spyOn(Date.prototype, "getTimezoneOffset").mockReturnValue(-ahead);
   };

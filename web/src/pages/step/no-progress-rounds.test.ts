@@ -21,7 +21,7 @@ it("tells of each round how many more of the same failure the limit takes", () =
     [1, 3, true],
     [2, 2, false],
   ]);
-  // The last failure of round 2 was another one: counting began anew.
+  // The last failure of round 2 was a different one, so counting started again.
   expect(rounds.map((round) => roomIn(round, 3))).toEqual([0, 2]);
   expect(rounds.map((round) => roomIn(round, null))).toEqual([0, 0]);
 });

@@ -70,7 +70,7 @@ function Asked({
           )}
         </div>
         <footer>
-          {/* biome-ignore lint/a11y/noAutofocus: whoever presses Enter without reading must not change anything */}
+          {/* biome-ignore lint/a11y/noAutofocus: pressing Enter without reading must not change anything */}
           <button type="button" className="btn" autoFocus={!asksReason} onClick={onClose}>
             Leave it as it is <kbd>esc</kbd>
           </button>
