@@ -27,7 +27,6 @@ import type {
 } from "../operations/context.js";
 import { ScheduleKeeper } from "../operations/schedules/schedule-keeper.js";
 import { startScheduled } from "../operations/schedules/start-scheduled.js";
-import { hashSettings } from "../operations/server/server-settings.js";
 import { WebhookDesk } from "../operations/triggers/webhook-desk.js";
 import { WebhookSecrets } from "../operations/triggers/webhook-secrets.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
@@ -48,12 +47,12 @@ import type { NoPlace } from "../worker/pool/why-no-place.js";
 import { controlClusters } from "./clusters/cluster-control.js";
 import { ClusterDuty } from "./clusters/cluster-duty.js";
 import { Daruma } from "./daruma.js";
+import { Heartbeat } from "./heartbeat.js";
 import { inspectOpen } from "./inspected-store.js";
 import { controlChannels } from "./notices/channel-control.js";
 import { NoticeSender } from "./notices/notice-sender.js";
 import type { DarumaOptions, WorkerOf } from "./parts.js";
 import { RetentionKeeper } from "./retention-keeper.js";
-import { SettingsBeat } from "./settings-beat.js";
 
 const CAMPAIGN_REST_MS = 500;
 /** A tick fires so much later at most, apart from what a busy server takes. */
@@ -92,7 +91,7 @@ export class ServerParts {
     private readonly duty: ClusterDuty | null,
     private readonly duties: readonly Duty[],
     private readonly health: HealthBoard,
-    private readonly settings: SettingsBeat,
+    private readonly heartbeat: Heartbeat,
     private readonly retention: RetentionKeeper,
     private readonly sender: NoticeSender,
     private readonly sandbox: Sandbox,
@@ -196,13 +195,13 @@ export class ServerParts {
     });
     daruma.onNotices(() => sender.notifier.wake());
     daruma.onCommitted((run) => sender.heed(run));
-    const settings = new SettingsBeat({
-      ...{ store: daruma.store, clock: systemClock, owner, url: apiUrl, tell: onCluster },
-      settings: hashSettings({ clusters, breakers, channels, notify, retention }),
+    const heartbeat = new Heartbeat({
+      ...{ store: daruma.store, clock: systemClock, owner, url: apiUrl, ...lease },
+      settings: { clusters, breakers, channels, notify, retention },
     });
     return new ServerParts(
       ...([daruma, engine, pool!, claimer, count, duty, duties, health!] as const),
-      ...([settings, keeper, sender, sandbox, options] as const),
+      ...([heartbeat, keeper, sender, sandbox, options] as const),
     );
   }
 
@@ -219,11 +218,11 @@ export class ServerParts {
   /** Goes on, from now, with every run that wants an engine and has none. The answer is how many there were. */
   async takeUpRuns(): Promise<number> {
     await this.claimer.start();
+    await this.heartbeat.start();
     // Runs first: their attempts are waited for by the time that the end of an allocation is heard of.
     await this.duty?.start();
     for (const each of this.duties) each.start();
     this.sender.notifier.start();
-    await this.settings.start();
     this.retention.start();
     return this.count.taken;
   }
@@ -300,7 +299,7 @@ export class ServerParts {
   /** Lets go of every run in good order; another server, or this one when it is back, goes on with it. */
   async close(): Promise<void> {
     await this.workflowReader.close();
-    await this.settings.stop();
+    await this.heartbeat.stop();
     await this.retention.stop();
     await this.sender.close();
     await this.duty?.stop();
@@ -326,7 +325,7 @@ function withSchedulers(workflow: Workflow, clusters: readonly ClusterSettings[]
 }
 
 function openDuty(
-  { clusters = [], leaseMs, apiUrl = () => "", onCluster = () => {} }: ServerPartsOptions,
+  { clusters = [], apiUrl = () => "", onCluster = () => {} }: ServerPartsOptions,
   daruma: Daruma,
   {
     engine,
@@ -358,7 +357,6 @@ function openDuty(
     }),
     tell: onCluster,
     nodesInQuarantine: (cluster) => health.nodesInQuarantine(cluster),
-    ...(leaseMs === undefined ? {} : { leaseMs }),
   });
   pool.allocations.canBring = (runsOn) => clusterFor(runsOn, clusters) !== null;
   pool.allocations.mostOf = (runsOn, resource) => duty.mostOf(runsOn, resource);

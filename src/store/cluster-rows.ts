@@ -97,21 +97,13 @@ export interface AllocationFilter {
   readonly limit?: number;
 }
 
-/** A server that is there, or was until lately. */
-export interface ServerRow {
-  readonly owner: LeaseOwner;
-  readonly url: string;
-  /** On the clock of whoever asks, as with leases. */
-  readonly expiresAt: number;
-}
-
 /** Allocations that have ended, by key, and tokens that are no longer valid, by id. */
 export interface EndedRows {
   readonly allocations: readonly string[];
   readonly tokens: readonly number[];
 }
 
-/** What runs share and no log holds: allocations and their clusters, and the servers that look after them. */
+/** What runs share and no log holds: allocations and their clusters. */
 export interface ClusterStore {
   /** One that was never written is as new. */
   readCluster(name: string): Promise<ClusterState>;
@@ -126,9 +118,4 @@ export interface ClusterStore {
   listAllocations(filter: AllocationFilter): Promise<AllocationRow[]>;
   /** Rows that nothing refers to any more, in one transaction; those that are not there are passed over. */
   deleteEnded(rows: EndedRows): Promise<void>;
-  /** This server is there for `expiresAt - now` from this moment, on the clock that the store holds leases against. */
-  keepServer(server: ServerRow, now: number): Promise<void>;
-  /** All that were kept and have not been forgotten since, also those whose time is over. */
-  listServers(now: number): Promise<ServerRow[]>;
-  forgetServer(owner: LeaseOwner): Promise<void>;
 }

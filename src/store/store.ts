@@ -18,6 +18,7 @@ import type { JobFilter, RunFilter } from "./filters.js";
 import type { StoreInspection } from "./inspect/store-inspection.js";
 import type { OutboxStore } from "./outbox-rows.js";
 import type { PlaceStore } from "./places.js";
+import type { ServerStore } from "./server-rows.js";
 import type { SharedStore } from "./shared-rows.js";
 import type { CredentialStore } from "./token-rows.js";
 import type { UnansweredJob } from "./unanswered.js";
@@ -32,6 +33,7 @@ export interface Store
     BookStore,
     CountStore,
     CampaignStore,
+    ServerStore,
     SharedStore,
     OutboxStore,
     PlaceStore,

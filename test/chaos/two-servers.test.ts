@@ -57,20 +57,11 @@ describe("two servers on one PostgreSQL", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("that differ in their settings say so, and config check says which server differs", async () => {
-    const [first, second] = [servers[0]!, servers[1]!];
-    await eventually("the second to tell", () =>
-      second.process.output.includes("has other settings: breakers."),
-    );
-    expect(second.process.output).toContain(`the server at ${first.url} (process ${first.process.pid} on `);
-    const check = await runCli(["config", "check", configOf("first"), "--server", first.url]);
-    expect(check.stdout).toBe(
-      `${configOf("first")}: valid, 1 breaker\n  api, opens after 3 failures within 10 min\n  the server at ${second.url} has different breakers\n`,
-    );
-    const { stdout } = await runCli(["workers", "--server", first.url]);
-    expect(stdout).toContain(
-      `the server at ${second.url} has other breakers in its settings than the one at ${first.url}\n`,
-    );
+  it("that differ in their settings are named by doctor", { tags: ["D4"] }, async () => {
+    const urls = servers.map(({ url }) => url).sort();
+    const { stdout, exitCode } = await runCli(["doctor", "--server", urls[0]!]);
+    expect(stdout).toContain(`servers of this store have different settings: ${urls.join(", ")}`);
+    expect(exitCode).toBe(0);
   });
 
   it("the second takes over a run whose server hangs; what the first then says of it is refused", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AllocationRow, ClusterRow } from "../../src/store/cluster-rows.js";
 import type { StoreUnderTest } from "./store-contract.js";
-import { OWNER, RIVAL } from "./store-fixtures.js";
+import { OWNER } from "./store-fixtures.js";
 
 const AT = 1_700_000_000_000;
 const NEW: ClusterRow = {
@@ -117,26 +117,6 @@ export function clusterContract(under: StoreUnderTest): void {
       expect(await store.revokeToken(first.id, AT)).toBe(true);
       await store.deleteEnded({ allocations: [], tokens: [] });
       expect(await store.listTokens()).toHaveLength(2);
-    });
-  });
-
-  describe("a server", () => {
-    const server = { owner: OWNER, url: "http://login1:7420", expiresAt: 110 };
-
-    test("is listed with its address and its end until it is forgotten", async () => {
-      const { store } = under;
-      await store.keepServer(server, 100);
-      const rival = { owner: RIVAL, url: "http://login2:7420", expiresAt: 120 };
-      await store.keepServer(rival, 100);
-      expect(new Set(await store.listServers(100))).toEqual(new Set([server, rival]));
-      await store.keepServer({ ...server, expiresAt: 130 }, 105);
-      await store.forgetServer(RIVAL);
-      expect(await store.listServers(105)).toEqual([{ ...server, expiresAt: 130 }]);
-    });
-
-    test("whose time is over is still listed, with an end that lies in the past", async () => {
-      await under.store.keepServer(server, 100);
-      expect((await under.store.listServers(200)).map(({ expiresAt }) => expiresAt <= 200)).toEqual([true]);
     });
   });
 }

@@ -20,6 +20,7 @@ import { outboxContract } from "./outbox-contract.js";
 import { placeContract } from "./place-contract.js";
 import { readContract } from "./read-contract.js";
 import { searchContract } from "./search-contract.js";
+import { serverContract } from "./server-contract.js";
 import { sharedContract } from "./shared-contract.js";
 import { snapshotContract } from "./snapshot-contract.js";
 import { tokenContract } from "./token-contract.js";
@@ -78,6 +79,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     deleteContract(underTest);
     tokenContract(underTest);
     clusterContract(underTest);
+    serverContract(underTest);
     bookContract(underTest);
     countContract(underTest);
     campaignContract(underTest);

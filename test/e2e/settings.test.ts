@@ -37,7 +37,7 @@ ${file}:5:1 UNKNOWN_KEY unknown key \`chanels\`, did you mean \`channels\`?
     });
     const { stdout } = await cli.daruma("config", "check", "--config", file, "--json");
     expect(JSON.parse(stdout)).toEqual({
-      ...{ ok: true, file, clusters: ["hpc"], breakers: [], channels: [], missing_secrets: [], differs: [] },
+      ...{ ok: true, file, clusters: ["hpc"], breakers: [], channels: [], missing_secrets: [] },
       ...{ limits: NO_LIMITS, retention: { runs: null, logs: null, artifacts: null } },
     });
   });

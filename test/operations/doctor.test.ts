@@ -19,7 +19,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Daruma } from "../../src/host/daruma.js";
 import { openLocalClient } from "../../src/host/local-client.js";
 import { notePass } from "../../src/operations/retention/retention-passes.js";
-import { keepKnownServer } from "../../src/operations/server/server-settings.js";
 import { currentOwner } from "../../src/store/lease-owner.js";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
 import { ScratchFolder } from "../../src/worker/scratch-folder.js";
@@ -250,12 +249,22 @@ describe("what went wrong while it ran", () => {
   it("servers with different settings, retention that failed, a worker in quarantine", async () => {
     await runOnce();
     const store = await openSqliteStore({ file: database() });
-    const server = (engine: string, breakers: string) => ({
-      ...{ engine, host: "h", pid: 1, url: `http://${engine}` },
-      settings: { breakers, clusters: "c", channels: "d", notify: "e", retention: "f" },
-    });
-    await keepKnownServer(store, server("one", "a"), Date.now());
-    await keepKnownServer(store, server("two", "b"), Date.now());
+    const keep = (engine: string, settings: string, changes: object = {}) => {
+      const owner = { host: "h", bootId: "b", pid: 1, processStart: "1", engine };
+      const server = {
+        owner,
+        url: `http://${engine}`,
+        settings,
+        hasLeft: false,
+        expiresAt: Date.now() + 60_000,
+      };
+      return store.keepServer({ ...server, ...changes }, Date.now());
+    };
+    await keep("two", "b");
+    await keep("one", "a");
+    await keep("three", "a");
+    await keep("left", "c", { hasLeft: true });
+    await keep("gone", "d", { expiresAt: Date.now() });
     const counts = { runs: 0, logs: 0, artifacts: 0, bytes: 0 };
     await notePass(store, { host: "h", counts, error: "EACCES: no" }, Date.now());
     const quarantine = { since: 1, until: 2, lengthMs: 1, jobs: [], probation: null };
@@ -264,7 +273,7 @@ describe("what went wrong while it ran", () => {
     ]);
     await store.close();
     expect(faults(await examine())).toEqual([
-      "warning servers: servers of this store have different settings: http://two and http://one (breakers)",
+      "warning servers: servers of this store have different settings: http://one, http://two",
       "warning workers: worker w1 is in quarantine: jobs failed on it that others completed",
       expect.stringMatching(/^error retention: h could not remove old runs at \S+: EACCES: no$/),
     ]);

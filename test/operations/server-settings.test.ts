@@ -33,7 +33,7 @@ it("the settings of a server are shown without what is secret", { tags: ["N13"] 
       { name: "team", type: "slack", target: "Slack" },
     ],
     notify: [{ on: ["held"], to: ["team"], when: null }],
-    ...{ breakers: [], clusters: [], differing: [] },
+    ...{ breakers: [], clusters: [] },
     retention: {
       runs: { older_than_ms: 86_400_000, keep_last: 5, max_bytes: null, status: ["completed"] },
       ...{ logs: null, artifacts: null },

@@ -93,7 +93,8 @@ export class KeeperBench {
   /** This process is known to be there for as long. */
   async keepServer(pid = 1, ms = 30_000, url = URL): Promise<void> {
     const now = this.clock.now();
-    await this.store.keepServer({ owner: ownerOf(pid), url, expiresAt: now + ms }, now);
+    const server = { owner: ownerOf(pid), url, settings: "", hasLeft: false, expiresAt: now + ms };
+    await this.store.keepServer(server, now);
   }
 
   /** So many polls go by. */

@@ -15,9 +15,6 @@ import { removeAllocationFiles, writeAllocationFiles } from "./allocation-files.
 import { ClusterKeeper } from "./cluster-keeper.js";
 import { ClusterStarts } from "./cluster-starts.js";
 
-const DEFAULT_LEASE_MS = 30_000;
-/** Servers that have been gone for so long are forgotten. */
-const FORGOTTEN_MS = 24 * 60 * 60_000;
 const KEY_BYTES = 9;
 
 export interface ClusterDutyOptions {
@@ -27,7 +24,6 @@ export interface ClusterDutyOptions {
   readonly clock: Clock;
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
-  readonly leaseMs?: number;
   readonly outputDir: string;
   readonly server: () => string;
   readonly pilots: PoolAllocations;
@@ -45,23 +41,18 @@ export class ClusterDuty {
   readonly keepers: readonly ClusterKeeper[];
   private readonly runs = new Map<number, Run>();
   private readonly starts = new ClusterStarts();
-  private cancelBeat: () => void = () => {};
   private demands: ReadonlyMap<string, readonly Demand[]> | null = null;
-  private stopped = false;
 
   constructor(private readonly options: ClusterDutyOptions) {
     this.keepers = options.clusters.map((settings) => this.keeperOf(settings));
   }
 
-  /** Resolves when it is known to others and has looked once. */
+  /** Resolves when it has looked once. Others must know of this server by then. */
   async start(): Promise<void> {
-    await this.beat();
     await Promise.all(this.keepers.map((keeper) => keeper.start()));
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.cancelBeat();
     await Promise.all(this.keepers.map((keeper) => keeper.stop()));
   }
 
@@ -139,19 +130,5 @@ export class ClusterDuty {
       });
     }
     return this.demands.get(cluster) ?? [];
-  }
-
-  /** Others take over what is left of a server that has not been heard of for a lease. */
-  private async beat(): Promise<void> {
-    const { store, clock, owner, server, leaseMs = DEFAULT_LEASE_MS } = this.options;
-    const now = clock.now();
-    try {
-      await store.keepServer({ owner, url: server(), expiresAt: now + leaseMs }, now);
-      for (const each of await store.listServers(now))
-        if (each.expiresAt + FORGOTTEN_MS < now) await store.forgetServer(each.owner);
-    } catch {
-      // A store that fails now is asked again at the next beat.
-    }
-    if (!this.stopped) this.cancelBeat = clock.after(leaseMs / 3, () => void this.beat());
   }
 }

@@ -1,6 +1,7 @@
 import { KEY_PREFIX } from "../../cluster/provider.js";
-import type { AllocationRow, ClusterState, ServerRow } from "../../store/cluster-rows.js";
+import type { AllocationRow, ClusterState } from "../../store/cluster-rows.js";
 import { isSameOwner } from "../../store/lease-rules.js";
+import type { ServerRow } from "../../store/server-rows.js";
 import type { KeeperPorts } from "./keeper-ports.js";
 import type { Observed } from "./reconcile.js";
 

@@ -3,23 +3,20 @@ import { readHealth, WORKERS } from "../../engine/health/health-rows.js";
 import { iso } from "../../report/run-report.js";
 import { listPasses } from "../retention/retention-passes.js";
 import { countsText } from "../retention/retention-words.js";
-import { differingParts, listKnownServers } from "../server/server-settings.js";
+import { presentServers } from "../server/present-servers.js";
 import { type Check, error, type Finding, ok, warning } from "./check.js";
 
 export const checkServers: Check = {
   name: "servers",
   async run({ store, now }) {
-    const servers = await listKnownServers(store, now());
+    const servers = await presentServers(store, now());
     const [first, ...others] = servers;
     if (first === undefined) return [ok("no server uses this store at the moment")];
-    const differ = others.flatMap((other) => {
-      const parts = differingParts(first.settings, other.settings);
-      return parts.length === 0 ? [] : [`${other.url} and ${first.url} (${parts.join(", ")})`];
-    });
-    if (differ.length > 0)
+    const differing = others.filter(({ settings }) => settings !== first.settings);
+    if (differing.length > 0)
       return [
         warning(
-          `servers of this store have different settings: ${differ.join("; ")}`,
+          `servers of this store have different settings: ${[first, ...differing].map(({ url }) => url).join(", ")}`,
           "Give them the same daruma.config.yaml, and restart those that have the old one.",
         ),
       ];

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { NOTICE_KINDS } from "../../core/model/definition.js";
-import { iso } from "../../core/text/iso-time.js";
 import { CHANNEL_TYPES, channelTarget } from "../../settings/channels.js";
 import { FINAL_STATUSES, NO_RETENTION } from "../../settings/retention.js";
 import { CLUSTER_TYPES } from "../../settings/settings.js";
 import { operation } from "../operation.js";
-import { differingParts, listKnownServers } from "./server-settings.js";
+import { presentServers, serverItem } from "./present-servers.js";
 import { shownLimits, shownRetention } from "./shown-settings.js";
 
 const bound = z.number().nullable().describe("Null: no such bound.");
@@ -26,7 +25,7 @@ export const getSettings = operation({
   description:
     "Returns the settings of the server: channels, who is told of what, shared breakers, clusters, limits and how long runs are kept. Secrets are never part of it.",
   details:
-    "On a command line they come from the file that --config names. `servers` are those of the store that were heard of lately, `differing` the parts of their settings that are not the same on all of them.",
+    "On a command line they come from the file that --config names. `servers` are those of the store that were heard of lately.",
   role: "viewer",
   onlyForPeople: true,
   effect: "reads",
@@ -53,7 +52,6 @@ export const getSettings = operation({
     }),
     retention: z.object({ runs: rule, logs: rule, artifacts: rule }),
     servers: z.array(z.object({ host: z.string(), pid: z.number(), url: z.string(), seen_at: z.string() })),
-    differing: z.array(z.string()),
   }),
   rest: { method: "GET", path: "/settings" },
   cli: [
@@ -69,9 +67,6 @@ export const getSettings = operation({
   withoutStore: "empty",
   async handler({ store, now, channels, notify, breakers, clusters, limits, retention }) {
     const kept = (await retention?.()) ?? NO_RETENTION;
-    const servers = await listKnownServers(store, now());
-    const [first, ...others] = servers;
-    const differing = others.flatMap(({ settings }) => differingParts(first!.settings, settings));
     return {
       channels: (channels?.settings ?? []).map((channel) => ({
         ...{ name: channel.name, type: channel.type, target: channelTarget(channel) },
@@ -81,8 +76,7 @@ export const getSettings = operation({
       clusters: (clusters?.settings ?? []).map(({ name, type, tags }) => ({ name, type, tags })),
       limits: shownLimits((await limits?.()) ?? {}),
       retention: shownRetention(kept),
-      servers: servers.map(({ host, pid, url, seen_at }) => ({ host, pid, url, seen_at: iso(seen_at) })),
-      differing: [...new Set(differing)].sort(),
+      servers: (await presentServers(store, now())).map(serverItem),
     };
   },
 });

@@ -5,7 +5,7 @@ import { iso } from "../../report/run-report.js";
 import { runOfJobId } from "../../store/search-rules.js";
 import type { WorkerInfo } from "../context.js";
 import { type Answer, operation } from "../operation.js";
-import { listKnownServers } from "./server-settings.js";
+import { presentServers, serverItem } from "./present-servers.js";
 import { healthItem, workerHealth } from "./worker-health.js";
 
 const item = z.object({
@@ -28,16 +28,6 @@ const item = z.object({
   health: workerHealth,
 });
 
-const server = z.object({
-  host: z.string(),
-  pid: z.number(),
-  url: z.string(),
-  seen_at: z.string(),
-  settings: z
-    .record(z.string(), z.string())
-    .describe("A hash of each part of its settings: servers of one store should have the same."),
-});
-
 export const listWorkers = operation({
   name: "list_workers",
   summary: "list the workers connected to the server",
@@ -50,7 +40,9 @@ export const listWorkers = operation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(item),
-    servers: z.array(server).describe("The servers of the store that were heard of lately."),
+    servers: z
+      .array(z.object({ host: z.string(), pid: z.number(), url: z.string(), seen_at: z.string() }))
+      .describe("The servers of the store that were heard of lately."),
   }),
   rest: { method: "GET", path: "/workers" },
   cli: [{ words: "workers", positional: [], examples: ["daruma workers --server http://127.0.0.1:7420"] }],
@@ -68,10 +60,7 @@ export const listWorkers = operation({
     for (const [name, health] of found)
       if (health.quarantine !== null && !here.has(name))
         items.push({ ...NOT_CONNECTED, name, health: healthItem(name, health, at) });
-    const servers = (await listKnownServers(store, now())).map(({ host, pid, url, seen_at, settings }) => ({
-      ...{ host, pid, url, seen_at: iso(seen_at), settings },
-    }));
-    return { items, servers };
+    return { items, servers: (await presentServers(store, now())).map(serverItem) };
   },
 });
 

@@ -13,11 +13,8 @@ import { putPatch, putSnapshot, readPatch, readSnapshot } from "./bytes.js";
 import { createCampaign, listCampaigns, readCampaign, writeCampaign } from "./campaign.js";
 import {
   deleteEnded,
-  forgetServer,
-  keepServer,
   listAllocations,
   listClusters,
-  listServers,
   readAllocation,
   readCluster,
   writeCluster,
@@ -37,6 +34,7 @@ import {
   readRoutes,
   readRun,
 } from "./run.js";
+import { forgetServer, keepServer, listServers } from "./server.js";
 import { endSession, findSession, putSession } from "./session.js";
 import { dropShared, readShared, writeShared } from "./shared.js";
 import { findToken, listTokens, putToken, revokeToken } from "./token.js";

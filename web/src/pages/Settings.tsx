@@ -23,14 +23,6 @@ export function Settings(): ReactNode {
       <PageTabs of="workers" current="settings" />
       {data === null && problem === null && <Skeleton />}
       {problem !== null && <Refused problem={problem} />}
-      {data !== null && data.differing.length > 0 && (
-        <div className="banner warn" role="status">
-          <span>
-            <b>Servers of this store differ in {data.differing.join(", ")}.</b> Give them the same settings
-            file, and start them again.
-          </span>
-        </div>
-      )}
       {data !== null && <Table settings={data} />}
       {data !== null && <Servers servers={data.servers} />}
     </div>

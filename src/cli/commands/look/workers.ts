@@ -1,6 +1,5 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { OutputOf } from "../../../operations/client.js";
-import { differingParts } from "../../../operations/server/server-settings.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
 import { tableLines } from "../../render/table.js";
@@ -11,9 +10,9 @@ type Item = OutputOf<"list_workers">["items"][number];
 const HEADER = ["name", "used", "slots", "tags", "node", "allocation", "last seen (UTC)", "state"];
 
 export const workers: Present = async ({ input }, { out, options }, client) => {
-  const { items, servers } = await client.call("list_workers", input as never);
+  const { items } = await client.call("list_workers", input as never);
   if (options.json) writeJson(out, items);
-  else if (items.length === 0) writeLines(out, ["no workers", ...differenceLines(servers)]);
+  else if (items.length === 0) writeLines(out, ["no workers"]);
   else {
     const rows = items.map((item) => [
       item.name,
@@ -31,21 +30,10 @@ export const workers: Present = async ({ input }, { out, options }, client) => {
       out.width(),
     );
     const named = new Map(items.map((item) => [item.health.name, item]));
-    writeLines(out, [...table, ...[...named.values()].flatMap(whyLines), ...differenceLines(servers)]);
+    writeLines(out, [...table, ...[...named.values()].flatMap(whyLines)]);
   }
   return 0;
 };
-
-/** Reports servers with different settings. Servers that share a store should have the same. */
-function differenceLines([first, ...others]: OutputOf<"list_workers">["servers"]): string[] {
-  if (first === undefined) return [];
-  return others.flatMap(({ url, settings }) => {
-    const parts = differingParts(first.settings, settings).join(" and ");
-    return parts === ""
-      ? []
-      : [`the server at ${url} has other ${parts} in its settings than the one at ${first.url}`];
-  });
-}
 
 const WAITING_HEADER = ["jobs", "such as", "run", "because"];
 

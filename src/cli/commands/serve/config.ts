@@ -1,20 +1,16 @@
-import { DarumaError } from "../../../core/errors/errors.js";
 import { counted, durationAmount } from "../../../core/text/amount-text.js";
 import { SETTINGS_FILE } from "../../../host/find-settings.js";
 import { readSettings } from "../../../host/read-settings.js";
 import { secretProblem } from "../../../notify/secrets.js";
-import { differingParts, hashSettings } from "../../../operations/server/server-settings.js";
 import { shownLimits, shownRetention } from "../../../operations/server/shown-settings.js";
 import { channelTarget } from "../../../settings/channels.js";
 import { settingsJsonSchema } from "../../../settings/load-settings.js";
-import type { Settings } from "../../../settings/settings.js";
-import { openClient } from "../../remote/open-client.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { channelLines, clusterLines, limitLines, notifyLines, retentionLines } from "./settings-lines.js";
 
 /** Checks a settings file. Problems are shown like those of a workflow file. */
-export async function checkConfig(file: string | undefined, { out, options }: Session): Promise<number> {
+export function checkConfig(file: string | undefined, { out, options }: Session): number {
   const name = file ?? options.config ?? SETTINGS_FILE;
   const settings = readSettings(name);
   const { clusters, breakers, channels, notify } = settings;
@@ -38,7 +34,6 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
     ...(notify.length === 0 ? [] : [counted(notify.length, "rule")]),
   ];
   const what = parts.length === 0 ? "nothing is set" : parts.join(", ");
-  const differs = await differingServers(options, settings);
   if (options.json)
     writeJson(out, {
       ok: missing.length === 0,
@@ -47,7 +42,6 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
       limits,
       retention,
       missing_secrets: missing,
-      differs,
     });
   else
     writeLines(out, [
@@ -64,26 +58,8 @@ export async function checkConfig(file: string | undefined, { out, options }: Se
       ...missing.map(
         ({ channel, problem }) => `  ${out.paint("red", "secret missing")}: channel ${channel}: ${problem}`,
       ),
-      ...differs.map(
-        ({ url, parts: other }) => `  the server at ${url} has different ${other.join(" and ")}`,
-      ),
     ]);
   return missing.length === 0 ? EXIT.completed : EXIT.usage;
-}
-
-/** Servers of the store, or those beside the named one, that have different settings. Empty if none answers. */
-async function differingServers(options: Session["options"], settings: Settings) {
-  try {
-    const client = await openClient(options);
-    const { servers } = await client.call("list_workers", {}).finally(() => client.close());
-    const own = hashSettings(settings);
-    return servers
-      .map(({ url, settings: other }) => ({ url, parts: differingParts(own, other) }))
-      .filter(({ parts }) => parts.length > 0);
-  } catch (error) {
-    if (error instanceof DarumaError) return [];
-    throw error;
-  }
 }
 
 export function configSchema({ out }: Session): number {

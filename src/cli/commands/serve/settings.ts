@@ -24,10 +24,8 @@ function settingsLines(shown: Shown): string[] {
     ["servers", shown.servers.map(serverLine)],
   ];
   const set = parts.filter(([, lines]) => lines.length > 0);
-  const differing =
-    shown.differing.length === 0 ? [] : [`the servers have different ${shown.differing.join(" and ")}`];
   if (set.length === 0) return ["nothing is set"];
-  return [...set.flatMap(([heading, lines]) => [`${heading}:`, ...lines]), ...differing];
+  return [...set.flatMap(([heading, lines]) => [`${heading}:`, ...lines])];
 }
 
 function serverLine({ url, host, pid, seen_at }: Shown["servers"][number]): string {
