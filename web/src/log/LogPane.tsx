@@ -113,9 +113,12 @@ function Lines(props: LogPaneProps & { readonly part: LineWindow }): ReactNode {
   useEffect(() => {
     if (opensAtEnd && hasLines) virtual.scrollToIndex(virtual.options.count - 1, { align: "end" });
   }, [opensAtEnd, hasLines, virtual]);
+  const size = virtual.getTotalSize();
+  const height = virtual.scrollRect?.height ?? 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lines that are measured late and a pane that is laid out late move the end
   useEffect(() => {
     if (follow && count > 0) virtual.scrollToIndex(count - 1, { align: "end" });
-  }, [follow, count, virtual]);
+  }, [follow, count, size, height, virtual]);
   const items = virtual.getVirtualItems();
   return (
     <div className="logbox">

@@ -29,7 +29,8 @@ export function LogViewer(props: LogViewerProps): ReactNode {
   const stdout = useLineStore({ jobId, attempt, stream: "stdout" }, isRunning);
   const [shown, setShown] = useState<Shown>("both");
   const [wrap, setWrap] = useState(true);
-  const [follow, setFollow] = useState(isRunning && line === null);
+  /** Null: nobody has chosen yet. An attempt may begin to run after it is shown. */
+  const [follow, setFollow] = useState<boolean | null>(null);
   const [whole, setWhole] = useState<{ store: LineStore; item: LineItem } | null>(null);
   const [text, setText] = useState("");
   const [regex, setRegex] = useState(false);
@@ -44,7 +45,7 @@ export function LogViewer(props: LogViewerProps): ReactNode {
   const errors = stores.flatMap(({ place: { stream }, facts }) =>
     (facts?.errorLines ?? []).map((at): Hit => ({ stream, line: at })),
   );
-  const isFollowing = follow && isRunning;
+  const isFollowing = (follow ?? line === null) && isRunning;
   const at = line ?? (isFollowing ? null : (errors[0] ?? null));
   const [atStream, atLine] = [at?.stream ?? null, at?.line ?? 0];
   const target = useMemo(
@@ -69,7 +70,7 @@ export function LogViewer(props: LogViewerProps): ReactNode {
     { keys: "n", does: "next error", run: () => stepIn(errors, 1) },
     { keys: "p", does: "previous error", run: () => stepIn(errors, -1) },
     { keys: "w", does: "wrap long lines", run: () => setWrap(!wrap) },
-    { keys: "f", does: "follow the end while it runs", run: () => isRunning && setFollow(!follow) },
+    { keys: "f", does: "follow the end while it runs", run: () => isRunning && setFollow(!isFollowing) },
     { keys: "/", does: "find in the log", run: () => field.current?.focus() },
   ]);
   const hitsIn = (stream: LogStreamName): ReadonlySet<number> =>
@@ -96,7 +97,7 @@ export function LogViewer(props: LogViewerProps): ReactNode {
           onStep: (by) => stepIn(errors, by),
         }}
         wrap={{ on: wrap, onSwitch: () => setWrap(!wrap) }}
-        follow={{ on: isFollowing, isRunning, onSwitch: () => setFollow(!follow) }}
+        follow={{ on: isFollowing, isRunning, onSwitch: () => setFollow(!isFollowing) }}
         copy={{
           words: copied ? "Copied" : "Copy",
           problem: bytes > MAX_COPIED_BYTES ? "Too long to copy: download it instead" : null,
