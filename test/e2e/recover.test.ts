@@ -53,6 +53,37 @@ describe("daruma recover", () => {
     expect((await cli.json<{ status: string }>("show", id)).value.status).toBe("failed");
   });
 
+  it("tells the jobs of a sweep together of which the same becomes, also of those that no round is left for", {
+    tags: ["T35"],
+  }, async () => {
+    const sweep = cli.write(
+      "sweep.yaml",
+      `
+name: sweep
+resource_requirements: [{ name: small, memory: 64m }]
+jobs:
+  - name: train_{i:02d}
+    parameters: { i: "1:9" }
+    command: |
+      [ {i} -lt 4 ] || { echo '{"code":"OOM"}' > $DARUMA_FAILURE; exit 137; }
+      [ {i} -gt 1 ] || exit 3
+    resource_requirements: small
+`,
+    );
+    expect((await cli.daruma("run", sweep, "--quiet")).exitCode).toBe(3);
+    const names = "train_04, train_05, train_06, train_07, train_08, train_09 (OOM)";
+    const { stdout } = await cli.daruma("recover", "last", "--dry-run");
+    expect(stdout.split("\n").slice(2)).toEqual([
+      "  train_01 (EXIT_3): stays: not a matter of memory, time or a lost worker",
+      `  ${names}: run again: memory 64 MiB -> 96 MiB`,
+      "",
+    ]);
+    const { stderr } = await cli.daruma("recover", "last");
+    expect(stderr).toContain(`round 1 of 1:   ${names}: run again: memory 64 MiB -> 96 MiB\n`);
+    expect(stderr).toMatch(/run \d+ stays held: no rounds left \(1 used\)\n/);
+    expect(stderr).toContain(`  ${names}: would run again: memory 96 MiB -> 144 MiB\n`);
+  });
+
   it("raises, runs the job and what depends on it again, and goes on to the end", {
     tags: ["T35"],
   }, async () => {

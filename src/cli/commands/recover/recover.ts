@@ -11,7 +11,7 @@ import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { getUpHere, getUpThere } from "./get-up.js";
 import { type RecoverFlags, roundsPlan } from "./recover-flags.js";
-import { recoveryLines } from "./rounds.js";
+import { recoveryLines } from "./recovery-lines.js";
 
 const DEFAULT_ROUNDS = 1;
 

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { RunStatus } from "../../../core/model/rows.js";
-import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
+import { counted } from "../../../core/text/amount-text.js";
+import type { Client, InputOf } from "../../../operations/client.js";
+import { foundLines, type Recovery, recoveryLines } from "./recovery-lines.js";
 
 /** What is done about failures, and by whom. It is the same in every round. */
 export interface RoundsPlan {
@@ -22,10 +23,6 @@ export interface Round {
   readonly jobIds: readonly number[];
 }
 
-type Recovery = OutputOf<"recover_run">;
-
-const MAX_JOBS_TOLD = 20;
-const INDENT = "  ";
 /** Statuses in which a run needs recovery. */
 const DOWN: ReadonlySet<RunStatus> = new Set<RunStatus>(["failed", "held"]);
 
@@ -46,7 +43,7 @@ export class Rounds {
     if (!DOWN.has(found.before)) return false;
     const isAgents = found.recovered === 0 && agent !== null && found.before === "held";
     if (found.recovered === 0 && !isAgents) return this.stay(found, "nothing can be recovered");
-    if (this.used === maxRounds) return this.stay(found, `no rounds left (${maxRounds} used)`);
+    if (this.used === maxRounds) return this.stay(found, `no rounds left (${maxRounds} used)`, true);
     this.used += 1;
     if (isAgents) return this.ask(agent, found);
     const jobIds = found.jobs.flatMap(({ job_id, recovers }) => (recovers ? [job_id] : []));
@@ -62,15 +59,15 @@ export class Rounds {
     return `round ${this.used} of ${this.plan.maxRounds}`;
   }
 
-  private stay(found: Recovery, why: string): false {
+  private stay(found: Recovery, why: string, isOver = false): false {
     this.say(`run ${found.run_id} stays ${found.before}: ${why}`);
-    for (const line of jobLines(found.jobs)) this.say(line);
+    for (const line of foundLines(found.jobs, { isOver })) this.say(line);
     return false;
   }
 
   private async ask(agent: NonNullable<RoundsPlan["agent"]>, found: Recovery): Promise<boolean> {
     const jobIds = found.jobs.map(({ job_id }) => job_id);
-    this.say(`${this.name}: the agent decides about ${counted(jobIds.length)}`);
+    this.say(`${this.name}: the agent decides about ${counted(jobIds.length, "job")}`);
     await agent({ runId: found.run_id, number: this.used, jobIds }, this.call);
     const { status } = await this.call("get_run", { run_id: found.run_id });
     if (status !== "held") return true;
@@ -78,30 +75,7 @@ export class Rounds {
   }
 }
 
-/** Describes what a recovery does, or would do. */
-export function recoveryLines({ jobs, recovered, changed, dry_run }: Recovery): string[] {
-  if (recovered === 0) return ["nothing can be recovered", ...jobLines(jobs)];
-  const behind = changed.length - recovered;
-  const all = behind > 0 ? `${counted(recovered)} and ${counted(behind, "dependent")}` : counted(recovered);
-  const run = changed.length === 1 ? "runs" : "run";
-  return [`${all} ${dry_run ? "would run" : run} again`, ...jobLines(jobs)];
-}
-
-function jobLines(jobs: Recovery["jobs"]): string[] {
-  const told = jobs.slice(0, MAX_JOBS_TOLD).map(jobLine);
-  if (jobs.length > told.length) told.push(`${INDENT}… and ${jobs.length - told.length} more`);
-  return told;
-}
-
-function jobLine({ step, scope, code, recovers, explanation }: Recovery["jobs"][number]): string {
-  return `${INDENT}${nameOf(step, scope)} (${code}): ${recovers ? "runs again" : "stays"}: ${explanation}`;
-}
-
-function counted(count: number, noun = "job"): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** The error of a hook that failed or could not be started. Nothing is recovered then. */
+/** Statuses in which a run needs recovery. */
 export function hookFailed(command: string, how: string): DarumaError {
   return new DarumaError("RECOVERY_HOOK_FAILED", `${command}: ${how}`);
 }
