@@ -1,7 +1,9 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { Append } from "./store.js";
 
-/** Where a run stands in the store: the token of the lease that is held now (null: nobody's) and its log's end. */
+/**
+ * The position of a run in the store: the token of its present lease (null if nobody holds it), and the end of its log.
+ */
 export interface RunPosition {
   readonly fence: number | null;
   readonly lastSeq: number;
@@ -27,12 +29,12 @@ export function refuseStaleAppend(
   }
 }
 
-/** One cause, one run: `holder` is the run that has it already. */
+/** Refuses a second run for the same cause. `holder` is the run that has it. */
 export function refuseTakenCause(runId: number, cause: string, holder: number): void {
   if (holder !== runId) throw new DarumaError("CAUSE_TAKEN", `run ${holder} already has the cause ${cause}`);
 }
 
-/** What no caller may ask of any store: a defect of the caller, so it is refused before anything is written. */
+/** Refuses an append that is wrong for any store. This is a defect of the caller, so nothing is written. */
 export function refuseMalformedAppend(append: Append): void {
   const { runId } = append;
   if (append.firstSeq === 1 && append.run === null) {

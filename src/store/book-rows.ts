@@ -7,23 +7,23 @@ import {
 } from "../core/book/book-entry.js";
 import type { BookRow } from "../core/book/book-row.js";
 
-/** Of entries, and of what is not rolled up yet. */
+/** A filter for entries, and for rows that are not rolled up yet. */
 export interface BookFilter {
   readonly workflow?: string;
   readonly step?: string;
   readonly class?: string;
-  /** How a signature begins, with its version. */
+  /** The beginning of a signature, with its version. */
   readonly signature?: string;
-  /** As of `now`. */
+  /** States as of `now`. */
   readonly states?: readonly TriageState[];
   readonly now: number;
-  /** Met at or after this. */
+  /** Last seen at this time or later. */
   readonly since?: number;
-  /** Met for the first time at or after this. */
+  /** First seen at this time or later. */
   readonly newSince?: number;
 }
 
-/** Where a page goes on: after this entry. */
+/** A position in the list: the next page begins after this entry. */
 export type BookPlace = BookKey & Pick<BookEntry, "last_seen">;
 
 export interface BookPage extends BookFilter {
@@ -36,46 +36,47 @@ export interface RowFilter {
   readonly workflow?: string;
   readonly step?: string;
   readonly since?: number;
-  /** Only how jobs ended that passed by retries alone. */
+  /** Only the ends of jobs that passed by retries alone. */
   readonly flakes?: true;
-  /** Only failures that were met. */
+  /** Only failures that occurred. */
   readonly met?: true;
   readonly limit?: number;
 }
 
-/** What the duty writes at once, if it still has its lease. */
+/** The result of one round of the roll-up, which is written if its lease is still held. */
 export interface RollUp {
   readonly fence: number;
-  /** As they are from now on, but for what people have said. */
+  /** The new entries, without what people have said about them. */
   readonly entries: readonly BookEntry[];
-  /** The rows that are in them now. */
+  /** The rows that these entries now contain. */
   readonly rows: readonly Pick<BookRow, "run_id" | "n">[];
 }
 
-/** How many jobs of a step have completed or failed. */
+/** The number of a step's jobs that have completed or failed. */
 export interface EndedJobs {
   readonly workflow: string;
   readonly step: string;
   readonly jobs: number;
 }
 
-/** The failure book: what runs of all workflows have failed with. */
+/** The failure book: the failures of all workflows. */
 export interface BookStore {
-  /** What has been rolled up, by last seen and key, newest first. */
+  /** Lists entries by last seen and key, newest first. */
   listEntries(page: BookPage): Promise<BookEntry[]>;
   readEntries(keys: readonly BookKey[]): Promise<BookEntry[]>;
-  /** The oldest rows that no entry contains yet, run by run, in the order of each run. */
+  /** Lists the oldest rows that no entry contains yet, run by run, in the order of each run. */
   listUnrolled(after: Pick<BookRow, "run_id" | "n"> | null, limit: number): Promise<BookRow[]>;
-  /** Rows of runs that are still there, newest first, whether an entry contains them or not. */
+  /** Lists rows of existing runs, newest first, whether an entry contains them or not. */
   listBookRows(filter: RowFilter): Promise<BookRow[]>;
-  /** In one transaction. False: the lease of the duty is somebody else's, and nothing is written. */
+  /** Writes one round in a transaction. Returns false, and writes nothing, if somebody else has the lease. */
   rollUp(given: RollUp): Promise<boolean>;
   /**
-   * What people say of a failure, if nobody else has since: the entry has the revision that was read, and then the next
-   * one. An entry that is only in rows so far is made from `entry`, with nothing counted.
+   * Records what people say about a failure, unless somebody else has done so since: the entry must have the revision
+   * that was read, and gets the next one. For a failure that is only in rows so far, makes the entry from `entry`, with
+   * zero counts.
    */
   writeTriage(entry: BookEntry, triage: Triage): Promise<boolean>;
-  /** Of runs that were created since, imported ones left out. */
+  /** Counts ended jobs of runs created since a time, without imported ones. */
   countEndedJobs(filter: {
     readonly workflow?: string;
     readonly since: number;
@@ -83,12 +84,12 @@ export interface BookStore {
   }): Promise<EndedJobs[]>;
 }
 
-/** The entry of a failure that is only in rows so far: they are counted when they are rolled up. */
+/** The entry of a failure that is only in rows so far. They are counted when they are rolled up. */
 export function uncounted(entry: BookEntry): BookEntry {
   return { ...entry, occurrences: 0, runs: 0, rescues: {}, begun_at: 0 };
 }
 
-/** The rule of `triageState` as SQL, of whole numbers and fixed words alone; null: every state. */
+/** The rule of `triageState` as SQL, built only from integers and fixed words. Null for every state. */
 export function stateConditions({ states, now }: Pick<BookFilter, "states" | "now">): string | null {
   if (states === undefined) return null;
   const at = Math.trunc(now);
@@ -102,7 +103,7 @@ export function stateConditions({ states, now }: Pick<BookFilter, "states" | "no
   return states.length === 0 ? "1 = 0" : states.map((state) => `(${of[state]})`).join(" OR ");
 }
 
-/** Whether an entry is one of those that a filter names. */
+/** Whether an entry matches a filter. */
 export function isAskedFor(entry: BookEntry, filter: BookFilter): boolean {
   const { workflow, step, class: failureClass, signature, states, now, since, newSince } = filter;
   return (
@@ -117,7 +118,7 @@ export function isAskedFor(entry: BookEntry, filter: BookFilter): boolean {
   );
 }
 
-/** Oldest first; names by their bytes, as databases do it. */
+/** Sorts oldest first. Names are compared by their bytes, as in databases. */
 export function comparePlaces(a: BookPlace, b: BookPlace): number {
   if (a.last_seen !== b.last_seen) return a.last_seen - b.last_seen;
   for (const part of ["workflow", "step", "signature"] as const)

@@ -4,11 +4,17 @@ export type NewCampaign = Omit<Campaign, "id" | "revision">;
 
 /** Campaigns over the failed jobs of many runs. */
 export interface CampaignStore {
-  /** Its id; or a job of it that an unfinished campaign has already, and then nothing is written. */
+  /**
+   * Creates a campaign and returns its id. If an unfinished campaign already has one of its jobs, returns that job and
+   * writes nothing.
+   */
   createCampaign(campaign: NewCampaign): Promise<{ readonly id: number } | { readonly taken: number }>;
   readCampaign(id: number): Promise<Campaign | null>;
   /** Newest first. */
   listCampaigns(filter: { readonly unfinished?: true; readonly limit: number }): Promise<Campaign[]>;
-  /** If it still has the revision that was read; it then has the next one. False: somebody was faster. */
+  /**
+   * Writes the campaign if it still has the revision that was read; it then gets the next one. Returns false if
+   * somebody was faster.
+   */
   writeCampaign(campaign: Campaign): Promise<boolean>;
 }

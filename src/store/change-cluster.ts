@@ -1,10 +1,10 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { AllocationRow, ClusterRow, ClusterStore } from "./cluster-rows.js";
 
-/** Others change the same cluster, but none for long. */
+/** Others change the same cluster, but each of them only briefly. */
 const MAX_TRIES = 50;
 
-/** Change a cluster as it is at this moment, whoever else changes it. */
+/** Changes a cluster in its present state, even if others change it at the same time. */
 export async function changeCluster(
   store: Pick<ClusterStore, "readCluster" | "writeCluster">,
   name: string,
@@ -22,7 +22,7 @@ export async function changeCluster(
   throw new DarumaError("STORE_FAILED", `the cluster ${name} is changed by others all the time`);
 }
 
-/** The same for one allocation that has not ended; one that has is left alone. */
+/** Changes one allocation. One that has ended is left alone. */
 export async function changeAllocation(
   store: Pick<ClusterStore, "readCluster" | "writeCluster">,
   name: string,

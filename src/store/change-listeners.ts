@@ -1,11 +1,11 @@
 import { changesQueue } from "./places.js";
 import type { Append, StoreChange } from "./store.js";
 
-/** Who is to be told of what this store object has committed. */
+/** The listeners for changes that this store object commits. */
 export class ChangeListeners {
   readonly #listeners = new Set<{ readonly call: (change: StoreChange) => void }>();
 
-  /** The function that ends it. A listener that is added twice is called twice. */
+  /** Adds a listener and returns a function that removes it. A listener that is added twice is called twice. */
   add(call: (change: StoreChange) => void): () => void {
     const listener = { call };
     this.#listeners.add(listener);
@@ -17,7 +17,7 @@ export class ChangeListeners {
       try {
         call({ kind, runId });
       } catch {
-        // What was written is written: a listener's defect must not look like a failed write.
+        // Ignored: the data has been written, so a listener's defect must not look like a failed write.
       }
     }
   }

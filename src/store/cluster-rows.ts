@@ -14,41 +14,41 @@ import {
 } from "../core/text/shape.js";
 import type { LeaseOwner } from "./store.js";
 
-/** `planned`: the row is there, and perhaps the submission. The others are what the batch system says. */
+/** `planned`: the row exists, and perhaps the submission. The other states come from the batch system. */
 const ALLOCATION_STATE = word(["planned", "pending", "starting", "running", "ending", "unknown", "ended"]);
 
 /** A job of a batch system that runs one worker. */
 export const ALLOCATION_ROW = {
-  /** Made by Daruma before the submission, and found again in the batch system by it. */
+  /** Made before the submission. It identifies the job in the batch system. */
   key: text,
   cluster: text,
-  /** The batch system's own; null: not submitted, or its answer was lost. */
+  /** The batch system's id. Null if it is not submitted, or its answer was lost. */
   id: nullable(text),
-  /** Raised each time the batch system begins it again. */
+  /** Increases each time that the batch system starts it again. */
   restart: id,
   state: ALLOCATION_STATE,
   shape: object({ nodes: id, cpus: number, memoryBytes: number, gpus: number, runtimeMs: number }),
   tags: list(text),
-  /** The one job that it is for; null: whatever fits. */
+  /** The only job that it is for; null if it takes any that fits. */
   job_id: nullable(id),
-  /** Why it was made, for people. */
+  /** The reason for it, for people. */
   reason: freeText,
-  /** Where its worker reports. */
+  /** The address where its worker reports. */
   server: text,
-  /** The process that looks after it. */
+  /** The process that supervises it. */
   owner: jsonOf<LeaseOwner>(),
   token_id: nullable(id),
-  /** Where its script, token and log lie. */
+  /** The folder of its script, token and log. */
   folder: text,
   nodes: list(text),
-  /** Somebody wants its end. */
+  /** Set once somebody has asked for its end. */
   cancel: nullable(word(["drain", "now"])),
   created_at: time,
   submitted_at: nullable(time),
   started_at: nullable(time),
-  /** When its worker first came to the server. */
+  /** When its worker first connected to the server. */
   pilot_at: nullable(time),
-  /** Since when nothing is known of it, without a break. */
+  /** The time since which its state has been unknown. */
   unknown_since: nullable(time),
   ended_at: nullable(time),
   /** Why it ended. */
@@ -56,19 +56,19 @@ export const ALLOCATION_ROW = {
 } as const satisfies Fields;
 export type AllocationRow = OfFields<typeof ALLOCATION_ROW>;
 
-/** What all servers of a store must agree on about one cluster. */
+/** The state of a cluster that all servers of a store share. */
 export interface ClusterRow {
   readonly name: string;
-  /** One more with each change, of it or of its allocations; 0: there is no row yet. */
+  /** Increases with each change of the cluster or its allocations. 0 if there is no row yet. */
   readonly revision: number;
   /** Nothing is submitted until somebody resumes it. */
   readonly suspended: { readonly kind: string; readonly message: string; readonly at: number } | null;
   /** Allocations in a row that ended without a worker. */
   readonly failures: number;
-  /** Nothing is submitted before. */
+  /** The time before which nothing is submitted. */
   readonly retry_at: number | null;
   readonly submitted_at: number | null;
-  /** Nodes that the next allocations leave out, until when and why. */
+  /** Nodes that the next allocations avoid, with an end and a reason. */
   readonly excluded: readonly { readonly node: string; readonly until: number; readonly reason: string }[];
 }
 
@@ -86,36 +86,36 @@ export function newCluster(name: string): ClusterRow {
 
 export interface ClusterState {
   readonly cluster: ClusterRow;
-  /** Those that have not ended, oldest first. */
+  /** Allocations that have not ended, oldest first. */
   readonly allocations: readonly AllocationRow[];
 }
 
 export interface AllocationFilter {
   readonly cluster?: string;
-  /** Only those that have not ended. */
+  /** Only allocations that have not ended. */
   readonly live?: boolean;
   readonly limit?: number;
 }
 
-/** Allocations that have ended, by key, and tokens that are no longer valid, by id. */
+/** Rows to delete: ended allocations by key, and invalid tokens by id. */
 export interface EndedRows {
   readonly allocations: readonly string[];
   readonly tokens: readonly number[];
 }
 
-/** What runs share and no log holds: allocations and their clusters. */
+/** State that runs share and no log contains: clusters with their allocations. */
 export interface ClusterStore {
-  /** One that was never written is as new. */
+  /** Reads a cluster. One that was never written has its initial state. */
   readCluster(name: string): Promise<ClusterState>;
   listClusters(): Promise<ClusterRow[]>;
   /**
-   * The cluster and these allocations of it (upserts by key), in one transaction, if the cluster still has the revision
-   * of the row that is given; it then has the next one. False: somebody was faster, and nothing is written.
+   * Writes the cluster and these allocations (upserts by key) in one transaction, if the cluster still has the given
+   * revision; it then gets the next one. Returns false, and writes nothing, if somebody was faster.
    */
   writeCluster(state: ClusterState): Promise<boolean>;
   readAllocation(key: string): Promise<AllocationRow | null>;
   /** Newest first. */
   listAllocations(filter: AllocationFilter): Promise<AllocationRow[]>;
-  /** Rows that nothing refers to any more, in one transaction; those that are not there are passed over. */
+  /** Deletes rows that nothing refers to any more, in one transaction. Missing ones are ignored. */
   deleteEnded(rows: EndedRows): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { refuseMalformedWorkflow } from "./workflow-rules.js";
 type ColdStore = Omit<ColdVerbs, "findRegistered" | "answerCommand" | "count"> &
   Pick<Store, "registerWorkflow" | "answerCommand" | "count">;
 
-/** The port's part that all stores have in common, over verbs that a database carries out. */
+/** The part of the port that is common to all stores, over verbs that a database executes. */
 export function createColdStore(verbs: ColdVerbs, listeners: ChangeListeners): ColdStore {
   const { findRegistered, ...rest } = telling(verbs, listeners);
   return {
@@ -22,7 +22,7 @@ export function createColdStore(verbs: ColdVerbs, listeners: ChangeListeners): C
   };
 }
 
-/** Who listens here is told at once of what others are told. */
+/** Makes verbs notify the listeners of this object as soon as other objects are notified. */
 function telling(verbs: ColdVerbs, listeners: ChangeListeners): ColdVerbs {
   const asking = Object.entries(verbs).map(([name, ask]) => [
     name,

@@ -1,10 +1,10 @@
 import type { AttemptStatus, RunStatus } from "../core/model/rows.js";
 import type { RunSearch } from "./filters.js";
 
-/** Which runs are counted; imported ones never are. */
+/** Selects the runs to count. Imported ones never count. */
 export interface CountFilter extends RunSearch {
   readonly runIds?: readonly number[];
-  /** Runs are counted by the time of their creation, in pieces of this length. */
+  /** Runs are counted by creation time, in intervals of this length. */
   readonly bucketMs: number;
   /** For `usage` and `scripts`: only jobs of these steps. */
   readonly steps?: readonly CountedStep[];
@@ -12,20 +12,20 @@ export interface CountFilter extends RunSearch {
 
 export interface CountedStep {
   readonly definition_hash: string;
-  /** As the file writes it. */
+  /** The step as the file writes it. */
   readonly step: string;
 }
 
 export interface RunCount {
-  /** How many pieces of time lie before. */
+  /** The index of the interval. */
   readonly bucket: number;
   readonly workflow: string;
   readonly status: RunStatus;
-  /** It has met a failure. */
+  /** The run met a failure. */
   readonly fell: boolean;
-  /** A failure of it was handled. */
+  /** A failure of the run was handled. */
   readonly handled: boolean;
-  /** Somebody skipped or completed a job of it that had failed. */
+  /** Somebody skipped or completed a failed job of the run. */
   readonly by_hand: boolean;
   readonly runs: number;
 }
@@ -34,33 +34,33 @@ export interface AttemptCount extends CountedStep {
   readonly workflow: string;
   readonly worker: string;
   readonly status: AttemptStatus;
-  /** Their job has completed. */
+  /** Whether the job has completed. */
   readonly completed: boolean;
   readonly attempts: number;
   readonly ms: number;
 }
 
-/** Failures as the failure book has them: once a rung has acted. */
+/** Counts of failures from the failure book, which has them once a rung has acted. */
 export interface FailureCount extends CountedStep {
   readonly workflow: string;
   readonly code: string;
   readonly class: string;
   /** The rung that acted. */
   readonly action: string;
-  /** Null: no attempt had begun. */
+  /** The worker; null if no attempt had begun. */
   readonly worker: string | null;
   readonly failures: number;
-  /** How long the attempts took that failed. */
+  /** The total duration of the failed attempts. */
   readonly lost_ms: number;
-  /** After how many the job was tried again. */
+  /** How many failures were followed by another attempt. */
   readonly again: number;
-  /** From the failure to the next attempt, where there is one. */
+  /** The total time from failures to the next attempts. */
   readonly waited_ms: number;
 }
 
-/** How jobs ended that had met a failure, as the failure book has it. */
+/** How jobs with a failure ended, from the failure book. */
 export interface EndCount {
-  /** What rescued them; null: nothing did. */
+  /** What rescued them; null if nothing did. */
   readonly action: string | null;
   readonly tried: readonly string[];
   readonly jobs: number;
@@ -80,10 +80,10 @@ export interface ScriptCount {
   readonly failed: number;
 }
 
-/** Decisions that somebody made after this time; not what was done because nobody did. */
+/** Decisions that people made after this time. Actions at a deadline do not count. */
 export interface DecisionCount {
   readonly kind: "hold" | "question";
-  /** Since the step was held, or the question asked. */
+  /** The time since the step was held, or the question was asked. */
   readonly after_ms: number;
   readonly decisions: number;
 }
@@ -99,12 +99,12 @@ export interface Counts {
 }
 export type CountKind = keyof Counts;
 
-/** Sums over the rows of many runs. Nothing is read from their logs but decisions, and the events of jobs that `steps` names. */
+/** Sums over the rows of many runs. Reads logs only for decisions, and for the events of jobs that `steps` names. */
 export interface CountStore {
   count<Kind extends CountKind>(kind: Kind, filter: CountFilter): Promise<Counts[Kind][]>;
 }
 
-/** How a column of an answer is read: as it is, as yes or no, or as JSON. */
+/** How a column of an answer is converted: unchanged, to a boolean, or from JSON. */
 export type CountColumns<Row> = {
   readonly [Field in keyof Row]-?: Row[Field] extends boolean
     ? "mark"

@@ -1,5 +1,5 @@
 /**
- * A duty that one process does for all is held as a run is: by a lease with a token, against the store's clock. It stands
- * in the table of leases under a number that no run has.
+ * Leases for duties that one process does for all. They are held like runs, with a token and on the store's clock, and
+ * are rows of the lease table whose numbers no run has.
  */
 export const DUTY_LEASE = { book: -1, campaigns: -2, retention: -3, schedules: -4 } as const;

@@ -1,6 +1,6 @@
 import type { JobStatus, RunStatus } from "../core/model/rows.js";
 
-/** What runs are looked for by, and jobs by their runs. */
+/** A filter for runs, and for jobs by their runs. */
 export interface RunSearch {
   /** The workflow's name. */
   readonly workflow?: string;
@@ -8,13 +8,13 @@ export interface RunSearch {
   readonly since?: number;
   /** Created before this time. */
   readonly until?: number;
-  /** All of them. */
+  /** A run must have all of these labels. */
   readonly labels?: readonly SoughtLabel[];
 }
 
 export interface SoughtLabel {
   readonly key: string;
-  /** Null: whatever it is. */
+  /** Null matches any value. */
   readonly value: string | null;
 }
 
@@ -23,14 +23,17 @@ export interface JobFilter extends RunSearch {
   readonly runId?: number;
   /** Only of these runs. */
   readonly runIds?: readonly number[];
-  /** In the name of the step (small and capital letters of ASCII are the same) or in the words of a failed attempt; as `searchText` makes it. */
+  /**
+   * Text in the name of the step (ASCII letters match in either case) or in the message of a failed attempt, prepared
+   * by `searchText`.
+   */
   readonly text?: string;
-  /** The signature of a failed attempt begins so. */
+  /** The beginning of a failed attempt's signature. */
   readonly signature?: string;
   readonly workflowId?: number;
-  /** A step, or the name of a family for all of its steps. */
+  /** A step, or the name of a family, which matches all of its steps. */
   readonly step?: string;
-  /** Only those that the queue has given up. */
+  /** Only dead letters. */
   readonly deadLetter?: true;
   readonly limit?: number;
   readonly afterId?: number;
@@ -38,19 +41,19 @@ export interface JobFilter extends RunSearch {
 
 export interface RunFilter extends RunSearch {
   readonly status?: readonly RunStatus[];
-  /** In the run's own words or in those of a failed attempt; as `searchText` makes it. */
+  /** Text in the run's own messages or in those of a failed attempt, prepared by `searchText`. */
   readonly text?: string;
-  /** The signature of a failed attempt begins so. */
+  /** The beginning of a failed attempt's signature. */
   readonly signature?: string;
   /** Child runs of this job. */
   readonly parentJob?: number;
   /** Child runs of all jobs of this run. */
   readonly parentRun?: number;
-  /** The one run of this cause. */
+  /** The only run of this cause. */
   readonly cause?: string;
   /** Only runs in which a rung brought a step back. */
   readonly recovered?: true;
-  /** Only runs that wait for somebody. */
+  /** Only runs that wait for a person. */
   readonly waiting?: true;
   readonly limit?: number;
   readonly beforeId?: number;

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import type { LeaseOwner } from "./store.js";
 
 const UNKNOWN = "unknown";
-/** The kernel's fixed name for the process namespace that a machine starts with. */
+/** The kernel's fixed name for a machine's first process namespace. */
 const FIRST_PID_NAMESPACE = "pid:[4026531836]";
 const STAT_STATE = 3;
 const STAT_START_TIME = 22;
@@ -12,14 +12,14 @@ const COMMAND_TIMEOUT_MS = 5_000;
 const START_IS_TRUSTED_MS = 10_000;
 const STARTS = new Map<number, { readonly start: string; readonly readAt: number }>();
 
-/** This process as the owner of leases; `engine` tells apart several engines in it. */
+/** This process as the owner of leases. `engine` distinguishes several engines in it. */
 export function currentOwner(engine: string): LeaseOwner {
   const self = findProcess(process.pid);
   const processStart = self.kind === "found" ? self.start : UNKNOWN;
   return { host: hostName(), bootId: bootId(), pid: process.pid, processStart, engine };
 }
 
-/** True only where it is certain: the owner's process was on this host and is not there any more. */
+/** Whether the owner is certainly dead: its process ran on this host and no longer exists. */
 export function isDead(owner: LeaseOwner): boolean {
   if (owner.host !== hostName()) return false;
   const boot = bootId();
@@ -30,8 +30,8 @@ export function isDead(owner: LeaseOwner): boolean {
 }
 
 /**
- * A container may share the machine's name and boot, but not its process ids: asking for a pid there would tell the
- * living dead. So a process namespace other than the first is part of the host's name.
+ * The host's name. A container may share the machine's name and boot but not its process ids, and a look-up of a pid
+ * there could take a living process for dead. So any process namespace except the first is part of the name.
  */
 function hostName(): string {
   const namespace = read(() => readlinkSync("/proc/self/ns/pid"));
@@ -46,7 +46,7 @@ function bootId(): string {
   );
 }
 
-/** `hidden`: it may be there, but this user is not told. */
+/** `hidden`: the process may exist, but this user cannot see it. */
 type FoundProcess = { readonly kind: "found"; readonly start: string } | { readonly kind: "gone" | "hidden" };
 
 function findProcess(pid: number): FoundProcess {
@@ -57,7 +57,10 @@ function findProcess(pid: number): FoundProcess {
   return start === null ? { kind: "hidden" } : { kind: "found", start };
 }
 
-/** A program is started to learn it, and whoever waits for a process to end asks several times a second. */
+/**
+ * The start time of a process. It is cached, because a program is started to find it, and code that waits for a process
+ * asks several times a second.
+ */
 function startOf(pid: number): string | null {
   const known = STARTS.get(pid);
   if (known !== undefined && performance.now() - known.readAt < START_IS_TRUSTED_MS) return known.start;
@@ -66,7 +69,10 @@ function startOf(pid: number): string | null {
   return start;
 }
 
-/** Fields count from 1; the second is the program's name in brackets and may itself hold blanks and brackets. */
+/**
+ * Reads /proc/PID/stat. Fields count from 1; the second is the program's name in brackets, which may itself contain
+ * blanks and brackets.
+ */
 export function parseStat(stat: string): FoundProcess {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const state = fields[0];

@@ -1,16 +1,16 @@
 import type { Lease, LeaseOwner, LeaseRequest } from "./store.js";
 
-/** Nobody has it: it was never taken, was given back, or has run out. */
+/** Whether nobody holds the lease: it was never taken, was released, or has expired. */
 export function isFree(lease: Lease | null, now: number): boolean {
   return lease === null || lease.expiresAt <= now;
 }
 
-/** An owner as databases keep it: always in one order, so that the same owner is the same text. */
+/** An owner as text. The keys have a fixed order, so the same owner always gives the same text. */
 export function ownerText({ host, bootId, pid, processStart, engine, decides }: LeaseOwner): string {
   return JSON.stringify({ host, bootId, pid, processStart, engine, decides });
 }
 
-/** Whether a lease as it stands gives way to this request. */
+/** Whether a request may replace the present lease. */
 export function givesWay(lease: Lease | null, request: LeaseRequest): boolean {
   if (lease === null || isFree(lease, request.now)) return true;
   return lease.fence === request.evenFrom || isSameOwner(lease.owner, request.owner);

@@ -1,37 +1,37 @@
 import type { Notice, NoticeState } from "../core/notify/notice.js";
 
-/** Nobody is done with them. */
+/** States of notices that are not settled. */
 export const OPEN_STATES = ["new", "due"] as const satisfies readonly NoticeState[];
 
 export interface NoticeClaim {
-  /** Who asks; another with each claim. */
+  /** Identifies the claim. It is different for each one. */
   readonly lease: string;
   readonly now: number;
-  /** How long nobody else gets them, on the clock that the store holds leases against. */
+  /** How long nobody else gets the notices, on the clock that the store uses for leases. */
   readonly leaseMs: number;
   readonly limit: number;
   readonly state: (typeof OPEN_STATES)[number];
   readonly channels: readonly string[];
-  /** Only those of these runs. */
+  /** Only notices of these runs. */
   readonly runIds?: readonly number[];
   /** Leases of processes that are known to be gone. */
   readonly deadLeases?: readonly string[];
 }
 
-/** What became of a notice that is leased; whoever wrote it has it no longer. */
+/** The outcome for a leased notice. It also ends the lease. */
 export interface NoticeChange
   extends Pick<Notice, "id" | "state" | "told" | "tries" | "error" | "settled_at"> {
   readonly lease: string;
-  /** When it is looked at again, from now; 0: at once. */
+  /** The delay until it is due again; 0 for at once. */
   readonly delayMs: number;
 }
 
-/** Notices that are written in one transaction with rows that runs share. */
+/** Notices written in the same transaction as shared rows. */
 export interface BesideNotices {
   readonly now: number;
-  /** One that is there already is left as it is. */
+  /** New notices. An existing one is not changed. */
   readonly notices?: readonly Notice[];
-  /** All of them, or nothing at all is written. */
+  /** Changes of notices. If one cannot be made, nothing is written. */
   readonly settled?: readonly NoticeChange[];
 }
 
@@ -40,27 +40,27 @@ export interface NoticeFilter {
   readonly channels?: readonly string[];
   readonly states?: readonly NoticeState[];
   readonly runIds?: readonly number[];
-  /** Where a page goes on: after this one. */
+  /** The next page begins after this notice. */
   readonly after?: Pick<Notice, "at" | "id">;
 }
 
-/** A step of a workflow as its file writes it, in all its runs. */
+/** A step as the workflow's file writes it, in all runs. */
 export interface CompletedStep {
   readonly workflow: string;
   readonly step: string;
   readonly since: number;
 }
 
-/** What people are to be told. A notice comes with what it tells of, in a commit or beside shared rows. */
+/** Messages for people. A notice is written together with its subject, in a commit or beside shared rows. */
 export interface OutboxStore {
-  /** Open ones that are due and that nobody has, oldest first. Two who ask at once never get the same one. */
+  /** Takes open notices that are due and not leased, oldest first. Concurrent callers never get the same one. */
   claimNotices(claim: NoticeClaim): Promise<Notice[]>;
-  /** The leases under which open ones are held. */
+  /** Lists the leases of open notices. */
   listNoticeLeases(): Promise<string[]>;
   /** Newest first. */
   listNotices(filter: NoticeFilter): Promise<Notice[]>;
-  /** Those of before. The answer is how many there were. */
+  /** Deletes notices from before a time and returns their number. */
   pruneNotices(before: number): Promise<number>;
-  /** When the newest attempt began, later than `since`, with which a job of the step completed; null: there is none. */
+  /** The start of the newest attempt, later than `since`, that completed a job of the step; null if there is none. */
   findCompletion(step: CompletedStep): Promise<number | null>;
 }

@@ -2,7 +2,7 @@ import type { RunConcurrency } from "../core/groups/concurrency.js";
 import type { RunRow, RunStatus } from "../core/model/rows.js";
 import type { LeaseOwner } from "./store.js";
 
-/** A run of a concurrency group that is not over. */
+/** An unfinished run of a concurrency group. */
 export interface GroupMember {
   readonly runId: number;
   readonly workflow: string;
@@ -10,36 +10,36 @@ export interface GroupMember {
   readonly priority: number;
   readonly status: RunStatus;
   readonly managed: boolean;
-  /** Which of all the places that its group has ever given; null: it has none. */
+  /** The number of its place among all that the group has ever given; null if it has none. */
   readonly place: number | null;
-  /** Who holds its lease, if that has not run out. */
+  /** The holder of its lease, unless that has expired. */
   readonly owner: LeaseOwner | null;
 }
 
 export interface PlaceRequest {
   readonly runId: number;
-  /** The token under which the run is held. */
+  /** The token of the run's lease. */
   readonly fence: number;
   readonly now: number;
-  /** Their processes are gone for good: what they hold waits for nothing. */
+  /** Owners whose processes are gone for good. Their runs need not be waited for. */
   readonly deadOwners?: readonly LeaseOwner[];
 }
 
 /**
- * The places of concurrency groups. A run that has begun and is not over has one, whoever made it: a commit by which a run
- * begins without, or is reopened, takes a free one or fails with GROUP_BUSY. The end of a run frees its place.
+ * Places of concurrency groups. Every started, unfinished run has one, whoever made it: a commit that starts a run
+ * without a place, or reopens it, takes a free one or fails with GROUP_BUSY. The end of a run frees its place.
  */
 export interface PlaceStore {
-  /** Runs of these groups that are not over, by id; null: of all groups in which one has not begun. */
+  /** Unfinished runs of these groups, by id. Null for all groups with a run that has not begun. */
   readGroups(groups: readonly string[] | null, now: number): Promise<GroupMember[]>;
   /**
-   * Take a place for a run that has not begun, if it is the run's turn. True: the run has one, perhaps since before.
-   * Servers take places for their runs with `claimRuns`.
+   * Takes a place for a run that has not begun, if it is the run's turn. Returns true if the run now has one, or had
+   * one before. Servers take places for their runs with `claimRuns`.
    */
   takePlace(request: PlaceRequest): Promise<boolean>;
 }
 
-/** Whether a change of this row may let a run begin that waited for a place, or is of one that waits. */
+/** Whether a change of this row can affect the queue: it may let a waiting run begin, or the run itself waits. */
 export function changesQueue({ concurrency, started_at, finished_at }: RunRow): boolean {
   return concurrency !== null && (finished_at !== null || started_at === null);
 }

@@ -1,9 +1,9 @@
 import { DarumaError } from "../core/errors/errors.js";
 
-/** Of the tables of every database. */
+/** The version of every database's tables. */
 export const SCHEMA_VERSION = 1;
 
-/** Nothing is done to such a store. */
+/** The error for a store of another version. Nothing is done to such a store. */
 export function otherVersion(place: string, version: number): DarumaError {
   return new DarumaError(
     "STORE_VERSION",

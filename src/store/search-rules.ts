@@ -1,18 +1,18 @@
 import { JOB_IDS_PER_RUN } from "../core/model/run.js";
 import type { JobFilter } from "./filters.js";
 
-/** Jobs are looked for by something that only their runs have. */
+/** Whether a filter for jobs uses properties of their runs. */
 export function searchesRuns({ workflowId, workflow, since, until, labels = [] }: JobFilter): boolean {
   const asked = [workflowId, workflow, since, until].some((each) => each !== undefined);
   return asked || labels.length > 0;
 }
 
-/** The least text that is behind every signature that begins so; they are made of ASCII. */
+/** The smallest text after every signature with this beginning. Signatures are ASCII. */
 export function afterSignatures(beginning: string): string {
   return `${beginning}\u007f`;
 }
 
-/** Of a run, or of the one so many numbers later: the ids of a run's jobs lie between two of these. */
+/** The first job id of a run, or of the run `later` numbers after it. A run's job ids lie between these two. */
 export function firstJobId(run: number | undefined, later = 0): number | undefined {
   return run === undefined ? undefined : (run + later) * JOB_IDS_PER_RUN;
 }

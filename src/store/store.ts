@@ -24,9 +24,9 @@ import type { CredentialStore } from "./token-rows.js";
 import type { UnansweredJob } from "./unanswered.js";
 
 /**
- * The storage port. A store only persists: every rule lives in core. All methods are asynchronous and safe to call at
- * once. Times come from the caller. Leases alone may be held against a clock of the store's own, as several machines
- * ask for them: of `now` and `expiresAt` only the time between them counts then.
+ * The storage port. A store only persists: every rule is in core. All methods are asynchronous and may be called
+ * concurrently. Times come from the caller. Only leases may use a clock of the store's own, because several machines
+ * ask for them: of `now` and `expiresAt` only the difference counts then.
  */
 export interface Store
   extends ClusterStore,
@@ -39,24 +39,26 @@ export interface Store
     PlaceStore,
     CredentialStore {
   /**
-   * Keep a definition once by its hash and give the workflow of that name its next version if the hash is new, with its
-   * failure handlers; else version and handlers are the ones that are there.
+   * Stores a definition once by its hash. If the hash is new, the workflow of that name gets its next version, with its
+   * failure handlers; otherwise returns the existing ones.
    */
   registerWorkflow(workflow: NewWorkflow): Promise<RegisteredWorkflow>;
   readDefinition(hash: string): Promise<string | null>;
-  /** The text that a definition was first read from; null: none was kept. */
+  /** The text from which a definition was first read; null if none was kept. */
   readWritten(hash: string): Promise<string | null>;
   readFailureHandler(id: number): Promise<FailureHandlerRow | null>;
-  /** By id; of all workflows unless one is named. */
+  /** Lists handlers by id, of all workflows unless one is named. */
   listFailureHandlers(workflowId?: number): Promise<FailureHandlerRow[]>;
 
   /**
-   * Of each workflow the newest published version, or if none is published the newest. Where a name is given all its
-   * versions, newest first.
+   * For each workflow, the newest published version, or else the newest. With a name, all its versions, newest first.
    */
   listWorkflows(filter: WorkflowFilter): Promise<WorkflowRow[]>;
   readWorkflow(id: number): Promise<WorkflowRow | null>;
-  /** A text under work that no run uses yet; one a name. The revision it is based on must still be the present one. */
+  /**
+   * Saves a draft: a text that no run uses yet, one per name. The revision that it is based on must still be the
+   * present one.
+   */
   saveDraft(
     draft: NewDraft,
   ): Promise<{ saved: true; draft: DraftRow } | { saved: false; draft: DraftRow | null }>;
@@ -65,13 +67,13 @@ export interface Store
   listDrafts(): Promise<DraftRow[]>;
   deleteDraft(name: string): Promise<void>;
 
-  /** A run id that nobody else gets. The run exists only once its first commit is in. */
+  /** Reserves a run id that nobody else gets. The run exists only after its first commit. */
   reserveRunId(): Promise<number>;
   /**
-   * All of these appends in ONE transaction, or none. Each must carry the run's current fencing token and go on
-   * exactly where its log ends; else the whole call fails with LEASE_LOST. A new run must not have the cause of another;
-   * else it fails with CAUSE_TAKEN. A run of a group that begins or is reopened must have a place or find a free one; else
-   * it fails with GROUP_BUSY. A durable store has synced when it answers.
+   * Writes all of these appends in ONE transaction, or none. Each must have the run's present fencing token and
+   * continue exactly at the end of its log; otherwise the whole call fails with LEASE_LOST. A new run must not have the
+   * cause of another, which fails with CAUSE_TAKEN. A run of a group that begins or is reopened must have a place or
+   * find a free one; otherwise it fails with GROUP_BUSY. A durable store has synced when it answers.
    */
   commit(appends: readonly Append[]): Promise<void>;
 
@@ -80,78 +82,89 @@ export interface Store
   readEvents(runId: number, range?: EventRange): Promise<LoggedEvent[]>;
   readJobs(runId: number): Promise<JobRow[]>;
   readJob(id: number): Promise<JobRow | null>;
-  /** What the jobs of a run are called, by id. */
+  /** The names of a run's jobs, by id. */
   readJobNames(runId: number, range?: JobNameRange): Promise<JobName[]>;
-  /** Across runs, by id, after `afterId`. Statuses that are all unsettled: of runs not over, unless one is named. */
+  /**
+   * Lists jobs of all runs, by id, after `afterId`. If all given statuses are unsettled, only unfinished runs count,
+   * unless a run is named.
+   */
   listJobs(filter: JobFilter): Promise<JobRow[]>;
-  /** Jobs of all runs that somebody should look at, newest first. */
+  /** Lists jobs of all runs that need a person, newest first. */
   listUnanswered(limit: number): Promise<UnansweredJob[]>;
-  /** Of all jobs of the run, or of one. */
+  /** Reads the attempts of all jobs of the run, or of one. */
   readAttempts(runId: number, jobId?: number): Promise<AttemptRow[]>;
   readRoutes(runId: number): Promise<RouteRow[]>;
   /** By ordinal. */
   readCheckpoints(runId: number): Promise<CheckpointRow[]>;
-  /** The patch of a checkpoint of a run that is on record. One that is there under the same hash stays as it is. */
+  /** Stores the patch of a checkpoint of an existing run. An existing patch with the same hash is not changed. */
   putPatch(patch: StoredPatch): Promise<void>;
   readPatch(runId: number, diffHash: string): Promise<Uint8Array | null>;
-  /** What a run that is on record was at one event, in place of the one before. It goes with its run. */
+  /** Stores the state of an existing run at one event, replacing an earlier snapshot. It is deleted with its run. */
   putSnapshot(snapshot: StoredSnapshot): Promise<void>;
   readSnapshot(runId: number): Promise<StoredSnapshot | null>;
 
   /**
-   * Take the run for `owner`. Free, expired (`expiresAt <= now`, on the clock that the store holds leases against) or owned by the same owner: granted with a new, higher
-   * fencing token. Else refused with the present lease. `evenFrom` names the token of a lease whose owner is known to
-   * be dead; it is then replaced at once.
+   * Takes the run for `owner`. If it is free, expired (`expiresAt <= now`, on the clock that the store uses for leases)
+   * or held by the same owner, it is granted with a new, higher fencing token. Otherwise it is refused with the present
+   * lease. `evenFrom` names the token of a lease whose owner is known to be dead, which is then replaced at once.
    */
   acquireLease(
     request: LeaseRequest,
   ): Promise<{ granted: true; fence: number } | { granted: false; lease: Lease }>;
   /**
-   * All of them at once, for `expiresAt - now` from this moment. Answers with the runs whose lease is no longer ours;
-   * one that has run out and that nobody took is ours again.
+   * Renews all of these at once, for `expiresAt - now` from this moment. Returns the runs whose lease is no longer
+   * ours. An expired lease that nobody took is ours again.
    */
   renewLeases(leases: readonly HeldLease[], now: number, expiresAt: number): Promise<number[]>;
   releaseLease(runId: number, fence: number): Promise<void>;
   readLease(runId: number): Promise<Lease | null>;
-  /** How each of these runs was last held, also those that were given back; without the runs that nobody ever held. */
+  /** How each of these runs was last held, including released leases. Runs that nobody ever held are left out. */
   readLastLeases(runIds: readonly number[]): Promise<LastLease[]>;
   /**
-   * Take runs that want an engine (`run.wanted`, or `run.wanted_at` has come by `now`) and have none: no lease, one that has run out, or one of an owner who
-   * is known to be dead. Two that ask at once never get the same run and never wait for each other. A managed run that
-   * waits for a place in its group is taken when it is its turn, together with the place. Those with a higher priority first.
+   * Takes runs that want an engine (`run.wanted`, or `run.wanted_at` has come by `now`) and have none: no lease, an
+   * expired one, or one of an owner known to be dead. Concurrent callers never get the same run and never wait for each
+   * other. A managed run that waits for a place in its group is taken when it is its turn, together with the place.
+   * Higher priorities come first.
    */
   claimRuns(request: ClaimRequest): Promise<HeldLease[]>;
-  /** Whoever holds a run that wants an engine, or one that waits for a place, each once; a lease that has run out counts until somebody takes it. */
+  /**
+   * Lists each holder of a run that wants an engine or waits for a place, once. An expired lease counts until somebody
+   * takes it.
+   */
   listOwners(): Promise<HoldingOwner[]>;
 
-  /** All the runs of this owner that wait for a worker which it does not have, in place of those it named before. */
+  /** Stores this owner's runs that wait for a worker which it does not have, replacing the earlier list. */
   putWaiting(owner: LeaseOwner, runs: readonly WaitingRun[]): Promise<void>;
   /** Other owners' waiting runs whose lease has not changed since they were listed, by id. */
   listWaiting(owner: LeaseOwner): Promise<WaitingRun[]>;
   /**
-   * Take a waiting run from its living owner, with a new, higher token. Null: its owner has written to it since, or it is
-   * somebody else's by now. The taker has a suitable worker, so the previous owner need not release the run.
+   * Takes a waiting run from its living owner, with a new, higher token. Null if the owner has written to it since, or
+   * somebody else has it by now. The taker has a suitable worker, so the previous owner need not release the run.
    */
   takeWaiting(run: WaitingRun, request: Omit<LeaseRequest, "runId" | "evenFrom">): Promise<HeldLease | null>;
 
-  /** Put a command for the owner of a run into its inbox. A key that is there already answers with that entry's id. */
+  /** Puts a command for a run's owner into its inbox. If the key exists already, returns that entry's id. */
   sendCommand(command: NewInboxCommand): Promise<number>;
-  /** Unanswered commands of these runs, oldest first. */
+  /** Reads unanswered commands of these runs, oldest first. */
   readInbox(runIds: readonly number[]): Promise<InboxCommand[]>;
   answerCommand(id: number, answer: string): Promise<void>;
   readAnswer(id: number): Promise<string | null>;
-  /** Those of this run that were sent before this time, answered or not. */
+  /** Deletes this run's commands from before this time, answered or not. */
   forgetCommands(runId: number, before: number): Promise<void>;
 
-  /** Everything of a run that is over, in one transaction; the failure book keeps what it has counted. False: it is not over, or somebody holds its lease. */
+  /**
+   * Deletes everything of a finished run in one transaction. The failure book keeps what it has counted. Returns false
+   * if the run is not finished, or somebody holds its lease.
+   */
   deleteRun(runId: number): Promise<boolean>;
 
   /**
-   * Called after something was committed: by this store object always, by others where the database can tell
-   * (PostgreSQL). It may come twice or, after a lost connection, not at all: it wakes, it does not inform.
+   * Calls the listener after something was committed: always for this store object, for others if the database can
+   * notify (PostgreSQL). A change may come twice or, after a lost connection, not at all, so a listener must look for
+   * itself.
    */
   onChange(listener: (change: StoreChange) => void): () => void;
-  /** What it says of itself. `full`: it is looked through however large it is. Others go on using it meanwhile. */
+  /** Inspects the store while others continue to use it. With `full` it is checked however large it is. */
   inspect(full: boolean): Promise<StoreInspection>;
   /** Rejects if the store takes no writes. */
   ping(): Promise<void>;
@@ -159,9 +172,9 @@ export interface Store
 }
 
 /**
- * `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine, waits for a
- * place in its group, or has left one.
- * `revoked`: some token was revoked; it is of no run (0). `shared`: something that runs share has changed (0).
+ * `events`: a run's log grew. `inbox`: a command waits for the run's owner. `wanted`: a run wants an engine, waits for
+ * a place in its group, or has left one. `revoked`: some token was revoked (run 0). `shared`: shared state has changed
+ * (run 0).
  */
 export interface StoreChange {
   readonly kind: "events" | "inbox" | "answer" | "wanted" | "revoked" | "shared";
@@ -171,7 +184,7 @@ export interface StoreChange {
 export interface WorkflowFilter {
   readonly name?: string;
   readonly limit?: number;
-  /** Workflows whose id is smaller. */
+  /** Workflows with a smaller id. */
   readonly beforeId?: number;
 }
 
@@ -183,7 +196,7 @@ export const WORKFLOW_ROW = {
   definition_hash: text,
   file: nullable(text),
   created_at: time,
-  /** The text it was published from; null for one that `run FILE` registered. */
+  /** The text that it was published from; null if `run FILE` registered it. */
   source: nullable(text),
 } as const satisfies Fields;
 export type WorkflowRow = OfFields<typeof WORKFLOW_ROW>;
@@ -191,7 +204,7 @@ export type WorkflowRow = OfFields<typeof WORKFLOW_ROW>;
 export interface DraftRow {
   readonly name: string;
   readonly source: string;
-  /** 1 at first, one more with each save. */
+  /** Begins with 1 and increases with each save. */
   readonly revision: number;
   readonly updated_at: number;
 }
@@ -199,7 +212,7 @@ export interface DraftRow {
 export interface NewDraft {
   readonly name: string;
   readonly source: string;
-  /** 0: there must be none yet. Null: whatever is there is replaced. */
+  /** 0 if no draft may exist yet. Null replaces any existing draft. */
   readonly basedOn: number | null;
   readonly at: number;
 }
@@ -207,7 +220,7 @@ export interface NewDraft {
 export interface EventRange {
   readonly afterSeq?: number;
   readonly limit?: number;
-  /** Only events that are about this job alone. */
+  /** Only events about this job alone. */
   readonly job?: number;
   /** Only events of these types. */
   readonly types?: readonly EventType[];
@@ -227,41 +240,43 @@ export interface ClaimRequest {
   readonly now: number;
   readonly expiresAt: number;
   readonly limit: number;
-  /** Runs that this owner cannot go on with. */
+  /** Runs that this owner cannot continue. */
   readonly except?: readonly number[];
-  /** Their processes are gone for good: what they hold is free. */
+  /** Owners whose processes are gone for good, so their runs are free. */
   readonly deadOwners?: readonly LeaseOwner[];
 }
 
 export interface NewWorkflow {
   readonly name: string;
   readonly hash: string;
-  /** The Definition as JSON. */
+  /** The definition as JSON. */
   readonly definition: string;
   readonly file: string | null;
-  /** The text it is published from. Given for a hash that is there, it is kept where there was none. */
+  /** The text that it is published from. For an existing hash, it is stored if there was none. */
   readonly source?: string;
-  /** The text that the definition was read from, published or not. Kept with the definition, where there was none. */
+  /**
+   * The text that the definition was read from, published or not. It is stored with the definition if there was none.
+   */
   readonly written?: string;
   readonly at: number;
-  /** No two of one name. */
+  /** Names must be unique. */
   readonly failureHandlers: readonly Pick<FailureHandlerRow, "name" | "rules">[];
 }
 
 export interface RegisteredWorkflow {
   readonly workflowId: number;
   readonly version: number;
-  /** In the order in which they were given. */
+  /** In the given order. */
   readonly failureHandlers: readonly Pick<FailureHandlerRow, "id" | "name">[];
 }
 
 export interface Append {
   readonly runId: number;
   readonly fence: number;
-  /** The sequence number of the first event here; the log must end just before it (the first of a run is 1). */
+  /** The sequence number of the first event. The log must end just before it (a run's first event is 1). */
   readonly firstSeq: number;
   readonly events: readonly SerialisedEvent[];
-  /** Present where it changed; always in a run's first append. */
+  /** Present if it changed, and in a run's first append. */
   readonly run: RunRow | null;
   /** Upserts by id. */
   readonly jobs: readonly JobRow[];
@@ -270,26 +285,26 @@ export interface Append {
   readonly routes: readonly RouteRow[];
   /** Upserts by ordinal; most appends have none. */
   readonly checkpoints?: readonly CheckpointRow[];
-  /** What the failure book learns of it; one that is there already is left as it is. */
+  /** Rows for the failure book. An existing one is not changed. */
   readonly book?: readonly BookRow[];
-  /** What people may have to hear of it; one that is there already is left as it is. */
+  /** Notices for people. An existing one is not changed. */
   readonly outbox?: readonly Notice[];
 }
 
-/** What a checkpoint changed, compressed. The hash is of what it holds, so two who write it write the same. */
+/** The compressed changes of a checkpoint. The hash covers the content, so everybody who writes it writes the same. */
 export interface StoredPatch {
   readonly runId: number;
   readonly diffHash: string;
   readonly bytes: Uint8Array;
 }
 
-/** The store neither reads nor believes it: whoever takes it checks it, and has the log if it is worth nothing. */
+/** A snapshot. The store neither reads nor trusts it: the reader verifies it, and uses the log if it is unusable. */
 export interface StoredSnapshot {
   readonly runId: number;
-  /** The last event that is in it. */
+  /** The last event that it includes. */
   readonly seq: number;
   readonly version: string;
-  /** Of the bytes. */
+  /** The hash of the bytes. */
   readonly sha256: string;
   readonly bytes: Uint8Array;
 }
@@ -301,7 +316,7 @@ export interface SerialisedEvent {
   readonly data: string;
 }
 
-/** Newest first where rows are listed. */
+/** A request for a lease. */
 export interface LeaseRequest {
   readonly runId: number;
   readonly owner: LeaseOwner;
@@ -310,7 +325,7 @@ export interface LeaseRequest {
   readonly evenFrom?: number;
 }
 
-/** Who holds a run: enough for another process of the same host to see whether it still lives. */
+/** The holder of a run, in enough detail for another process of the host to see whether it still lives. */
 export interface LeaseOwner {
   readonly host: string;
   readonly bootId: string;
@@ -318,38 +333,38 @@ export interface LeaseOwner {
   readonly processStart: string;
   /** Unique to one engine in one process. */
   readonly engine: string;
-  /** It has the run for the moment of an operator's decision and does not go on with it. */
+  /** Holds the run only for an operator's decision and does not continue it. */
   readonly decides?: true;
 }
 
 export interface HoldingOwner {
   readonly owner: LeaseOwner;
-  /** The latest end of its leases as the store keeps it. Only whether it changes says anything: its owner lives. */
+  /** The latest end of its leases in the store. Only a change of it matters: it means that the owner lives. */
   readonly mark: number;
 }
 
-/** A run and the token under which it is held. */
+/** A run with the token of its lease. */
 export interface HeldLease {
   readonly runId: number;
   readonly fence: number;
 }
 
-/** A run in which nothing is under way and something could be, had its owner a worker for it. */
+/** A run in which nothing runs, although something could if its owner had a worker for it. */
 export interface WaitingRun extends HeldLease {
   /** The last event of its log at that time. */
   readonly seq: number;
-  /** What it asks of a worker and of a server, as JSON. */
+  /** What it requires of a worker and of a server, as JSON. */
   readonly asks: string;
 }
 
 export interface Lease {
   readonly owner: LeaseOwner;
   readonly fence: number;
-  /** On the clock of whoever asks, whatever clock the store holds it against: it may be compared with one's own now. */
+  /** On the caller's clock, whatever clock the store uses, so it may be compared with the caller's present time. */
   readonly expiresAt: number;
 }
 
-/** A lease that may be over: `owner` is null where it was given back, and `expiresAt` is what it would have lasted to. */
+/** A lease that may be over. `owner` is null if it was released, and `expiresAt` is when it would have expired. */
 export interface LastLease {
   readonly runId: number;
   readonly owner: LeaseOwner | null;

@@ -1,6 +1,6 @@
 import { DarumaError } from "../core/errors/errors.js";
 
-/** Read JSON that the store has written. `place` names the table and the row, for whoever has to look. */
+/** Parses JSON that the store has written. `place` names the table and the row for the error message. */
 export function parseStoredJson(text: string, place: () => string): unknown {
   try {
     return JSON.parse(text);

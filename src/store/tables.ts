@@ -16,30 +16,30 @@ import { WORKFLOW_ROW } from "./store.js";
 import { parseStoredJson } from "./stored-json.js";
 import { TOKEN_ROW } from "./token-rows.js";
 
-/** One column, and where its value stands in the row of the port. */
+/** One column, and the position of its value in the port's row. */
 export interface Column {
   readonly name: string;
   readonly kind: Extract<ColumnKind, string>;
   readonly field: string;
-  /** The key within the field, where a field takes several columns. */
+  /** The key within the field, for a field with several columns. */
   readonly part: string | null;
 }
 
-/** A table as both databases have it. What they write, read and replace is made from this. */
+/** A table of both databases. Their statements for writing, reading and replacing are made from this. */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** The columns that say which row it is; none where rows are only added. */
+  /** The key columns; empty if rows are only added. */
   readonly key: readonly string[];
-  /** What a new version of a row replaces. */
+  /** The columns that a new version of a row replaces. */
   readonly replaced: readonly string[];
-  /** For people who look for a damaged row. */
+  /** A name for people who look for a damaged row. */
   readonly nameOf: (row: Row) => string;
 }
 
 interface Keying<Row> {
   readonly key: readonly (keyof Row & string)[];
-  /** Beside the key: what stays as the first version of the row has it. */
+  /** Fields besides the key that keep their first value. */
   readonly kept?: readonly (keyof Row & string)[];
   readonly nameOf?: (row: Row) => string;
 }
@@ -100,9 +100,9 @@ export const TABLES = {
   outbox: table("outbox", NOTICE, { key: ["id"], nameOf: ({ id }) => `notice ${id}` }),
 } as const;
 
-/** The columns as SQL names them. */
+/** The columns' names in SQL. */
 export function namesOf({ columns }: Pick<Table<never>, "columns">): string[] {
-  // A word of SQL itself.
+  // It is a keyword of SQL.
   return columns.map(({ name }) => (name === "to" ? '"to"' : name));
 }
 
@@ -113,17 +113,17 @@ export function columnsOf({ name }: Pick<Table<never>, "name">): string {
   return COLUMNS[name as TableName];
 }
 
-/** For `SELECT`, `INSERT` and `RETURNING`: the columns of each table, in their order. */
+/** The columns of each table, in order, for `SELECT`, `INSERT` and `RETURNING`. */
 export const COLUMNS = Object.fromEntries(
   Object.entries(TABLES).map(([name, each]) => [name, namesOf(each).join(", ")]),
 ) as { readonly [name in TableName]: string };
 
-/** As they are written where another table stands beside it. */
+/** The columns with their table's name, for queries with a join. */
 export const JOB_COLUMNS_BESIDE_RUN = namesOf(TABLES.job)
   .map((name) => `job.${name}`)
   .join(", ");
 
-/** What a column of this row is to hold; JSON as text. */
+/** The value for a column of this row, with JSON as text. */
 export function storedValue({ kind, field, part }: Column, row: object): unknown {
   const value = (row as { readonly [field: string]: unknown })[field];
   if (kind === "json") return value === null ? null : JSON.stringify(value);
@@ -131,7 +131,7 @@ export function storedValue({ kind, field, part }: Column, row: object): unknown
   return (value as { readonly [part: string]: unknown })[part];
 }
 
-/** A row of the port from the values of its columns. They are what `storedValue` gave, so their types are trusted. */
+/** A port's row from the values of its columns. They come from `storedValue`, so their types are trusted. */
 export function readRow<Row>(of: Table<Row>, valueAt: (column: Column, place: number) => unknown): Row {
   const row: { [field: string]: unknown } = {};
   const { columns } = of;
@@ -144,13 +144,13 @@ export function readRow<Row>(of: Table<Row>, valueAt: (column: Column, place: nu
         value as string,
         () => `the column ${column.name} of ${of.nameOf(row as Row)} in the table ${of.name}`,
       );
-    // SQLite has a number for it.
+    // SQLite stores it as a number.
     else row[column.field] = column.kind === "mark" ? Boolean(value) : value;
   }
   return row as Row;
 }
 
-/** A field of several columns is there if all of them are. */
+/** Reads a field of several columns, which exists if all of them do. */
 function readPart(row: { [field: string]: unknown }, field: string, part: string, value: unknown): void {
   const others = row[field];
   row[field] = value === null || others === null ? null : { ...(others as object), [part]: value };

@@ -1,15 +1,18 @@
 import { type Fields, id, nullable, type OfFields, text, time } from "../core/text/shape.js";
 
-/** Who may ask a server. Part of the storage port, so its methods are asynchronous like the others. */
+/** Tokens and sessions. Part of the storage port, so the methods are asynchronous like the others. */
 export interface CredentialStore {
   putToken(token: NewToken): Promise<TokenRow>;
   findToken(hash: string): Promise<TokenRow | null>;
   listTokens(): Promise<TokenRow[]>;
-  /** False: there is none, or it is revoked already. */
+  /** Revokes a token. Returns false if it does not exist or is already revoked. */
   revokeToken(id: number, at: number): Promise<boolean>;
-  /** A sign-in with a token, for a browser. */
+  /** Stores a browser's session, which belongs to a token. */
   putSession(session: NewSession): Promise<void>;
-  /** The token of the session, which ends with whichever of both ends first; null: there is no such session. */
+  /**
+   * The token of a session. It ends with the session or the token, whichever is first. Null if the session does not
+   * exist.
+   */
   findSession(hash: string): Promise<TokenRow | null>;
   endSession(hash: string): Promise<void>;
 }
@@ -24,7 +27,7 @@ export const TOKEN_ROW = {
 } as const satisfies Fields;
 export type TokenRow = OfFields<typeof TOKEN_ROW>;
 
-/** Only the hash of a token is ever kept. */
+/** Only the hash of a token is ever stored. */
 export interface NewToken {
   readonly name: string;
   readonly role: string;
@@ -33,7 +36,7 @@ export interface NewToken {
   readonly expiresAt: number | null;
 }
 
-/** Only the hash of its id is ever kept. */
+/** Only the hash of its id is ever stored. */
 export interface NewSession {
   readonly hash: string;
   readonly tokenId: number;

@@ -7,7 +7,7 @@ export function newToken(): string {
   return TOKEN_MARK + randomBytes(TOKEN_BYTES).toString("base64url");
 }
 
-/** What is kept of a token, and what it is found by. */
+/** The hash that is stored for a token, and by which it is found. */
 export function hashOfToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

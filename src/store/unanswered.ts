@@ -1,6 +1,6 @@
 import type { JobStatus } from "../core/model/rows.js";
 
-/** A job that somebody should look at: it is held, asks, or failed with its run. */
+/** A job that needs a person: it is held, asks a question, or failed with its run. */
 export interface UnansweredJob {
   readonly id: number;
   readonly run_id: number;
@@ -13,15 +13,15 @@ export interface UnansweredJob {
   readonly dead_letter: boolean;
   readonly visit: number;
   readonly attempt_id: number;
-  /** Of its last attempt; null where that did not fail, or there was none. */
+  /** The signature of its last attempt; null if that did not fail, or there was none. */
   readonly signature: string | null;
-  /** When its last attempt ended, or began if it is not over, or when the run was created. */
+  /** When its last attempt ended, or began if it is still running. Without attempts, when the run was created. */
   readonly at: number;
-  /** When what it waits for ends by itself; null: it waits until somebody decides. */
+  /** When its deadline ends; null if it waits until somebody decides. */
   readonly due_at: number | null;
 }
 
-/** Which they are, of those that are marked. A child's failure is its parent's. */
+/** The condition for such jobs among the marked ones. A child run's failure belongs to its parent. */
 export const UNANSWERED_IN_RUN = `(CASE WHEN job.status <> 'failed' THEN run.status IN ('running', 'paused', 'held')
   ELSE run.status = 'failed' AND (run.parent_job_id IS NULL OR job.dead_letter) END)`;
 

@@ -1,7 +1,7 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { NewWorkflow } from "./store.js";
 
-/** Handlers are found by their name within a workflow, so a name that is there twice is a defect of the caller. */
+/** Refuses two handlers of the same name in a workflow: they are found by name, so this is a defect of the caller. */
 export function refuseMalformedWorkflow({ name: workflow, failureHandlers }: NewWorkflow): void {
   const names = new Set<string>();
   for (const { name } of failureHandlers) {

@@ -3,7 +3,7 @@ import { parseAddress } from "../postgres/postgres-address.js";
 import { SCHEMA_VERSION } from "../schema-version.js";
 import type { StoreInspection } from "./store-inspection.js";
 
-/** A database as it is: its schema is not made. */
+/** Inspects a database without creating its schema. */
 export async function inspectPostgres(url: string): Promise<StoreInspection> {
   const db = new Database(parseAddress(url), 1);
   try {
@@ -13,7 +13,7 @@ export async function inspectPostgres(url: string): Promise<StoreInspection> {
   }
 }
 
-/** The server looks after its own pages. */
+/** Pages are not checked, because the database server does that. */
 export async function inspectSchema(db: Database): Promise<StoreInspection> {
   const [server] = await db.rows<{ version: string; bytes: number; is_there: boolean }>(
     `SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes,

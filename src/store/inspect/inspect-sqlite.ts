@@ -7,12 +7,14 @@ import { type Database, loadSqlite } from "../sqlite/sqlite-driver.js";
 import { toStoreError } from "../sqlite/sqlite-errors.js";
 import type { StoreInspection } from "./store-inspection.js";
 
-/** A larger file takes minutes to look through. */
+/** A larger file takes minutes to check. */
 const MAX_CHECKED_BYTES = 1024 ** 3;
 const BUSY_TIMEOUT_MS = 5_000;
 const MAX_PROBLEMS = 5;
 
-/** A database file as it is: opened for reading only. What cannot be read is not damaged for that: it throws. */
+/**
+ * Inspects a database file, which is opened for reading only. An unreadable file is not reported as damaged: it throws.
+ */
 export function inspectDatabase(file: string, full: boolean): StoreInspection {
   const bytes = sizeOf(file);
   const found = {
@@ -41,7 +43,7 @@ export function inspectDatabase(file: string, full: boolean): StoreInspection {
   }
 }
 
-/** Null: the tables are not there. */
+/** The schema version; null if there are no tables. */
 function versionOf(db: Database): number | null {
   const table = db.prepare("SELECT name FROM sqlite_schema WHERE name = 'schema_version'").get();
   if (table === undefined) return null;

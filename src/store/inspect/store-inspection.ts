@@ -1,19 +1,19 @@
-/** What a store says of itself, without being changed by being asked. */
+/** Facts about a store, which is not changed by the inspection. */
 export interface StoreInspection {
   readonly kind: "sqlite" | "postgres" | "memory";
-  /** The file, or the address without what is secret in it. */
+  /** The file, or the address without secrets. */
   readonly place: string;
-  /** Of its tables; null: there are none, or they cannot be read. */
+  /** The version of its tables. Null if there are none, or they cannot be read. */
   readonly version: number | null;
-  /** Of the tables that this version of Daruma makes. */
+  /** The version of the tables that this version of Daruma makes. */
   readonly newestVersion: number;
-  /** What is wrong with it; empty: nothing that was found. */
+  /** What is wrong with it. Empty if no problem was found. */
   readonly problems: readonly string[];
-  /** False: it is too large to be looked through without being asked to. */
+  /** False if it is too large to be checked without an explicit request. */
   readonly checked: boolean;
   readonly bytes: number | null;
-  /** What was written and is not yet in the database file. */
+  /** Bytes that are written but not yet in the database file. */
   readonly walBytes: number | null;
-  /** The database server, where there is one. */
+  /** The version of the database server, if there is one. */
   readonly server: string | null;
 }

@@ -11,14 +11,14 @@ import { createWriteVerbs } from "../sqlite/write-verbs.js";
 const MEMORY = ":memory:";
 const PLACE = "memory";
 
-/** A database in memory, on the thread that asks: every answer is a promise that is settled already. */
+/** A database in memory, on the calling thread. Every answer is a settled promise. */
 export class MemoryDatabase {
   readonly #db = new (loadSqlite().DatabaseSync)(MEMORY);
   readonly #reads: ReturnType<typeof createReadVerbs>;
   readonly #writes: ReturnType<typeof createWriteVerbs>;
   readonly #transactions: Transactions;
 
-  /** Without keys a run may be there alone, without the workflow and the handlers that it names. */
+  /** Without foreign keys, a run may be stored without the workflow and handlers that it refers to. */
   constructor({ hasKeys = true }: { readonly hasKeys?: boolean } = {}) {
     prepareSchema(this.#db, PLACE);
     this.#db.exec(`PRAGMA foreign_keys = ${hasKeys ? "ON" : "OFF"}`);
@@ -43,7 +43,7 @@ function callOn(verbs: object, verb: Verb, args: readonly unknown[]): unknown {
   return (verbs as Record<Verb, (...args: readonly unknown[]) => unknown>)[verb](...args);
 }
 
-/** One handle on it; others stay open where it is closed. */
+/** One handle on the database. Closing it leaves other handles open. */
 export class MemoryCaller implements Caller {
   readonly file = PLACE;
   #isClosed = false;

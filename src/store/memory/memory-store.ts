@@ -4,13 +4,15 @@ import type { Append, Store } from "../store.js";
 import { MemoryCaller, MemoryDatabase } from "./memory-database.js";
 
 export interface MemoryStore extends Store {
-  /** The next commit fails with `error`. `applied`: it was written all the same, only the answer is lost. */
+  /**
+   * Makes the next commit fail with `error`. With `applied` it is written all the same, and only the answer is lost.
+   */
   failNextCommit(error: Error, how: { readonly applied: boolean }): void;
-  /** Another handle on the same data, as a process that opens the same file again. */
+  /** Opens another handle on the same data, like a process that opens the same file again. */
   reopen(): MemoryStore;
 }
 
-/** The SQLite store on the thread that asks, without a file: nothing waits, so simulations replay. */
+/** Makes a SQLite store in memory on the calling thread. Nothing waits, so simulations can be replayed. */
 export function createMemoryStore(how: { readonly hasKeys?: boolean } = {}): MemoryStore {
   return createHandle(new MemoryDatabase(how));
 }

@@ -4,16 +4,16 @@ import { nameChange } from "./commit/commit-payload.js";
 import type { Session } from "./connection-pool.js";
 import { toArrayLiteral } from "./database.js";
 
-/** Changes of this long are told together. */
+/** Changes within this time are announced together. */
 export const TOLD_TOGETHER_MS = 25;
 const TELL = "SELECT pg_notify(current_schema(), change) FROM unnest($1::text[]) AS change";
 
 /**
- * Tells other store objects of commits. One that notifies makes all others that do wait for it, in the whole database,
- * so a commit that soon follows another leaves it to a later statement of its own. That is sent only when the commit is
- * in: whoever looks because of it finds what it is about. What changes the row of a run is told with the commit itself.
- * So nobody waits in vain where this process dies meanwhile: a run that is not over is taken up by another, which
- * commits, and the end of a run is a change of its row.
+ * Announces commits to other store objects. A commit that notifies makes all others in the database that do so wait for
+ * it, so a commit shortly after another leaves its announcement to a later statement. That is sent only when the commit
+ * is in, so that listeners find the change. Changes of a run's row are announced in the commit itself. Nobody waits in
+ * vain if this process dies before a later announcement: an unfinished run is taken over by another process, which
+ * commits, and the end of a run changes its row.
  */
 export class Announcements {
   readonly #late = new Set<string>();
@@ -21,20 +21,20 @@ export class Announcements {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
-    /** The name under which this store object notifies. */
+    /** The name with which this store object notifies. */
     private readonly sender: string,
-    /** Call this when the changes of some time are to be told. */
+    /** Called when collected changes should be announced. */
     private readonly onDue: () => void,
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** What a commit tells in its own transaction. */
+  /** The changes that a commit announces in its own transaction. */
   within(appends: readonly Append[]): string[] {
     const isQuiet = this.elapsed() - this.#toldAt >= TOLD_TOGETHER_MS;
     return this.#changesOf(appends.filter(({ run }) => isQuiet || run !== null));
   }
 
-  /** The commit is in, and has told that much. */
+  /** Records that a commit is in, and which of its changes it has announced. */
   committed(appends: readonly Append[], told: readonly string[]): void {
     if (told.length > 0) this.#toldAt = this.elapsed();
     for (const change of this.#changesOf(appends)) this.#late.add(change);
@@ -42,7 +42,7 @@ export class Announcements {
     if (this.#late.size > 0) this.#timer ??= setTimeout(this.onDue, TOLD_TOGETHER_MS).unref();
   }
 
-  /** Tell what has not been told yet. */
+  /** Announces the remaining changes. */
   async tellRest(session: Session): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

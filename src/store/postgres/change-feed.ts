@@ -5,8 +5,9 @@ import type { Database } from "./database.js";
 const PAYLOAD = /^(events|inbox|answer|wanted|revoked|shared):(\d+):(.*)$/;
 
 /**
- * What other store objects have committed. The connection that listens is opened for the first listener. While it is
- * broken nothing arrives, and what was missed is not told later: whoever waits must also look from time to time.
+ * Receives changes committed by other store objects. The listening connection is opened for the first listener. While
+ * it is broken nothing arrives, and missed changes are not repeated, so a waiting caller must also check from time to
+ * time.
  */
 export class ChangeFeed {
   #isListening = false;
@@ -14,7 +15,7 @@ export class ChangeFeed {
   constructor(
     private readonly db: Database,
     private readonly listeners: ChangeListeners,
-    /** The name under which this object notifies; its own changes it tells itself, at once. */
+    /** The name with which this object notifies. Its own changes it reports itself, at once. */
     readonly sender: string,
   ) {}
 

@@ -40,12 +40,12 @@ export function dialectOf(clock: LeaseClock): Dialect {
 
 const KEEP = "INSERT INTO call (id, answer) VALUES ($1, $2)";
 
-/** Tries without a pause; after them the store waits a moment between two. */
+/** Tries without a pause. After that the store waits a moment between tries. */
 const TRIES_AT_ONCE = 20;
-/** No call is repeated that long: patience ends before. */
+/** How long answers of calls are kept. No call is repeated for so long. */
 const CALLS_KEPT_MS = 3_600_000;
 
-/** The verbs that are written once for all databases. Two that write do so as if one came after the other. */
+/** The verbs that are written once for all databases. Writing ones run in serializable transactions. */
 export function createColdVerbs(db: Database, dialect: Dialect, sender: string): ColdVerbs {
   let sweptAt = Number.NEGATIVE_INFINITY;
   const sweep = async (): Promise<void> => {
@@ -76,7 +76,7 @@ export function createColdVerbs(db: Database, dialect: Dialect, sender: string):
   } as ColdVerbs;
 }
 
-/** The driver's rows are of a class of their own. */
+/** Answers a verb's queries. Rows are copied, because the driver's are of its own class. */
 function answer<T>(session: Session, verb: Verb<T>): Promise<T> {
   return answerLater(verb, async ({ text, values }) =>
     (await session.rows<object>(text, ...values.map(toParameter))).map((row) => ({ ...row })),
@@ -91,11 +91,11 @@ export function toParameter(value: Value): Parameter {
 interface Call {
   readonly id: string;
   readonly ask: () => Verb<unknown>;
-  /** What is notified with the commit, if anything is. */
+  /** The change to notify with the commit; null if there is none. */
   readonly change: (answered: unknown) => string | null;
 }
 
-/** Its answer is written with what it writes, so that it is done once however often it is tried. */
+/** Executes a writing verb once, however often it is tried: its answer is stored in the same transaction. */
 async function writeOnce(session: Session, { id, ask, change }: Call, isRepeated: boolean): Promise<unknown> {
   for (let tries = 1; ; tries += 1) {
     await session.rows("BEGIN READ WRITE");
@@ -108,7 +108,7 @@ async function writeOnce(session: Session, { id, ask, change }: Call, isRepeated
         if (told === null) await session.rows(KEEP, ...kept);
         else await session.rows(`${KEEP} RETURNING pg_notify(current_schema(), $3)`, ...kept, told);
       }
-      // A COMMIT outside of a transaction is no error, a savepoint is.
+      // A COMMIT outside of a transaction is no error, but a savepoint is.
       await session.script("SAVEPOINT all_is_written; COMMIT");
       return answered;
     } catch (error) {

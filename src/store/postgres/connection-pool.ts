@@ -6,36 +6,36 @@ import { AnswerOverdue, isConnectionLoss } from "./postgres-errors.js";
 const CONNECT_TIMEOUT_SECONDS = 10;
 const RECONNECT_DELAY_SECONDS = 0.1;
 const IDLE_CONNECTION_SECONDS = 60;
-/** What runs on the sound connections of a pool whose other connection broke may end within this. */
+/** How long work on a pool's sound connections may take to finish after one of them broke. */
 const END_TIMEOUT_SECONDS = 1;
-/** The same where an answer is overdue: perhaps only that one is, and what others wait for is on its way. */
+/** The same if an answer is overdue: perhaps only that one is, and the other answers are on their way. */
 const RETIREMENT_MS = 60_000;
-/** A process that stood still finds the deadline passed before it reads the answer that has long been there. */
+/** A process that stood still sees the deadline pass before it reads an answer that has long arrived. */
 const LATE_READING_MS = 250;
-/** A question of this size may take so much longer. */
+/** A large request gets this much more time. */
 const CHARS_PER_MS = 1_024;
-/** A script makes all tables, or waits for somebody else who does. */
+/** A script makes all tables, or waits for another process that does. */
 const SCRIPT_DEADLINE_MS = 60_000;
 const OID_INT8 = 20;
 
 type Sql = postgres.Sql<{ bigint: number }>;
 export type Parameter = string | number | boolean | null;
-/** Of PostgreSQL, for each connection. */
+/** Settings of PostgreSQL for each connection. */
 export type ServerSettings = { readonly [name: string]: string };
 
-/** What a piece of work may ask the database. Each answer has a deadline, as a dead connection may never say so. */
+/** What work may ask the database. Each answer has a deadline, because a dead connection may never report an error. */
 export interface Session {
-  /** One statement, prepared once for each connection. */
+  /** Executes one statement, prepared once per connection. */
   rows<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]>;
-  /** Several statements without parameters, in one transaction. */
+  /** Executes several statements without parameters in one transaction. */
   script(text: string): Promise<void>;
 }
 
 /**
- * Connections that are all replaced when one of them breaks. The driver (3.4) brings a broken one back by itself, but
- * keeps what it had not sent yet, and the next connection then hangs. It also ends the whole process when the
- * connection of a transaction or a reservation breaks, so neither is ever used: what belongs
- * together is one statement, one script or one function in the database.
+ * Connections that are all replaced when one of them breaks. The driver (3.4) reconnects by itself but keeps unsent
+ * data, and the next connection then hangs. It also ends the whole process if the connection of a transaction or a
+ * reservation breaks, so neither is used: what belongs together is one statement, one script or one function in the
+ * database.
  */
 export class ConnectionPool {
   #sql: Sql;
@@ -45,7 +45,7 @@ export class ConnectionPool {
   constructor(
     private readonly address: PostgresAddress,
     private readonly maxConnections: number,
-    /** An answer is overdue, so the way to the server may be cut for all. */
+    /** Called when an answer is overdue, since the network may be cut for all connections. */
     private readonly onOverdue: () => void = () => {},
     private readonly settings: ServerSettings = {},
   ) {
@@ -57,21 +57,21 @@ export class ConnectionPool {
     try {
       return await work(toSession(sql, deadlineMs));
     } catch (error) {
-      // Of many who find it broken, the first does it.
+      // If many callers find it broken, the first one replaces it.
       if (this.#sql === sql && error instanceof AnswerOverdue) this.onOverdue();
       else if (this.#sql === sql && isConnectionLoss(error)) this.#replace(0);
       throw error;
     }
   }
 
-  /** On one more connection, which comes back by itself. The pool of a listener is for nothing else. */
+  /** Listens on one more connection, which reconnects by itself. The pool of a listener has no other use. */
   listen(channel: string, call: (payload: string) => void): void {
     this.#listening = { channel, call };
-    // A failure leads to another try within the driver.
+    // The driver itself retries after a failure.
     this.#sql.listen(channel, call).catch(() => {});
   }
 
-  /** What is under way on the old connections may still end. */
+  /** Replaces the connections. Work in progress on the old ones may still finish. */
   replace(): void {
     this.#replace(RETIREMENT_MS);
   }
@@ -103,11 +103,11 @@ function connect({ url, schema }: PostgresAddress, max: number, settings: Server
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     idle_timeout: IDLE_CONNECTION_SECONDS,
     backoff: () => RECONNECT_DELAY_SECONDS,
-    // Arrays are written by `toArrayLiteral`, so no connection need ask for the types of the database first.
+    // `toArrayLiteral` writes arrays, so connections need not first query the database's types.
     fetch_types: false,
     onnotice: () => {},
     connection: { ...settings, application_name: "daruma", search_path: schema, synchronous_commit: "on" },
-    // Ids and times stay below 2^53.
+    // Numbers are safe, because ids and times stay below 2^53.
     types: { bigint: { to: OID_INT8, from: [OID_INT8], parse: Number, serialize: String } },
   });
 }
@@ -144,7 +144,7 @@ function sizeOf(parameters: readonly Parameter[]): number {
   return parameters.reduce<number>((sum, each) => sum + (typeof each === "string" ? each.length : 0), 0);
 }
 
-/** What UTF-8 cannot hold is replaced on the way, by the same sign. */
+/** Replaces a NUL, as UTF-8 encoding replaces what it cannot represent. */
 function withoutNul(text: string): string {
   return text.includes("\0") ? toStorableText(text) : text;
 }

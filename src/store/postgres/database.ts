@@ -4,20 +4,20 @@ import { ConnectionPool, type Parameter, type ServerSettings, type Session } fro
 import type { PostgresAddress } from "./postgres-address.js";
 import { isPassing, toStoreError } from "./postgres-errors.js";
 
-/** How long a call outlasts a server that is away, and how often it asks again. */
+/** How long a call waits for an unavailable server, and how often it retries. */
 const PATIENCE_MS = 10_000;
 const RETRY_DELAY_MS = 100;
-/** How long one answer may take before its connection counts as dead. */
+/** How long an answer may take before its connection counts as dead. */
 const ANSWER_DEADLINE_MS = 10_000;
-/** A lease that cannot be renewed must be known to be lost before somebody else may take the run. */
+/** A lost renewal must be noticed before somebody else may take the run. */
 export const LEASE_DEADLINE_MS = 5_000;
-/** For what reads, writes or deletes as much as there is. */
+/** For calls that read, write or delete very many rows. */
 export const LONG_DEADLINE_MS = 60_000;
 
 /**
- * On a connection that writes only within a transaction that was begun to write. The driver brings a broken connection back
- * by itself, and what it then sends would stand outside of the transaction: the server refuses it. A transaction whose client
- * is not heard from any more ends, so that nobody waits for its locks.
+ * Settings of connections that write only in explicit transactions. The driver reconnects by itself and would then send
+ * statements outside of the transaction, which the server refuses. A transaction whose client has vanished ends, so
+ * that nobody waits for its locks.
  */
 const TRANSACTION_SETTINGS: ServerSettings = {
   default_transaction_isolation: "serializable",
@@ -25,7 +25,10 @@ const TRANSACTION_SETTINGS: ServerSettings = {
   idle_in_transaction_session_timeout: "5000",
 };
 
-/** The statements of a commit find rows by their keys, whatever they are given: planning each anew was a tenth of its time. */
+/**
+ * A commit always finds rows by their keys, so plans are reused. Planning each statement again took a tenth of its
+ * time.
+ */
 const WRITER_SETTINGS: ServerSettings = { plan_cache_mode: "force_generic_plan" };
 
 export interface WorkLimits {
@@ -33,10 +36,10 @@ export interface WorkLimits {
   readonly deadlineMs?: number;
 }
 
-/** `isRepeated`: a connection broke before, so it may have been done already. */
+/** `isRepeated`: a connection broke before, so the work may already have been done. */
 export type Work<T> = (session: Session, isRepeated: boolean) => Promise<T>;
 
-/** Connections to one schema. Work whose connection breaks is done again until the server is back, or patience ends. */
+/** Connections to one schema. Work is repeated after a broken connection until the server is back, or patience ends. */
 export class Database implements Pick<Session, "rows"> {
   readonly #pool: ConnectionPool;
   readonly #writer: ConnectionPool;
@@ -49,14 +52,14 @@ export class Database implements Pick<Session, "rows"> {
   constructor(
     readonly address: PostgresAddress,
     maxConnections: number,
-    /** No answer is waited for longer: for tests. */
+    /** Limit for all deadlines, for tests. */
     private readonly maxDeadlineMs = Number.POSITIVE_INFINITY,
   ) {
     const replaceAll = (): void => {
       for (const pool of this.#pools()) pool.replace();
     };
     this.#pool = new ConnectionPool(address, maxConnections, replaceAll);
-    // Of its own, so that a commit never waits behind somebody's long list.
+    // Has its own connection, so that a commit never waits behind a long query.
     this.#writer = new ConnectionPool(address, 1, replaceAll, WRITER_SETTINGS);
     this.#transactions = new ConnectionPool(address, 1, replaceAll, TRANSACTION_SETTINGS);
     this.#listener = new ConnectionPool(address, 1);
@@ -70,7 +73,7 @@ export class Database implements Pick<Session, "rows"> {
     return this.work((session) => session.rows<Row>(text, ...parameters));
   }
 
-  /** As `rows`, where they may be very many. */
+  /** Like `rows`, for very many rows. */
   list<Row>(text: string, ...parameters: readonly Parameter[]): Promise<Row[]> {
     return this.work((session) => session.rows<Row>(text, ...parameters), { deadlineMs: LONG_DEADLINE_MS });
   }
@@ -79,12 +82,12 @@ export class Database implements Pick<Session, "rows"> {
     return this.hold(() => this.#repeat(this.#pool, work, limits));
   }
 
-  /** As `work`, on the one connection that is kept for commits, and within something that is held. */
+  /** Like `work`, on the connection reserved for commits. Must be called within `hold`. */
   write<T>(work: Work<T>): Promise<T> {
     return this.#repeat(this.#writer, work, {});
   }
 
-  /** As `work`, one after the other on the one connection that is kept for transactions. */
+  /** Like `work`, one call after the other, on the connection reserved for transactions. */
   transact<T>(work: Work<T>): Promise<T> {
     return this.hold(() => {
       const turn = this.#lastTransaction.then(() => this.#repeat(this.#transactions, work, {}));
@@ -93,7 +96,7 @@ export class Database implements Pick<Session, "rows"> {
     });
   }
 
-  /** Keeps the connections until it is over; refused once they are to end. */
+  /** Keeps the connections open until the work is done. Refused once they are closing. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed !== null) throw new DarumaError("STORE_FAILED", "the store is closed");
     const outcome = work();
@@ -105,12 +108,12 @@ export class Database implements Pick<Session, "rows"> {
     }
   }
 
-  /** Call for each notification of this schema. */
+  /** Calls `call` for each notification of this schema. */
   listen(call: (payload: string) => void): void {
     this.#listener.listen(this.address.schema, call);
   }
 
-  /** Refuses new work now; ends the connections once the work that was called before is done, and `last` after it. */
+  /** Refuses new work. Closes the connections after earlier work is done, and `last` after it. */
   close(last: Work<void> = async () => {}): Promise<void> {
     this.#closed ??= this.#end(last);
     return this.#closed;
@@ -142,7 +145,7 @@ export class Database implements Pick<Session, "rows"> {
   }
 }
 
-/** A list as PostgreSQL reads it from a text. */
+/** A list in PostgreSQL's array notation. */
 export function toArrayLiteral(values: readonly (string | number)[]): string {
   const items = values.map((value) => (typeof value === "number" ? value : quoteItem(value)));
   return `{${items.join(",")}}`;

@@ -18,16 +18,16 @@ type LeaseVerb =
   | "listOwners";
 
 /**
- * What leases are held against. Machines disagree about the time, and one whose clock is fast would take the runs of
- * all the others; so it is the database's clock that counts, and of a caller's times only what lies between them.
- * `caller`: every time is taken as it is given, for tests that name the instant.
+ * The clock for leases. Machines disagree about the time, and one whose clock is fast would take all runs of the
+ * others. So the database's clock counts, and only differences between a caller's times are used. `caller` takes every
+ * time as given, for tests that choose the instant.
  */
 export type LeaseClock = "database" | "caller";
 
-/** The first parameter is the instant at which it is for a caller whose clock counts, else null. */
+/** The first parameter is the present time if the caller's clock counts, else null. */
 const NOW = "coalesce($1::bigint, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
-/** All of them may be done twice: a lease asked for again by its owner is granted again, with a higher token. */
+/** All of these may be repeated: an owner that asks for its lease again gets it with a higher token. */
 export function createLeaseVerbs(
   db: Database,
   listeners: ChangeListeners,
@@ -40,7 +40,7 @@ export function createLeaseVerbs(
     renewLeases: (held, now, expiresAt) =>
       db.work((session) => leases.renew(session, held, now, expiresAt), { deadlineMs: LEASE_DEADLINE_MS }),
     async releaseLease(runId, fence) {
-      // The row stays: the next owner's token must be higher than this one.
+      // The row is kept, because the next owner's token must be higher than this one.
       const wanted = await db.rows(
         `WITH freed AS (UPDATE lease SET owner = NULL WHERE run_id = $1 AND fence = $2 RETURNING run_id)
          SELECT pg_notify(current_schema(), $3) FROM freed JOIN run ON run.id = freed.run_id
@@ -83,7 +83,7 @@ export function createLeaseVerbs(
 class Leases {
   constructor(private readonly clock: LeaseClock) {}
 
-  /** The rule of `givesWay`, in SQL: it must hold for the row at the instant at which it is replaced. */
+  /** The rule of `givesWay` in SQL, because it must hold for the row when it is replaced. */
   async acquire(session: Session, request: LeaseRequest): ReturnType<Store["acquireLease"]> {
     const { runId, owner, now, expiresAt, evenFrom } = request;
     for (;;) {
@@ -97,12 +97,12 @@ class Leases {
       );
       if (granted !== undefined) return { granted: true, fence: granted.fence };
       const lease = await this.read(session, runId, now);
-      // Null: it was given back between the two questions, so the first is asked again.
+      // Null means that it was released between the two queries, so the first is repeated.
       if (lease !== null) return { granted: false, lease };
     }
   }
 
-  /** With the end as it is on the clock that says `now`. */
+  /** Reads the lease. Its end is converted to the clock of `now`. */
   async read(session: Session, runId: number, now: number): ReturnType<Store["readLease"]> {
     const [lease] = await session.rows<StoredLease>(
       `SELECT fence, owner, $3::bigint + expires_at - ${NOW} AS expires_at FROM lease WHERE run_id = $2`,
@@ -120,7 +120,7 @@ class Leases {
     return rows.map(readLastLease);
   }
 
-  /** The rows are locked in the order of their ids, as commits do, so that the two never wait in a circle. */
+  /** Renews leases. Rows are locked in the order of their ids, as in commits, so that the two cannot deadlock. */
   async renew(
     session: Session,
     held: readonly HeldLease[],
@@ -142,7 +142,10 @@ class Leases {
     return runIds.filter((runId) => !kept.has(runId));
   }
 
-  /** A run that somebody writes or claims at this instant is passed over. A run has had a lease since its first commit. */
+  /**
+   * Claims runs. One that somebody writes or claims at this instant is skipped. A run has had a lease since its first
+   * commit.
+   */
   async claim(
     session: Session,
     { owner, now, expiresAt, limit, deadOwners = [], except = [] }: ClaimRequest,
@@ -163,7 +166,10 @@ class Leases {
     return toHeld(claimed);
   }
 
-  /** What the same call got when its answer was lost: nobody would work on it, yet nobody else could have it. */
+  /**
+   * What an earlier try of this call claimed before its answer was lost. Otherwise nobody would work on these runs, and
+   * nobody else could take them.
+   */
   async claimedBefore(
     session: Session,
     { now, expiresAt }: ClaimRequest,

@@ -6,7 +6,10 @@ import { readStoredRow, type StoredRow } from "./stored-rows.js";
 
 const NOW = "coalesce($1::bigint, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
-/** One that somebody else claims at this instant is passed over. What the same call got before its answer was lost is its own. */
+/**
+ * Claims notices. One that somebody else claims at this instant is skipped. A repeated call keeps what it got before
+ * its answer was lost.
+ */
 const CLAIM = `
   WITH free AS (
     SELECT id FROM outbox

@@ -1,27 +1,27 @@
 import { DarumaError } from "../../core/errors/errors.js";
 
 const DEFAULT_SCHEMA = "daruma";
-/** Names that need no quotes in SQL, so that a schema is called the same everywhere. */
+/** Names that need no quotes in SQL, so that a schema has the same name everywhere. */
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 const HIDDEN = "***";
 
-/** Where a store lies, with what may be shown of it. */
+/** The address of a store, and the part of it that may be shown. */
 export interface PostgresAddress {
-  /** For the driver; it may hold a password and is never shown. */
+  /** The URL for the driver. It may contain a password and is never shown. */
   readonly url: string;
   readonly schema: string;
-  /** For messages: host, port and database. */
+  /** The host, port and database, for messages. */
   readonly label: string;
   /** Takes the password out of a text. */
   hideSecrets(text: string): string;
 }
 
-/** Whether it is meant as one, however it is written: what looks like an address, password and all, is no file's name. */
+/** Whether a text is meant as a PostgreSQL address. One with a password must never be taken for a file name. */
 export function isPostgresUrl(text: string): boolean {
   return /^postgres(ql)?:/i.test(text);
 }
 
-/** The schema may be given in the URL too (`?schema=NAME`). */
+/** Parses an address. The schema may also be given in the URL (`?schema=NAME`). */
 export function parseAddress(text: string, givenSchema?: string): PostgresAddress {
   const url = parseUrl(text);
   const schema = givenSchema ?? url.searchParams.get("schema") ?? DEFAULT_SCHEMA;
@@ -31,7 +31,7 @@ export function parseAddress(text: string, givenSchema?: string): PostgresAddres
     });
   }
   const secrets = [url.password, decode(url.password), url.searchParams.get("password") ?? ""];
-  // The driver would hand these on to the server, where they would undo the choice of a schema.
+  // The driver would pass these on to the server, where they would override the schema.
   for (const name of ["schema", "search_path"]) url.searchParams.delete(name);
   const label = `PostgreSQL at ${url.host}${url.pathname} (schema ${schema})`;
   return { url: url.href, schema, label, hideSecrets: (shown) => hide(shown, secrets) };
@@ -41,7 +41,7 @@ function parseUrl(text: string): URL {
   try {
     if (/^postgres(ql)?:\/\//i.test(text)) return new URL(text);
   } catch {
-    // The error of URL holds the whole text, password and all.
+    // The error of URL contains the whole text, including the password.
   }
   throw new DarumaError("STORE_FAILED", "the address of the PostgreSQL store is not a URL", {
     hint: "Write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters percent-encoded.",

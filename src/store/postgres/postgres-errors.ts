@@ -1,12 +1,12 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { PostgresAddress } from "./postgres-address.js";
 
-/** Raised by `commit_appends`; its detail says why. */
+/** Raised by `commit_appends`, with the reason in its detail. */
 export const REFUSED_STATE = "DR001";
-/** The same where a run needs a place in its group and none is free. */
+/** Raised if a run needs a place in its group and none is free. */
 export const REFUSED_PLACE_STATE = "DR003";
 
-/** What keeps two runs from having the same cause. */
+/** The index that keeps two runs from having the same cause. */
 export const CAUSE_INDEX = "run_by_cause";
 const UNIQUE_VIOLATION = "23505";
 
@@ -14,7 +14,7 @@ export function isTakenCause(error: unknown): boolean {
   return violates(error, CAUSE_INDEX);
 }
 
-/** The unique index kept two rows apart. */
+/** Whether the unique index refused a row. */
 export function violates(error: unknown, index: string): boolean {
   return (
     codeOf(error) === UNIQUE_VIOLATION &&
@@ -24,16 +24,16 @@ export function violates(error: unknown, index: string): boolean {
   );
 }
 
-/** What a function of ours says of its refusal. */
+/** The detail of a refusal by one of our functions. */
 export function detailOf<Detail>(error: unknown): Detail {
   return JSON.parse(error instanceof Error && "detail" in error ? String(error.detail) : "") as Detail;
 }
 
-/** The server ends or starts, has no room for another connection, or the connection broke: class 08. */
+/** The server is starting or stopping, has no free connection, or the connection broke (class 08). */
 const SERVER_AWAY = /^(08...|57P0[1-5]|53300)$/;
-/** Rolled back only because somebody else was faster. */
+/** Rolled back only because another transaction was faster. */
 const ROLLED_BACK = /^(40001|40P01)$/;
-/** A write outside of a transaction, where the connection takes none; the end of a transaction that is not there. */
+/** A write outside of a transaction on a connection that allows none, or the end of a missing transaction. */
 const OUTSIDE_OF_TRANSACTION = /^(25006|25P01)$/;
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED", "CONNECT_TIMEOUT"],
@@ -41,7 +41,7 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   ...["EAI_AGAIN", "ENOENT", "ANSWER_OVERDUE"],
 ]);
 
-/** Nothing came back: the connection may be dead though nobody said so. */
+/** No answer came, so the connection may be dead without an error. */
 export class AnswerOverdue extends Error {
   readonly code = "ANSWER_OVERDUE";
 
@@ -50,7 +50,7 @@ export class AnswerOverdue extends Error {
   }
 }
 
-/** The connection of a transaction was replaced by another within it. */
+/** The connection of a transaction was replaced while it ran. */
 export class TransactionLost extends Error {
   readonly code = "CONNECTION_CLOSED";
 }
@@ -68,18 +68,20 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** What was asked may or may not have been done. */
+/** Whether the connection was lost, so that it is unknown if the request was executed. */
 export function isConnectionLoss(error: unknown): boolean {
   const code = codeOf(error);
   return CONNECTION_CODES.has(code) || SERVER_AWAY.test(code);
 }
 
-/** Worth another try after a moment. */
+/** Whether another try after a moment makes sense. */
 export function isPassing(error: unknown): boolean {
   return isConnectionLoss(error) || ROLLED_BACK.test(codeOf(error));
 }
 
-/** Somebody else was faster, so that nothing was done: a row that is there now, or one that was read before it was changed. */
+/**
+ * Whether somebody else was faster, so that nothing was written: a row exists by now, or was changed after it was read.
+ */
 export function isOvertaken(error: unknown): boolean {
   const code = codeOf(error);
   return ROLLED_BACK.test(code) || code === UNIQUE_VIOLATION;
@@ -89,7 +91,7 @@ export function isOutsideOfTransaction(error: unknown): boolean {
   return OUTSIDE_OF_TRANSACTION.test(codeOf(error));
 }
 
-/** What went wrong, with the place, as an error a user can act on; never with the password. */
+/** Converts an error into one that a user can act on. It names the place, but never the password. */
 export function toStoreError(error: unknown, address: PostgresAddress): DarumaError {
   if (error instanceof DarumaError) return error;
   const detail = address.hideSecrets(describe(error));
@@ -104,7 +106,7 @@ export function toStoreError(error: unknown, address: PostgresAddress): DarumaEr
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // One error for each address of a host name: its own message is empty.
+  // One error per address of a host name. Its own message is empty.
   if (error instanceof AggregateError) return error.errors.map(describe).join(", ");
   return error.message;
 }

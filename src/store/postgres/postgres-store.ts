@@ -24,17 +24,17 @@ const SENDER_BYTES = 6;
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Everything lies in it, so several stores fit in one database; `daruma` if nothing else is said. */
+  /** The schema that contains everything, so that several stores fit in one database. By default `daruma`. */
   readonly schema?: string;
-  /** For everything but commits and notifications, which have one connection each. */
+  /** Connections for everything except commits and notifications, which have one each. */
   readonly maxConnections?: number;
-  /** What leases are held against: `database` unless a test names the instants. */
+  /** The clock for leases: `database` unless a test chooses the times. */
   readonly leaseClock?: LeaseClock;
-  /** No answer is waited for longer: for tests. */
+  /** Limit for all deadlines, for tests. */
   readonly maxDeadlineMs?: number;
 }
 
-/** Open a database as a store; the schema and its tables are made where they are missing. */
+/** Opens a database as a store. The schema and its tables are created if they are missing. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = parseAddress(options.url, options.schema);
   const db = new Database(address, options.maxConnections ?? DEFAULT_MAX_CONNECTIONS, options.maxDeadlineMs);
@@ -52,7 +52,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
   const listeners = new ChangeListeners();
   const feed = new ChangeFeed(db, listeners, sender);
   const tellRest = (session: Session): Promise<void> => announcements.tellRest(session);
-  // What could not be told is not told later; whoever waits also looks from time to time.
+  // A failed announcement is not repeated. A waiting caller also checks from time to time.
   const announcements = new Announcements(sender, () => void db.work(tellRest).catch(() => {}));
   const dialect = dialectOf(clock);
   const queue = new CommitQueue(db, announcements);
@@ -79,19 +79,19 @@ function createStore(db: Database, clock: LeaseClock): Store {
     onChange: (listener) => feed.add(listener),
     inspect: () => inspectSchema(db),
     async ping() {
-      // A write, since a full disk or a standby still answers reads.
+      // A write, because a full disk or a standby server still answers reads.
       await db.rows("UPDATE schema_version SET version = version");
     },
     close: () => db.close(tellRest),
   };
 }
 
-/** The rule of `mayDeleteRun`, in SQL: it must hold for the run at the instant at which it goes. */
+/** The rule of `mayDeleteRun` in SQL, because it must hold for the run when it is deleted. */
 async function deleteRun(session: Session, runId: number, isRepeated: boolean): Promise<boolean> {
   const [deleted] = await session.rows<{ is_gone: boolean | null }>(
     "SELECT delete_run($1, $2::text[]) AS is_gone",
     ...[runId, toArrayLiteral(UNFINISHED_RUN_STATUSES)],
   );
-  // Not there at the second try: it was the first that did it.
+  // If the run is missing at the second try, the first one has deleted it.
   return deleted?.is_gone ?? isRepeated;
 }

@@ -10,7 +10,7 @@ import { readStoredEvent, readStoredRow, type StoredEvent, type StoredRow } from
 
 type RunRead = "readEvents" | "readJobs" | "readJobNames" | "listJobs";
 
-/** Rows that may be very many. */
+/** Reads that may return very many rows. */
 export function createRunReads(db: Database, dialect: Dialect): Pick<Store, RunRead> {
   const list = <Row>(columns: string, from: string, rest: string, { where, values }: Conditions) =>
     db.list<Row>(`SELECT ${columns} FROM ${from} ${where} ${rest}`, ...values.map(toParameter));

@@ -1,6 +1,6 @@
 import { COMMIT_FUNCTION } from "./commit/commit-function.js";
 
-/** Null: there is no such run. The lock keeps everybody from taking or writing it meanwhile. */
+/** Returns null if the run does not exist. The lock keeps others from taking or writing it meanwhile. */
 const DELETE_FUNCTION = `
   CREATE FUNCTION delete_run(doomed bigint, unfinished text[]) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
@@ -26,8 +26,8 @@ const DELETE_FUNCTION = `
   END $$;`;
 
 /**
- * Two statements, so that the log is read after the lock is had: a commit that held it until then has made it longer.
- * Asked for again by who got it, since the answer may have been lost: the same token.
+ * Two statements, so that the log is read after the lock is taken: a commit that held the lock has extended it. A
+ * repeated call, whose answer may have been lost, returns the same token.
  */
 const TAKE_WAITING_FUNCTION = `
   CREATE FUNCTION take_waiting_run(
@@ -49,7 +49,7 @@ const TAKE_WAITING_FUNCTION = `
     RETURN new_fence;
   END $$;`;
 
-/** A run keeps its labels, so that a trigger can enter them where they are looked for. */
+/** A trigger copies labels into the table for searches, since a run's labels never change. */
 const LABELS_TRIGGER = `
   CREATE FUNCTION enter_labels() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

@@ -1,7 +1,7 @@
 import { PLACE_INDEX } from "./places/place-functions.js";
 import { CAUSE_INDEX } from "./postgres-errors.js";
 
-/** Of workflows, and of whoever may do what. Names are compared by their bytes, as SQLite does it. */
+/** Tables of workflows and permissions. Names are compared by their bytes, as in SQLite. */
 const WORKFLOWS = `
   CREATE TABLE definition (hash text COLLATE "C" PRIMARY KEY, json text NOT NULL, written text);
   CREATE TABLE workflow (
@@ -108,7 +108,10 @@ const LOG = `
     PRIMARY KEY (run_id, diff_hash));
   ALTER TABLE patch ALTER COLUMN bytes SET STORAGE EXTERNAL;`;
 
-/** `claim`: the call of `claimRuns` that got it, so that the same call finds it after its answer was lost. */
+/**
+ * `claim` identifies the call of `claimRuns` that got the lease, so that a repeated call finds it after its answer was
+ * lost.
+ */
 const LEASES = `
   CREATE TABLE lease (
     run_id bigint PRIMARY KEY, fence bigint NOT NULL, owner text COLLATE "C", expires_at bigint NOT NULL, claim text)
@@ -140,11 +143,11 @@ const BOOK = `
   CREATE INDEX book_by_time ON book (last_seen, workflow, step, signature);
   CREATE INDEX book_by_signature ON book (signature);`;
 
-/** `call`: what was answered with what was written in one transaction, for a call that is repeated because its answer was lost. */
+/** `call` keeps the answer of a transaction for a call that is repeated because its answer was lost. */
 const CALLS = `
   CREATE TABLE call (id text COLLATE "C" PRIMARY KEY, answer text NOT NULL, at timestamptz NOT NULL DEFAULT now());`;
 
-/** What servers have in common. */
+/** What servers share. */
 const SERVERS = `
   CREATE TABLE allocation (
     key text COLLATE "C" PRIMARY KEY, cluster text COLLATE "C" NOT NULL, id text, restart integer NOT NULL,

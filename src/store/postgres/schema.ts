@@ -7,12 +7,12 @@ import { codeOf } from "./postgres-errors.js";
 import { FUNCTIONS } from "./schema-functions.js";
 import { TABLES } from "./schema-tables.js";
 
-/** A server that just starts is waited for; an address that is wrong is told soon. */
+/** Limits for opening: a server that is just starting is waited for, but a wrong address is reported soon. */
 const OPENING_LIMITS: WorkLimits = { patienceMs: 3_000 };
-/** Raised where somebody else has made the schema meanwhile. */
+/** Raised if another process has created the schema meanwhile. */
 const OVERTAKEN_STATE = "DR002";
 
-/** Make the tables where there are none, in one transaction; of many who open at once, one does it. */
+/** Creates missing tables in one transaction. If many processes open the store at once, one of them does it. */
 export async function prepareSchema(db: Database): Promise<void> {
   const { address } = db;
   await db.work(async (session) => {
@@ -27,7 +27,10 @@ export async function prepareSchema(db: Database): Promise<void> {
   }, OPENING_LIMITS);
 }
 
-/** Asked before made: to make a schema takes a right that the user of one that is there need not have. */
+/**
+ * Creates the schema if it is missing. It is looked up first, because creating one takes a privilege that the user of
+ * an existing one need not have.
+ */
 async function makeSchema(session: Session, schema: string): Promise<string> {
   const [encoding] = await session.rows<{ server_encoding: string }>("SHOW server_encoding");
   if (encoding?.server_encoding !== "UTF8") {
@@ -49,7 +52,7 @@ async function makeSchema(session: Session, schema: string): Promise<string> {
     INSERT INTO schema_version (version) VALUES (${SCHEMA_VERSION});`;
 }
 
-/** False: nothing is there. What is not Daruma's, or is of another version, is refused before it is touched. */
+/** Whether the schema has our tables. Throws, before anything is changed, if it has other tables or another version. */
 async function hasSchema(session: Session, address: PostgresAddress): Promise<boolean> {
   const tables = await session.rows<{ tablename: string }>(
     "SELECT tablename FROM pg_tables WHERE schemaname = $1",

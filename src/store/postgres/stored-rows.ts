@@ -3,7 +3,7 @@ import type { LastLease, Lease, LeaseOwner } from "../store.js";
 import { parseStoredJson } from "../stored-json.js";
 import { readRow, type Table } from "../tables.js";
 
-/** A row as the database has it: a value for each column, JSON as text. */
+/** A row of the database: a value for each column, with JSON as text. */
 export type StoredRow = { readonly [column: string]: unknown };
 export interface StoredEvent {
   readonly seq: number;
@@ -25,7 +25,7 @@ export function readStoredEvent(runId: number, { seq, at, data }: StoredEvent): 
   return { seq, at, event: parseStoredJson(data, place) as Event };
 }
 
-/** Null: nobody holds it. */
+/** Reads a lease; null if nobody holds it. */
 export function readStoredLease({ fence, owner, expires_at }: StoredLease): Lease | null {
   if (owner === null) return null;
   const read = parseStoredJson(owner, () => "an owner in the table lease") as LeaseOwner;

@@ -5,12 +5,12 @@ import type { LeaseClock } from "./lease-verbs.js";
 
 type WaitingVerb = "putWaiting" | "listWaiting" | "takeWaiting";
 
-/** The lease is still the one under which the run was named as waiting. */
+/** Whether the lease is still the one under which the run was listed as waiting. */
 const IS_HELD_AS_NAMED = `EXISTS (
   SELECT 1 FROM lease
   WHERE lease.run_id = waiting_run.run_id AND lease.fence = waiting_run.fence AND lease.owner = waiting_run.owner)`;
 
-/** All of them may be done twice. */
+/** All of these may be repeated. */
 export function createWaitingVerbs(db: Database, clock: LeaseClock): Pick<Store, WaitingVerb> {
   return {
     async putWaiting(owner, runs) {

@@ -17,7 +17,7 @@ import type { Cell, Database, Statement } from "./sqlite-driver.js";
 
 export const DIALECT: Dialect = {
   among: (column, list) => `${column} IN (SELECT value FROM json_each(${list}))`,
-  // With a condition, or the upsert behind it could not be told from a join.
+  // The condition is needed, because SQLite could otherwise take the upsert after it for a join.
   given: (table, json) => {
     const fields = table.columns.map(({ name }) => `value ->> '$.${name}'`);
     return `SELECT ${fields.join(", ")} FROM json_each(${json}) WHERE true`;
@@ -33,13 +33,13 @@ export const DIALECT: Dialect = {
   isNotOk: "data ->> '$.ok' = 0",
   decided: {
     jobs: "json_each(coalesce(data -> '$.jobs', json_array(data -> '$.job'))) AS decided",
-    // Without a type, or the index by job would not be used.
+    // Without a type, so that the index by job is used.
     job: "decided.value",
   },
   position: (text, sought) => `instr(${text}, ${sought})`,
   lower: (text) => `lower(${text})`,
   indexed: (index) => `INDEXED BY ${index}`,
-  // Some releases of Node hand over an empty one as null.
+  // Some releases of Node return an empty value as null.
   bytes: { write: (value) => `coalesce(${value}, x'')`, read: (column) => column },
   clock: null,
 };
@@ -52,7 +52,7 @@ export function createColdWrites(db: Database): ColdWrites {
   return each({ ...PUTS, ...WRITES }, answering(db)) as unknown as ColdWrites;
 }
 
-/** Statements are prepared when they are first needed, and kept. */
+/** Prepares statements when they are first needed, and keeps them. */
 function answering(db: Database) {
   const kept = new Map<string, Statement>();
   const ask = ({ text, values }: Query) => {
@@ -65,7 +65,7 @@ function answering(db: Database) {
       answerNow(verb(DIALECT, ...args), ask);
 }
 
-/** A value is named by its place in another way. */
+/** Rewrites placeholders, which SQLite writes as `?1`. */
 export function toText(text: string): string {
   return text.replace(/\$(\d)/g, "?$1");
 }

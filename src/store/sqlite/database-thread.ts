@@ -2,13 +2,13 @@ import { Worker } from "node:worker_threads";
 import { NativeGate } from "./native-gate.js";
 
 let spare: Worker | null = null;
-/** Of all threads of this process, which are many in a program that opens many stores. */
+/** The gates of all threads of this process. A program that opens many stores has many of them. */
 const gates = new Set<NativeGate>();
 process.once("exit", () => {
   for (const gate of gates) gate.shut();
 });
 
-/** Starts the thread that will own a connection. With nothing to do it keeps no program alive. */
+/** Starts the thread that will own a connection. While idle it does not keep the program alive. */
 export function startDatabaseThread(entry: URL): Worker {
   const memory = NativeGate.memory();
   const thread = new Worker(entry, { name: "daruma-sqlite", execArgv: [], workerData: memory });
@@ -20,8 +20,8 @@ export function startDatabaseThread(entry: URL): Worker {
 }
 
 /**
- * A thread for the next store, started before its file is known: to start takes it as long as the program takes to load.
- * One that dies meanwhile is forgotten, and the store's own attempt tells why.
+ * Keeps a thread for the next store, started before its file is known, because starting takes it as long as the program
+ * takes to load. If it dies meanwhile it is forgotten, and the store's own attempt reports why.
  */
 export function keepSpareThread(thread: Worker): void {
   const forget = (): void => {

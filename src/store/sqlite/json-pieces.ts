@@ -2,36 +2,36 @@ import type { Cell } from "./sqlite-driver.js";
 import type { Statements } from "./statements.js";
 
 /**
- * Rows that are many travel as JSON: SQLite writes, and V8 reads, one long text several times faster than a cell after
- * the other. To take 100,000 jobs out of SQLite, in ms of CPU: cells 390, JSON 74; their 200,000 events: 209 and 94.
+ * Many rows are passed as JSON, because SQLite writes and V8 reads one long text several times faster than single
+ * cells. Reading 100,000 jobs from SQLite, in ms of CPU: cells 390, JSON 74; their 200,000 events: 209 and 94.
  */
 export interface JsonPiece {
   /** A list. */
   readonly json: string;
   readonly rows: number;
-  /** The key of its last row. */
+  /** The key of the last row. */
   readonly last: number;
 }
 
 export interface JsonSource {
-  /** What a row is in JSON, in SQL. */
+  /** A row as JSON, as an SQL expression. */
   readonly row: string;
-  /** The column that orders the rows, no two of which have the same in it; the first is its name among the results. */
+  /** The unique column that orders the rows, with its name in the results first. */
   readonly key: readonly [result: string, column: string];
-  /** `SELECT ... WHERE ...`, to which a condition on the key is added. */
+  /** `SELECT ... WHERE ...`; a condition on the key is appended. */
   readonly select: string;
-  /** Where it is the order of the key, but SQLite cannot know it. */
+  /** Given if it is the order of the key but SQLite cannot know that. */
   readonly order?: string;
   readonly cells: readonly Cell[];
-  /** To find a row takes more than a look at an index, so that all are read at once. */
+  /** Finding a row takes more than an index, so all rows are read at once. */
   readonly atOnce?: boolean;
 }
 
-/** No text gets too long for SQLite or V8, though every row holds an output as large as may be. */
+/** Keeps a text within the limits of SQLite and V8, even if every row has the largest allowed output. */
 const ROWS_PER_PIECE = 2_000;
 const NO_LIMIT = -1;
 
-/** Of the rows whose key is above `after`, `limit` at most (null: all), in pieces. */
+/** Reads the rows with keys above `after`, at most `limit` (null for all), in pieces. */
 export function readPieces(
   { rows }: Statements,
   source: JsonSource,
@@ -54,7 +54,7 @@ export function readPieces(
   return pieces;
 }
 
-/** The order of what an aggregate reads is kept. */
+/** A query for one piece. The aggregate keeps the order of its rows. */
 export function pieceOf({ row, key: [result, column], select, order = column }: JsonSource): string {
   return `SELECT '[' || group_concat(${row}) || ']', max(${result}), count(*)
     FROM (${select} AND ${column} > ? ORDER BY ${order} LIMIT ?)`;

@@ -7,7 +7,7 @@ import type { Statements } from "./statements.js";
 
 type LeaseWrite = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns";
 
-/** The rule of `isClaimable` in SQL: of the runs that want an engine nearly all have one, which need not be read. */
+/** The rule of `isClaimable` in SQL. Nearly all runs that want an engine have one, and these need not be read. */
 export const FIND_CLAIMABLE_RUNS = `
   SELECT run.id FROM run LEFT JOIN lease ON lease.run_id = run.id
   WHERE run.id IN (SELECT id FROM run WHERE wanted = 1 UNION ALL SELECT id FROM run WHERE wanted_at <= ?1)
@@ -15,7 +15,7 @@ export const FIND_CLAIMABLE_RUNS = `
     AND run.id NOT IN (SELECT value FROM json_each(?3))
   ORDER BY ifnull(run.priority, 0) DESC, run.id LIMIT ?4`;
 
-/** It wants an engine, or waits for its place until a server may take it. */
+/** Whether the run wants an engine, or waits for a place so that a server may take it. */
 const IS_ASKING = `
   SELECT 1 FROM run WHERE id = ? AND
     (wanted = 1 OR (managed = 1 AND concurrency_group IS NOT NULL AND status = 'pending'))`;
@@ -36,14 +36,14 @@ function acquireLease(statements: Statements, request: LeaseRequest): number | C
   return grant(statements, request);
 }
 
-/** False: it is no longer ours. */
+/** Returns false if the lease is no longer ours. */
 function renew({ run }: Statements, { runId, fence }: HeldLease, expiresAt: number): boolean {
   const sql = "UPDATE lease SET expires_at = ? WHERE run_id = ? AND fence = ? AND owner IS NOT NULL";
   return run(sql, expiresAt, runId, fence).changes === 1;
 }
 
 function releaseLease({ run, row }: Statements, runId: number, fence: number): boolean {
-  // The row stays: the next owner's token must be higher than this one.
+  // The row is kept, because the next owner's token must be higher than this one.
   const { changes } = run("UPDATE lease SET owner = NULL WHERE run_id = ? AND fence = ?", runId, fence);
   return changes === 1 && row(IS_ASKING, runId) !== null;
 }
@@ -64,7 +64,7 @@ interface Grant {
   readonly expiresAt: number;
 }
 
-/** The new token, higher than every one before. */
+/** Returns the new token, which is higher than every earlier one. */
 function grant({ row }: Statements, { runId, owner, expiresAt }: Grant): number {
   const granted = row<readonly [number]>(
     `INSERT INTO lease (run_id, fence, owner, expires_at) VALUES (?, 1, ?, ?)

@@ -1,13 +1,13 @@
 const IDLE = 0;
 const BUSY = 1;
 const CLOSED = 2;
-/** A call that takes longer than this hangs, and the process leaves all the same. */
+/** If a call takes longer than this it hangs, and the process exits all the same. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Between the thread of a database and the end of its process. Node stops its threads wherever they are, and code of an
- * addon that is stopped while it loads or calls back aborts the whole process. So the thread passes this gate before it
- * calls the addon, and the process shuts the gate before it leaves.
+ * A gate between a database's thread and the end of the process. Node stops its threads anywhere, and an addon's code
+ * that is stopped while it loads or calls back aborts the whole process. So the thread passes this gate before it calls
+ * the addon, and the process closes it before it exits.
  */
 export class NativeGate {
   readonly #state: Int32Array;
@@ -21,7 +21,7 @@ export class NativeGate {
     return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** Once the gate is shut, nothing is done: nobody waits for the answer any more. */
+  /** Does the work, or nothing once the gate is closed, because nobody waits for the answer any more. */
   pass(work: () => void): void {
     if (Atomics.compareExchange(this.#state, 0, IDLE, BUSY) === CLOSED) return;
     try {
@@ -32,7 +32,7 @@ export class NativeGate {
     }
   }
 
-  /** Waits for what has passed already. */
+  /** Closes the gate and waits for work that has already passed. */
   shut(): void {
     const deadline = performance.now() + MAX_WAIT_MS;
     while (Atomics.compareExchange(this.#state, 0, IDLE, CLOSED) === BUSY) {

@@ -9,18 +9,18 @@ import type { Cell } from "./sqlite-driver.js";
 export const EVENT_COLUMNS = "run_id, seq, at, type, data";
 
 /**
- * Rows travel to and from the database thread as flat lists of cells: copying those is several times cheaper than
- * copying objects, and they are bound to statements as they are. The order of cells is that of the table's columns.
+ * An append for the database thread. Rows are passed as flat lists of cells in the order of the table's columns:
+ * copying these is several times cheaper than copying objects, and they are bound to statements directly.
  */
 export interface PackedAppend {
   readonly runId: number;
   readonly fence: number;
   readonly firstSeq: number;
-  /** Of a new run. */
+  /** The cause of a new run. */
   readonly cause: string | null;
-  /** It is in a group, and under way once this is written. */
+  /** The run is in a group and will be in progress, so it needs a place. */
   readonly needsPlace: boolean;
-  /** One row after the other, without separators. */
+  /** Rows one after the other, without separators. */
   readonly run: Cell[];
   readonly events: Cell[];
   readonly jobs: Cell[];
@@ -29,13 +29,13 @@ export interface PackedAppend {
   readonly checkpoints: Cell[];
   readonly book: Cell[];
   readonly outbox: Cell[];
-  /** The jobs after those in `jobs`, where there are very many. */
+  /** Further jobs after those in `jobs`, if there are very many. */
   readonly moreJobs: MessagePort | null;
 }
 
 /**
- * A run of 100,000 jobs begins with a row for each of them. Sent at once they would take some 60 MB on both threads, which
- * neither gives back; so they wait in a queue, from which the database thread takes them one list after the other.
+ * A run of 100,000 jobs begins with a row for each. Sent at once they would take some 60 MB on both threads, which
+ * neither gives back. So they wait in a queue, from which the database thread takes one list after the other.
  */
 const JOBS_PER_MESSAGE = 1_024;
 
@@ -69,7 +69,7 @@ function queueJobs(jobs: Append["jobs"], first: number): MessagePort {
   return port2;
 }
 
-/** What `queueJobs` has put in; each list is given once. */
+/** The lists that `queueJobs` has added. Each can be taken once. */
 export function* takeJobs(queue: MessagePort | null): Generator<Cell[]> {
   if (queue === null) return;
   for (let next = receiveMessageOnPort(queue); next !== undefined; next = receiveMessageOnPort(queue))
@@ -88,7 +88,7 @@ function cellOf(column: Column, row: object): Cell {
   return column.kind === "free_text" && value !== null ? toStorableText(value as string) : (value as Cell);
 }
 
-/** Rows of a table out of a flat list. */
+/** Reads rows of a table from a flat list. */
 export function unpackTable<Row>(table: Table<Row>, cells: Cells): Row[] {
   const rows: Row[] = [];
   for (let from = 0; from < cells.length; from += table.columns.length)
@@ -96,12 +96,12 @@ export function unpackTable<Row>(table: Table<Row>, cells: Cells): Row[] {
   return rows;
 }
 
-/** The row whose cells begin at this place. */
+/** Reads the row whose cells begin at this position. */
 export function unpackCells<Row>(table: Table<Row>, cells: Cells, from: number): Row {
   return readRow(table, (_, place) => cells[from + place]);
 }
 
-/** Read a flat list of rows with these columns. */
+/** Reads a flat list of rows with these columns. */
 export function unpackRows<Row>(cells: Cells, columns: string, unpack: (row: Cells) => Row): Row[] {
   const width = widthOf(columns);
   const rows: Row[] = [];
@@ -113,7 +113,7 @@ function widthOf(columns: string): number {
   return columns.split(", ").length;
 }
 
-/** One row as the database gives it. What it holds is what was packed, so the readers below trust its types. */
+/** One row from the database. Its cells are what was packed, so readers trust their types. */
 export type Cells = readonly Cell[];
 
 export const LAST_LEASE_COLUMNS = "run_id, owner, expires_at";
@@ -123,7 +123,7 @@ export function unpackLastLease([runId, owner, expiresAt]: Cells): LastLease {
   return { runId, owner: unpackJson(owner, place), expiresAt } as LastLease;
 }
 
-/** From `fence, owner, expires_at`; null: nobody holds it. */
+/** Reads `fence, owner, expires_at`; null if nobody holds the lease. */
 export function unpackLease([fence, owner, expiresAt]: Cells): Lease | null {
   const place = () => "an owner in the table lease";
   return owner === null ? null : ({ owner: unpackJson(owner, place), fence, expiresAt } as Lease);

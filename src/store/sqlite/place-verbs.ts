@@ -9,7 +9,7 @@ import type { ReadVerbs, WriteVerbs } from "./protocol.js";
 import type { Cell } from "./sqlite-driver.js";
 import type { Statements } from "./statements.js";
 
-/** As the index of unfinished runs in groups has it. */
+/** The same condition as in the index of unfinished runs in groups. */
 const IN_GROUP = "run.concurrency_group IS NOT NULL AND run.finished_at IS NULL";
 
 const MEMBERS = `
@@ -58,7 +58,7 @@ function takePlace(statements: Statements, { runId, fence, now, deadOwners }: Pl
   return true;
 }
 
-/** Managed runs whose turn it is in their groups: each with its place, which it may have had before. */
+/** Claims managed runs whose turn it is in their groups, each with its place, which it may already have. */
 export function claimPlaced(statements: Statements, request: ClaimRequest): number[] {
   const { limit, now, deadOwners = [], except = [] } = request;
   const isHeld = (owner: LeaseOwner | null) =>
@@ -78,7 +78,7 @@ export function claimPlaced(statements: Statements, request: ClaimRequest): numb
   return claimed.map(({ runId }) => runId);
 }
 
-/** A place for a run that begins or is reopened by a commit; throws where none is free. */
+/** Takes a place for a run that a commit starts or reopens. Throws if none is free. */
 export function takePlaceNow(statements: Statements, runId: number): void {
   const members = (group: string) => readGroups(statements, [group], 0);
   const sql = "SELECT concurrency_group, group_limit FROM run WHERE id = ?";

@@ -15,14 +15,14 @@ import type { ColdReads, ColdWrites } from "../verbs/verbs.js";
 import type { JsonPiece } from "./json-pieces.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
 
-/** What the database thread can be asked: the port's verbs over packed rows, lists of rows as one flat list. */
+/** Requests to the database thread: the port's verbs over packed rows, with lists of rows as one flat list. */
 export interface ReadVerbs extends ColdReads {
   readEvents(runId: number, range: EventRange): JsonPiece[];
   readJobNames(runId: number, range: JobNameRange): JsonPiece[];
   listJobs(filter: JobFilter): JsonPiece[];
   readLease(runId: number): Cells | null;
   readLastLeases(runIds: readonly number[]): Cells;
-  /** Each owner as the JSON that stands in its leases. */
+  /** Lists each owner as the JSON in its leases. */
   listOwners(): { readonly owner: string; readonly mark: number }[];
   listWaiting(owner: string): WaitingRun[];
   readGroups(groups: readonly string[] | null, now: number): GroupMember[];
@@ -31,16 +31,16 @@ export interface ReadVerbs extends ColdReads {
 export interface WriteVerbs extends ColdWrites {
   reserveRunId(): number;
   commit(appends: readonly PackedAppend[]): null;
-  /** The new token, or the lease that stands in the way. */
+  /** Returns the new token, or the lease that is in the way. */
   acquireLease(request: LeaseRequest): number | Cells;
-  /** The runs whose lease is no longer held under this token. */
+  /** Returns the runs whose lease is no longer held under this token. */
   renewLeases(leases: readonly HeldLease[], expiresAt: number): number[];
-  /** Whether the run is free now and wants an engine. */
+  /** Returns whether the run is free now and wants an engine. */
   releaseLease(runId: number, fence: number): boolean;
   claimRuns(request: ClaimRequest): HeldLease[];
   takePlace(request: PlaceRequest): boolean;
   putWaiting(owner: string, runs: readonly WaitingRun[]): null;
-  /** The new token. */
+  /** Returns the new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;
   claimNotices(claim: NoticeClaim): Cells;
   deleteRun(runId: number): boolean;
@@ -48,7 +48,7 @@ export interface WriteVerbs extends ColdWrites {
 }
 
 export interface ThreadVerbs extends ReadVerbs, WriteVerbs {
-  /** Instead of opening it. */
+  /** Called instead of `open`. */
   inspect(file: string, full: boolean): StoreInspection;
   /** The first call. */
   open(file: string): null;
@@ -62,7 +62,7 @@ export interface Request {
   readonly id: number;
   readonly verb: Verb;
   readonly args: readonly unknown[];
-  /** What it brings can be taken only once, so it is not tried again, as one of several in a transaction may be. */
+  /** Its queues can be read only once, so it must not share a transaction that may be repeated. */
   readonly alone: boolean;
 }
 

@@ -12,7 +12,7 @@ import type { Cell, Database } from "./sqlite-driver.js";
 import { keepStatements, type Statements } from "./statements.js";
 import { createWaitingReads } from "./waiting-verbs.js";
 
-/** Smaller than every id that anybody gives. */
+/** Smaller than every id. */
 const NO_ID = Number.MIN_SAFE_INTEGER;
 
 export const LIST_OWNERS = `
@@ -44,7 +44,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
 
 type RunRead = "readEvents" | "readJobNames" | "listJobs";
 
-/** Rows that may be very many. */
+/** Reads that may return very many rows. */
 function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead> {
   return {
     readEvents: (runId, range) =>
@@ -56,7 +56,7 @@ function createRunReads(statements: Statements): Pick<ReadVerbs, RunRead> {
   };
 }
 
-/** In JSON as the port has them. */
+/** Events as JSON in the port's form. */
 export function piecesOfEvents(runId: number, range: Pick<EventRange, "job" | "types">): JsonSource {
   const { from, conditions } = findEvents(DIALECT, runId, range);
   return {
@@ -75,7 +75,7 @@ function piecesOfJobNames(runId: number, step: string | undefined): JsonSource {
   };
 }
 
-/** By way of runs a page ends where it is full. */
+/** Jobs as JSON. If they are read by run, a page ends as soon as it is full. */
 export function piecesOfJobs(filter: JobFilter): JsonSource {
   const { from, conditions, byRun } = findJobs(DIALECT, filter);
   return {

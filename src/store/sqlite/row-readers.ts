@@ -50,7 +50,7 @@ async function readEvents(thread: Caller, runId: number, range: EventRange = {})
   return events;
 }
 
-/** Null: one of them is damaged. */
+/** Parses events together; null if one of them is damaged. */
 function readTogether(json: string): LoggedEvent[] | null {
   try {
     return JSON.parse(json) as LoggedEvent[];
@@ -59,7 +59,7 @@ function readTogether(json: string): LoggedEvent[] | null {
   }
 }
 
-/** Says which one is damaged. */
+/** Reads events one by one, to report which one is damaged. */
 async function readOneByOne(thread: Caller, runId: number, range: EventRange): Promise<LoggedEvent[]> {
   const events: LoggedEvent[] = [];
   for (let afterSeq = range.afterSeq; ; ) {

@@ -3,14 +3,14 @@ import { otherVersion, SCHEMA_VERSION } from "../schema-version.js";
 import type { Database } from "./sqlite-driver.js";
 
 /**
- * The job that an event is about; null where it is about none or several, or is damaged. An expression in an index
- * instead of a column: a query finds the index only if it says the same.
+ * The job of an event; null if it is about none or several, or is damaged. An index on this expression replaces a
+ * column, and a query uses it only with exactly the same expression.
  */
 export const EVENT_JOB = "CASE WHEN json_valid(data) THEN json_extract(data, '$.job') END";
 
 /**
- * `WITHOUT ROWID` where rows are found by their key alone and are mostly small: one tree to write instead of two. Partial
- * indexes hold the few rows that are looked for, and a change of status touches them only where a row comes or goes.
+ * `WITHOUT ROWID` for tables whose small rows are only found by key: one tree to write instead of two. Partial indexes
+ * contain only the few rows that are searched for, so a change of status rarely touches them.
  */
 const SCHEMA = `
   CREATE TABLE definition (hash TEXT PRIMARY KEY, json TEXT NOT NULL, written TEXT);
@@ -153,12 +153,12 @@ const SCHEMA = `
   CREATE TABLE schema_version (version INTEGER NOT NULL);
   INSERT INTO schema_version (version) VALUES (${SCHEMA_VERSION});`;
 
-/** Make the tables in an empty file, in one transaction; safe when two processes open it at once. */
+/** Creates the tables in an empty file, in one transaction. Safe if two processes open it at once. */
 export function prepareSchema(db: Database, file: string): void {
   if (hasSchema(db, file)) return;
   db.exec("BEGIN IMMEDIATE");
   try {
-    // Asked again under the lock: another process may have been faster.
+    // Checked again under the lock, because another process may have been faster.
     if (!hasSchema(db, file)) db.exec(SCHEMA);
     db.exec("COMMIT");
   } catch (error) {
@@ -167,7 +167,7 @@ export function prepareSchema(db: Database, file: string): void {
   }
 }
 
-/** False: the file is empty. What is not Daruma's, or is of another version, is refused before it is touched. */
+/** Whether the file has our tables. Throws, before anything is changed, if it has other tables or another version. */
 export function hasSchema(db: Database, file: string): boolean {
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string;

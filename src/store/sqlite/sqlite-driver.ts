@@ -11,13 +11,13 @@ interface SqliteModule {
   readonly DatabaseSync: new (file: string, options?: { timeout?: number; readOnly?: boolean }) => Database;
 }
 
-/** Before this, a checkpoint that meets another process's write could damage the file ("WAL-reset" defect). */
+/** In older versions, a checkpoint that meets another process's write could damage the file ("WAL-reset" defect). */
 const OLDEST_SOUND_SQLITE = [3, 51, 3] as const;
 
 /**
- * Node's own SQLite where it is sound and Node itself calls it ready (no flag, no experimental warning), else the
- * package with the same interface: where it is installed that one, because two copies of SQLite in one process break each
- * other's locks, else the copy in `dist/`. Call it in a thread of its own: it listens to that thread's warnings for a moment.
+ * Loads Node's own SQLite if it is sound and stable (no flag, no experimental warning), else the package with the same
+ * interface. An installed package is preferred to the copy in `dist/`, because two copies of SQLite in one process
+ * break each other's locks. Call this in a thread of its own, since it intercepts that thread's warnings for a moment.
  */
 export function loadSqlite(): SqliteModule {
   const require = createRequire(import.meta.url);
@@ -28,12 +28,15 @@ export function loadSqlite(): SqliteModule {
   return loadPackage((name) => require(name) as SqliteModule);
 }
 
-/** `#sqlite` is the copy; package.json says where it lies. It has code for the usual machines only. */
+/**
+ * Loads the package, or the copy `#sqlite`, whose path is in package.json. The copy has binaries only for the usual
+ * machines.
+ */
 export function loadPackage(load: (name: string) => SqliteModule): SqliteModule {
   try {
     return load("@photostructure/sqlite");
   } catch {
-    // Installed only by those who need it.
+    // The package is optional.
   }
   try {
     return load("#sqlite");
@@ -55,7 +58,7 @@ export function isSound(version: string | undefined): boolean {
   return true;
 }
 
-/** Null where loading fails or makes Node print a warning; the warning is swallowed. */
+/** Loads a module without printing warnings. Null if loading fails or causes a warning. */
 export function loadWithoutWarning<Module>(load: () => Module): Module | null {
   const emitWarning = process.emitWarning;
   let warned = false;

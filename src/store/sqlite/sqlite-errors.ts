@@ -29,7 +29,7 @@ export function primaryCode(error: unknown): number | null {
   return typeof error.errcode === "number" ? error.errcode & 0xff : null;
 }
 
-/** What went wrong, with the file, as an error a user can act on. */
+/** Converts an error into one that a user can act on, with the file's name. */
 export function toStoreError(error: unknown, file: string): DarumaError {
   if (error instanceof DarumaError) return error;
   const detail = messageOf(error);

@@ -6,7 +6,7 @@ import { startDatabaseThread, takeSpareThread } from "./database-thread.js";
 import { createStore } from "./store-verbs.js";
 import { ThreadClient } from "./thread-client.js";
 
-/** Open a database file as a store; the file and its folder are made where they are missing. */
+/** Opens a database file as a store. The file and its folder are created if they are missing. */
 export async function openSqliteStore(options: { readonly file: string }): Promise<Store> {
   const file = resolve(options.file);
   const worker = takeSpareThread() ?? startDatabaseThread(threadEntry(import.meta.url, "./sqlite-thread.js"));
@@ -20,7 +20,7 @@ export async function openSqliteStore(options: { readonly file: string }): Promi
   return createStore(thread, inspectSqliteFile);
 }
 
-/** On a thread of its own: whoever looks through a large file keeps nobody else waiting. */
+/** Inspects a file on a thread of its own, so that checking a large one delays nobody else. */
 export async function inspectSqliteFile(file: string, full: boolean): Promise<StoreInspection> {
   const worker = startDatabaseThread(threadEntry(import.meta.url, "./sqlite-thread.js"));
   const thread = new ThreadClient(worker, file);

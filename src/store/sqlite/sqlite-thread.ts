@@ -11,7 +11,7 @@ import { toStoreError } from "./sqlite-errors.js";
 import { type Outcome, Transactions } from "./transactions.js";
 import { createWriteVerbs } from "./write-verbs.js";
 
-/** Entry of the thread that owns the connection: no other thread waits for a disk. */
+/** Entry of the thread that owns the connection, so that no other thread waits for a disk. */
 
 const MAX_REQUESTS_TAKEN_AT_ONCE = 64;
 
@@ -21,7 +21,7 @@ interface OpenDatabase {
   readonly writes: WriteVerbs;
   readonly transactions: Transactions;
   readonly files: WatchedFiles;
-  /** Why nothing can be written, else null. */
+  /** Why nothing can be written; null if it can. */
   readonly refusal: Error | null;
 }
 
@@ -45,7 +45,7 @@ class DatabaseThread {
     return waiting;
   }
 
-  /** In order. Neighbouring writes go into one transaction. */
+  /** Serves requests in order. Adjacent writes share a transaction. */
   #serve(requests: readonly Request[]): void {
     const writes: Request[] = [];
     for (const request of requests) {
@@ -114,7 +114,7 @@ class DatabaseThread {
   }
 }
 
-/** Only what is in the file that the next process will open is answered as written. */
+/** Runs work, and reports it as written only if it is in the file that the next process will open. */
 function runWatched(
   { files, transactions, refusal }: OpenDatabase,
   pieces: readonly (() => unknown)[],
@@ -130,18 +130,18 @@ function runWatched(
   }
 }
 
-/** The client's types make sure that the verb is there and fits its arguments. */
+/** The client's types ensure that the verb exists and gets the right arguments. */
 function callVerb(verbs: ReadVerbs | WriteVerbs, { verb, args }: Request): unknown {
   const handlers = verbs as unknown as Record<Verb, (...args: readonly unknown[]) => unknown>;
   return handlers[verb](...args);
 }
 
-/** Ahead of the first request. A driver that cannot be loaded is told where the database is opened. */
+/** Loads the driver before the first request. A failure is reported when the database is opened. */
 function preloadDriver(): void {
   try {
     loadSqlite();
   } catch {
-    // Tried again there.
+    // Loading is tried again there.
   }
 }
 

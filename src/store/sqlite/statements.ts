@@ -7,7 +7,7 @@ export interface Statements {
     sql: string,
     ...cells: (Cell | Uint8Array)[]
   ): { readonly changes: number; readonly lastInsertRowid: number };
-  /** Rows as lists of cells; the caller knows what its columns hold. */
+  /** Rows as lists of cells. The caller knows the types of its columns. */
   rows<Row extends Cells = Cells>(sql: string, ...cells: Cell[]): Row[];
   row<Row extends Cells = Cells>(sql: string, ...cells: Cell[]): Row | null;
 }

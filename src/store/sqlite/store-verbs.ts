@@ -12,7 +12,7 @@ import { packAppend, unpackLease, unpackTable } from "./packed-rows.js";
 import { createPlaceVerbs } from "./place-verbs.js";
 import { createRowReaders } from "./row-readers.js";
 
-/** The port over a database, wherever it is. */
+/** The storage port over a database, on whichever thread it is. */
 export function createStore(
   thread: Caller,
   inspectFile: (file: string, full: boolean) => Promise<StoreInspection>,

@@ -8,7 +8,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The calling side of the database thread: one message there and one back for a call. */
+/** The calling side of the database thread: one message there and one back for each call. */
 export class ThreadClient implements Caller {
   readonly #worker: Worker;
   readonly #file: string;
@@ -38,7 +38,10 @@ export class ThreadClient implements Caller {
     return this.callWith([], verb, ...args);
   }
 
-  /** With queues among its arguments, which go over to the thread. Nothing else shares its transaction. */
+  /**
+   * Calls a verb whose arguments include queues, which are transferred to the thread. Nothing else shares its
+   * transaction.
+   */
   callWith<V extends Verb>(
     queues: readonly MessagePort[],
     verb: V,
@@ -47,7 +50,7 @@ export class ThreadClient implements Caller {
     return new Promise((resolve, reject) => {
       if (this.#whyUnusable !== null) return reject(this.#unusable(this.#whyUnusable));
       this.#lastId += 1;
-      // A thread with nothing to do must not keep a program alive that forgot to close its store.
+      // An idle thread must not keep a program alive that forgot to close its store.
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(this.#lastId, { resolve: resolve as Waiting["resolve"], reject });
       const request: Request = { id: this.#lastId, verb, args, alone: queues.length > 0 };
@@ -56,8 +59,8 @@ export class ThreadClient implements Caller {
   }
 
   /**
-   * What was called before is still done; what is called after is refused. SQLite lets go of the file, and puts what is in
-   * its log into it, only when the thread has ended: to copy `daruma.db` after a run must copy the run.
+   * Finishes earlier calls and refuses later ones. SQLite releases the file, and moves its log into it, only when the
+   * thread has ended: a copy of `daruma.db` after a run must contain the run.
    */
   async close(): Promise<void> {
     if (this.#whyUnusable === null) {

@@ -3,7 +3,7 @@ import type { Database, Statement } from "./sqlite-driver.js";
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** Runs pieces of writing, several in one transaction where they wait together, so that they share one sync. */
+/** Runs pieces of writing. Those that wait together share one transaction, and so one sync. */
 export class Transactions {
   readonly #db: Database;
   readonly #begin: Statement;
@@ -21,7 +21,7 @@ export class Transactions {
     this.#undo = db.prepare("ROLLBACK TO piece");
   }
 
-  /** Each piece succeeds or fails alone; what is answered is on the disk. */
+  /** Runs the pieces. Each succeeds or fails alone, and its answer means that it is on the disk. */
   runAll(pieces: readonly (() => unknown)[]): Outcome[] {
     if (pieces.length > 1) {
       const shared = this.#tryShared(pieces);
@@ -42,7 +42,10 @@ export class Transactions {
     }
   }
 
-  /** Null: the database itself failed (full, for one), so nothing was written and each piece must be tried alone. */
+  /**
+   * Tries a shared transaction. Null if the database itself failed (for example, because it is full), so that nothing
+   * was written and each piece must be tried alone.
+   */
   #tryShared(pieces: readonly (() => unknown)[]): Outcome[] | null {
     try {
       this.#begin.run();
@@ -70,7 +73,7 @@ export class Transactions {
   }
 
   #rollBack(): void {
-    // SQLite has rolled back by itself after some errors.
+    // SQLite rolls back by itself after some errors.
     if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
   }
 }

@@ -2,7 +2,7 @@ import type { WaitingRun } from "../store.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
 import type { Statements } from "./statements.js";
 
-/** The lease is still the one under which the run was named as waiting. */
+/** Whether the lease is still the one under which the run was listed as waiting. */
 const IS_HELD_AS_NAMED = `EXISTS (
   SELECT 1 FROM lease
   WHERE lease.run_id = waiting_run.run_id AND lease.fence = waiting_run.fence AND lease.owner = waiting_run.owner)`;

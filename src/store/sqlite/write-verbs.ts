@@ -10,7 +10,7 @@ import type { Database } from "./sqlite-driver.js";
 import { keepStatements, type Statements } from "./statements.js";
 import { createWaitingWrites } from "./waiting-verbs.js";
 
-/** The verbs that write, each within a transaction that the caller opened. */
+/** The writing verbs. Each runs within a transaction that the caller has opened. */
 export function createWriteVerbs(db: Database): WriteVerbs {
   const statements = keepStatements(db);
   const { run, row } = statements;
@@ -34,7 +34,8 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     ...createColdWrites(db),
     ...createOutboxWrites(statements),
     deleteRun: (runId) => deleteRun(statements, runId),
-    // A write, since a full disk still answers reads; a new value, since SQLite leaves out a write that changes nothing.
+    // A write, because a full disk still answers reads; with a new value, because SQLite skips a write that changes
+    // nothing.
     ping: () => {
       run("INSERT INTO counter VALUES ('ping', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1");
       return null;
@@ -50,7 +51,7 @@ function deleteRun({ run, row }: Statements, runId: number): boolean {
   if (found === null) return false;
   const [status, isLeaseHeld] = found;
   if (!mayDeleteRun({ status, isLeaseHeld: isLeaseHeld === 1 })) return false;
-  // What no entry contains yet stays until it is rolled up.
+  // Rows that no entry contains yet are kept until they are rolled up.
   run("DELETE FROM book_row WHERE run_id = ? AND rolled", runId);
   for (const table of ["event", "job", "attempt", "route", "lease", "inbox"]) {
     run(`DELETE FROM ${table} WHERE run_id = ?`, runId);

@@ -15,7 +15,7 @@ import { Conditions, type Dialect, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.
 import { put, row, rows, rowsOf, type Verb } from "./query.js";
 
 const NEWEST_ENTRY_FIRST = "ORDER BY last_seen DESC, workflow DESC, step DESC, signature DESC";
-/** No text that begins with it is after this. */
+/** No text with a given beginning sorts after this character. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 export function* listEntries(dialect: Dialect, { after, limit, ...filter }: BookPage): Verb<BookEntry[]> {
@@ -40,7 +40,7 @@ function entriesOf(dialect: Dialect, filter: BookFilter): Conditions {
     .demand("class = ?", filter.class)
     .demand("last_seen >= ?", filter.since)
     .demand("first_seen >= ?", filter.newSince)
-    // Made only by a word of people, and not met yet.
+    // Made only by a note of a person; the failure has not occurred yet.
     .demandIf(true, "occurrences > 0")
     .demandIf(states !== null, `(${states})`);
   return filter.signature === undefined
@@ -117,7 +117,7 @@ export function* rollUp(dialect: Dialect, { fence, entries, rows: rolled }: Roll
   const places = JSON.stringify(rolled.map(({ run_id, n }) => ({ run_id, n })));
   const isGiven = `(run_id, n) IN (${dialect.records("$1", { run_id: "bigint", n: "integer" })})`;
   yield* rows(`UPDATE book_row SET rolled = true WHERE ${isGiven}`, places);
-  // Those of runs that are gone were kept only for this.
+  // Rows of deleted runs were kept only for this.
   yield* rows(
     `DELETE FROM book_row WHERE ${isGiven} AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = book_row.run_id)`,
     places,

@@ -37,7 +37,7 @@ export function* readSnapshot({ bytes }: Dialect, runId: number): Verb<StoredSna
   return found === null ? null : { ...found, runId, bytes: bytesOf(found.bytes) };
 }
 
-/** The driver of PostgreSQL knows no bytes here; some releases of Node hand over none at all as null. */
+/** Decodes bytes. PostgreSQL's driver has no bytes here, and some releases of Node return empty bytes as null. */
 function bytesOf(stored: Stored): Uint8Array {
   if (typeof stored === "string") return Uint8Array.from(Buffer.from(stored, "base64"));
   return stored ?? new Uint8Array();

@@ -7,7 +7,7 @@ import type { Verb } from "./query.js";
 import { dataOf, findShared, writeShared } from "./shared.js";
 
 const KIND = "campaign";
-/** Names of one length have the order of the numbers. */
+/** Names of equal length sort like their numbers. */
 const DIGITS = 15;
 
 function nameOf(id: number): string {
@@ -36,7 +36,7 @@ export function* readCampaign(_: Dialect, id: number): Verb<Campaign | null> {
   return row === undefined ? null : campaignOf(row);
 }
 
-/** One that is not over holds its jobs. */
+/** An unfinished campaign holds its jobs. */
 export function* listCampaigns(
   _: Dialect,
   { unfinished, limit }: { readonly unfinished?: true; readonly limit: number },

@@ -14,7 +14,9 @@ import { dataOf, findShared, writeShared } from "./shared.js";
 
 const KIND = "cluster";
 
-/** The cluster first: what is written between the two questions makes the revision old, so nobody builds on it. */
+/**
+ * Reads a cluster, its own row first: a write between the two queries makes the revision old, so nobody builds on it.
+ */
 export function* readCluster(_: Dialect, name: string): Verb<ClusterState> {
   const [row] = yield* findShared(KIND, "AND name = $2", name);
   const live = "WHERE cluster = $1 AND state <> 'ended' ORDER BY created_at, key";

@@ -26,9 +26,9 @@ const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
   decisions: { kind: "plain", after_ms: "plain", decisions: "plain" },
 };
 
-/** What a person can answer a hold or a question with. An index finds them by these very words. */
+/** Events that decide a hold or a question. An index requires exactly this list. */
 export const DECISION_TYPES = ["hold.resolved", "human.answered", "jobs.retried"];
-/** Of the last of these before a decision two ask for one; after the others nothing was waited for. */
+/** Before a decision, the last of these events shows what it decided. Only the first two ask for a decision. */
 export const TURNS = ["job.held", "human.asked", "hold.resolved", "human.answered", "attempt.started"];
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(", ");
 
@@ -36,7 +36,7 @@ const sum = (expression: string): string => `CAST(coalesce(sum(${expression}), 0
 const groupBy = (columns: number): string =>
   `GROUP BY ${Array.from({ length: columns }, (_, index) => index + 1).join(", ")}`;
 
-/** Runs come first, by the index of whatever names them, then their rows: nothing else is read. */
+/** Reads runs first, by the index that fits the filter, then only their rows. */
 function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: Dialect): string {
   const { join, eventJob, field, decided, indexed } = dialect;
   const jobs = `run ${join} job ON job.run_id = run.id`;

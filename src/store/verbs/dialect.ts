@@ -2,44 +2,44 @@ import type { RunSearch } from "../filters.js";
 import type { Table } from "../tables.js";
 import type { Value } from "./query.js";
 
-/** What the databases write differently. Values are named by their place, `$1`. */
+/** The differences between the databases. Values are written as `$1`, by position. */
 export interface Dialect {
-  /** Whether a column holds one of the values of a list. */
+  /** Tests whether a column has one of the values of a list. */
   among(column: string, list: string, of: "text" | "bigint"): string;
-  /** Rows with these columns, and their types, that are given as JSON. */
+  /** Rows, given as JSON, with these columns and types. */
   records(json: string, columns: { readonly [column: string]: string }): string;
-  /** A query for the rows of a table that are given as JSON. */
+  /** A query for rows of a table that are given as JSON. */
   given(table: Pick<Table<never>, "name" | "columns">, json: string): string;
-  /** Bytes on their way into a column, and out of it. */
+  /** Converts bytes when they are written to a column or read from it. */
   readonly bytes: { write(value: string): string; read(column: string): string };
-  /** Keeps a row that is read as it is until the transaction ends. */
+  /** Locks a row that is read until the transaction ends. */
   readonly lock: string;
-  /** Keeps the order of the tables where a planner must be told. */
+  /** Keeps the order of joined tables, where the planner needs to be told. */
   readonly join: string;
-  /** Finds the job of an event as its index does. */
+  /** The job of an event, as its index defines it. */
   readonly eventJob: string;
-  /** A field of an event, by the names on the way to it. */
+  /** A field of an event, by the path to it. */
   field(...names: readonly string[]): string;
   readonly isNotOk: string;
-  /** The jobs that a decision is about, as rows, and how one of them is read. */
+  /** The jobs of a decision as rows, and how to read one of them. */
   readonly decided: { readonly jobs: string; readonly job: string };
-  /** Where a text stands in another; 0: nowhere. */
+  /** The position of a text in another; 0 if it is not contained. */
   position(text: string, sought: string): string;
-  /** Small letters for those of ASCII. */
+  /** Converts ASCII letters to lower case. */
   lower(text: string): string;
-  /** After the name of a table: the index by which it is read, where a planner must be told. */
+  /** Names the index to use after a table's name, where the planner needs to be told. */
   indexed(index: string): string;
-  /** A query for the time; null: that of whoever asks counts. */
+  /** A query for the time; null if the caller's time counts. */
   readonly clock: string | null;
 }
 
 /** The rule of `writtenStep` as SQL. */
 export const WRITTEN_STEP = "coalesce(job.family, job.step)";
-/** A step, or every step of a family. No step is called as a family is, whose name has braces. */
+/** Matches a step, or every step of a family. A family's name has braces, so no step has the same name. */
 export const IS_OF_STEP = "? IN (job.step, job.family)";
 export const NOT_IMPORTED = `run.options NOT LIKE '%"imported":true%'`;
 
-/** Conditions that are demanded only where there is a value for them; `?` stands for the value. */
+/** Conditions that apply only if there is a value for them; `?` stands for the value. */
 export class Conditions {
   readonly values: Value[] = [];
   readonly #texts: string[] = [];
@@ -50,7 +50,7 @@ export class Conditions {
     return value === undefined ? this : this.demandAll(condition, value);
   }
 
-  /** One with several values, each at its `?`. */
+  /** Adds a condition with several values, each at its `?`. */
   demandAll(condition: string, ...values: readonly Value[]): this {
     this.values.push(...values);
     let place = this.values.length - values.length;
@@ -62,7 +62,7 @@ export class Conditions {
     return this.demand(this.dialect.among(column, "?", of), values);
   }
 
-  /** One without a value, as an index needs it that holds only such rows. */
+  /** Adds a condition without a value, as a partial index needs it. */
   demandIf(isDemanded: boolean, condition: string): this {
     if (isDemanded) this.#texts.push(condition);
     return this;
@@ -72,7 +72,7 @@ export class Conditions {
     return this.#texts.length === 0 ? "" : `WHERE ${this.#texts.join(" AND ")}`;
   }
 
-  /** To be read last: its value follows those of the conditions. */
+  /** Call this last: its value comes after those of the conditions. */
   limit(rows: number | undefined): string {
     return rows === undefined ? "" : `LIMIT $${this.values.push(rows)}`;
   }

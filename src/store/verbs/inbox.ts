@@ -2,7 +2,7 @@ import type { InboxCommand, NewInboxCommand } from "../store.js";
 import type { Dialect } from "./dialect.js";
 import { row, rows, type Verb } from "./query.js";
 
-/** Looked for first: an insert that meets its key uses up an id all the same. */
+/** Sends a command. Its key is looked up first, because an insert that meets an existing key still uses up an id. */
 export function* sendCommand(_: Dialect, { runId, key, command, at }: NewInboxCommand): Verb<number> {
   const sql = "SELECT id FROM inbox WHERE run_id = $1 AND key = $2";
   const there = yield* row<{ id: number }>(sql, runId, key);
@@ -22,7 +22,7 @@ export function* readInbox({ among }: Dialect, runIds: readonly number[]): Verb<
   return found.map(({ id, run_id, command }) => ({ id, runId: run_id, command }));
 }
 
-/** The run whose command it was; null: nothing was there to answer. */
+/** Returns the run of the command; null if there was no open command. */
 export function* answerCommand(_: Dialect, id: number, answer: string): Verb<number | null> {
   const sql = "UPDATE inbox SET answer = $2 WHERE id = $1 AND answer IS NULL RETURNING run_id";
   return (yield* row<{ run_id: number }>(sql, id, answer))?.run_id ?? null;

@@ -47,7 +47,10 @@ export function* findCompletion(
   return found?.begun_at ?? null;
 }
 
-/** False: one of them is not leased so any more, and nothing is written. One that is there already is left as it is. */
+/**
+ * Writes changes and new notices. Returns false, and writes nothing, if a notice is no longer leased this way. An
+ * existing notice is not changed.
+ */
 export function* settle(dialect: Dialect, { now, notices = [], settled = [] }: BesideNotices): Verb<boolean> {
   if (settled.length > 0 && !(yield* writeChanges(dialect, now, settled))) return false;
   yield* put(dialect, TABLES.outbox, notices, []);

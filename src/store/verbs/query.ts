@@ -2,7 +2,7 @@ import { setEach, toJsonRows } from "../json-rows.js";
 import { columnsOf, readRow, type Table } from "../tables.js";
 import type { Dialect } from "./dialect.js";
 
-/** A value that goes into a statement. JSON is text; lists and bytes are written as the database reads them. */
+/** A value for a statement. JSON is text; lists and bytes are written in the database's notation. */
 export type Value = string | number | boolean | null | Uint8Array | readonly (string | number)[];
 
 export interface Query {
@@ -11,8 +11,8 @@ export interface Query {
 }
 
 /**
- * A verb of the port as the questions that it asks, one after the other. Who carries it out knows whether there is anything
- * to wait for: SQLite has the answer at once, PostgreSQL does not.
+ * A verb of the port as a generator of queries. The caller that executes them knows whether to wait: SQLite answers at
+ * once, PostgreSQL later.
  */
 export type Verb<T> = Generator<Query, T, readonly object[]>;
 
@@ -24,7 +24,7 @@ export function* row<Row extends object>(text: string, ...values: readonly Value
   return (yield* rows<Row>(text, ...values))[0] ?? null;
 }
 
-/** Rows of a table as the port has them; `rest` follows the name of the table. */
+/** Reads rows of a table in the port's form. `rest` follows the table's name. */
 export function* rowsOf<Row>(table: Table<Row>, rest: string, ...values: readonly Value[]): Verb<Row[]> {
   const text = `SELECT ${columnsOf(table)} FROM ${table.name} ${rest}`;
   const found = yield* rows<{ readonly [column: string]: unknown }>(text, ...values);
@@ -35,7 +35,7 @@ export function* rowOf<Row>(table: Table<Row>, rest: string, ...values: readonly
   return (yield* rowsOf(table, rest, ...values))[0] ?? null;
 }
 
-/** Write rows. Of one that is there already these columns are replaced; without any it stays as it is. */
+/** Writes rows. In existing ones these columns are replaced; without any they are not changed. */
 export function* put<Row extends object>(
   { given }: Dialect,
   table: Table<Row>,
@@ -51,7 +51,7 @@ export function* put<Row extends object>(
   );
 }
 
-/** What time it is on the clock that all who share the store go by, given the time of whoever asks. */
+/** The present time on the clock that all users of the store share, given the caller's time. */
 export function* instant({ clock }: Dialect, now: number): Verb<number> {
   return clock === null ? now : ((yield* row<{ at: number }>(clock))?.at ?? now);
 }

@@ -37,8 +37,8 @@ export function* listRuns(dialect: Dialect, filter: RunFilter): Verb<RunRow[]> {
 }
 
 /**
- * Each condition finds numbers of runs in an index of its own, and no more than the page may have; only of the page's runs are
- * rows read, which hold much else.
+ * Finds runs. Each condition selects run numbers from its own index, limited to one page, and full rows are read only
+ * for the page.
  */
 export function findRuns(
   dialect: Dialect,
@@ -87,18 +87,21 @@ function failedSaying({ position }: Dialect): string {
   return `FROM attempt WHERE signature IS NOT NULL AND ${position("search_text", "?")} > 0`;
 }
 
-/** What a list of jobs is made from. */
+/** The parts of a query for jobs. */
 export interface FoundJobs {
   readonly from: string;
   readonly conditions: Conditions;
-  /** The runs come first, then the jobs of each. As the ids of jobs begin with their run's, that is their order, too. */
+  /**
+   * Whether runs are read first, then the jobs of each. Job ids begin with the run's number, so this is also their
+   * order.
+   */
   readonly byRun: boolean;
 }
 
 /**
- * Who asks across runs for jobs that are not settled wants those of which something will still become. A run that is
- * over may have left some (a stalled one does): they show where that run is named. So such a list is made from the few
- * runs that are not over, and no store needs an index that every change of every job would have to rewrite.
+ * A query for jobs. A search across runs for unsettled jobs means those that may still change. A finished run may have
+ * left some (a stalled one does), which are shown only if that run is named. So such a list is made from the few
+ * unfinished runs, and no store needs an index that every change of a job would have to update.
  */
 export function findJobs(dialect: Dialect, filter: JobFilter): FoundJobs {
   const { status, runId, runIds, text, signature, afterId } = filter;
@@ -124,7 +127,7 @@ export function findJobs(dialect: Dialect, filter: JobFilter): FoundJobs {
       `(${dialect.position(dialect.lower("job.step"), "?")} > 0 OR job.id IN (SELECT job_id ${failedSaying(dialect)}))`,
       ...[text, text],
     );
-  // Else SQLite would read every job there ever was.
+  // Otherwise SQLite would read all jobs.
   const from = byRun ? `run ${dialect.join} job ON job.run_id = run.id` : "job";
   return { from, conditions, byRun };
 }
@@ -138,7 +141,7 @@ export function findEvents(
     .demand("run_id = ?", runId)
     .demand(`${dialect.eventJob} = ?`, job)
     .demandOneOf("type", types, "text");
-  // SQLite takes the whole log of the run for as good a way.
+  // SQLite would consider reading the run's whole log just as good.
   return { from: job === undefined ? "event" : `event ${dialect.indexed("event_by_job")}`, conditions };
 }
 

@@ -3,7 +3,7 @@ import type { NewSession, TokenRow } from "../token-rows.js";
 import type { Dialect } from "./dialect.js";
 import { row, rowOf, rows, type Verb } from "./query.js";
 
-/** Those that have ended go on the way. */
+/** Stores a session and deletes expired ones. */
 export function* putSession(_: Dialect, { hash, tokenId, at, expiresAt }: NewSession): Verb<void> {
   yield* rows("DELETE FROM session WHERE expires_at <= $1", at);
   yield* rows(

@@ -6,12 +6,12 @@ import { Conditions, type Dialect } from "./dialect.js";
 import { settle } from "./outbox.js";
 import { instant, put, rows, rowsOf, type Value, type Verb } from "./query.js";
 
-/** Rows of one kind; `rest` goes on after that condition, and its first value is `$2`. */
+/** Rows of one kind. `rest` follows that condition, and its first value is `$2`. */
 export function* findShared(kind: string, rest: string, ...values: readonly Value[]): Verb<SharedRow[]> {
   return yield* rowsOf(TABLES.shared, `WHERE kind = $1 ${rest}`, kind, ...values);
 }
 
-/** What a row holds, for those that know its kind. */
+/** The data of a row, for code that knows its kind. */
 export function dataOf({ kind, name, data }: SharedRow): unknown {
   return parseStoredJson(data, () => `the ${kind} ${name} in the table shared`);
 }

@@ -5,7 +5,7 @@ import type { Dialect } from "./dialect.js";
 import { rowOf, rows, rowsOf, type Verb } from "./query.js";
 
 export function* putToken(dialect: Dialect, { name, role, hash, at, expiresAt }: NewToken): Verb<TokenRow> {
-  // Two of one hash could not be told apart, so the second is a defect of the caller.
+  // Two tokens with one hash could not be distinguished, so the second is a defect of the caller.
   if ((yield* findToken(dialect, hash)) !== null)
     throw new DarumaError("STORE_FAILED", "a token with this hash already exists");
   yield* rows(
@@ -15,7 +15,7 @@ export function* putToken(dialect: Dialect, { name, role, hash, at, expiresAt }:
   return (yield* findToken(dialect, hash))!;
 }
 
-/** False: there is none, or it is revoked already. */
+/** Returns false if the token does not exist or is already revoked. */
 export function* revokeToken(_: Dialect, id: number, at: number): Verb<boolean> {
   const sql = "UPDATE token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING id";
   return (yield* rows(sql, id, at)).length === 1;

@@ -54,14 +54,14 @@ import {
  * that it is asked again:
  */
 
-/** These only read. */
+/** Verbs that only read. */
 export const READS = {
   ...{ readCampaign, readDraft, findToken, findSession, readInbox, readAnswer },
   ...{ readShared, listNoticeLeases, readRun, readJob },
   ...{ findRegistered, readDefinition, readWritten, readFailureHandler, readWorkflow },
   ...{ readCluster, readAllocation },
 } as const;
-/** These read as much as there is, so that the answer may be late. */
+/** Verbs that read any number of rows, so that the answer may take long. */
 export const LISTS = {
   ...{ listCampaigns, listDrafts, listTokens, listFailureHandlers, listWorkflows },
   ...{ listClusters, listAllocations, listServers, readPatch, readSnapshot },
@@ -77,16 +77,16 @@ export const LISTS = {
     findCompletion,
   },
 } as const;
-/** These write the same, however often it is done, in one statement. */
+/** Verbs of one statement that write the same however often they are executed. */
 export const PUTS = { keepServer, forgetServer, putPatch, putSnapshot, forgetCommands, dropShared } as const;
-/** These are done once, all of it or nothing. */
+/** Verbs that must be executed exactly once, completely or not at all. */
 export const WRITES = {
   ...{ createCampaign, writeCampaign, saveDraft, deleteDraft },
   ...{ putToken, putSession, endSession },
   ...{ registerWorkflow, writeCluster, deleteEnded, revokeToken, sendCommand, answerCommand },
   ...{ rollUp, writeTriage, writeShared, pruneNotices },
 } as const;
-/** What others who use the store are told, once it is written. */
+/** The change to notify others of after each writing verb. */
 export const TELLS: Tells<typeof WRITES> = {
   sendCommand: (_, { runId }: NewInboxCommand) => ({ kind: "inbox", runId }),
   answerCommand: (runId) => (runId === null ? null : { kind: "answer", runId }),
@@ -112,7 +112,7 @@ type Tells<V extends Verbs> = {
   readonly [K in keyof V]?: (answer: AnswerOf<V[K]>, ...args: ArgsOf<V[K]>) => StoreChange | null;
 };
 
-/** What is to be told of a verb that was carried out. */
+/** The change that an executed verb made; null if there is none. */
 export function changeOf(name: string, answer: unknown, args: readonly unknown[]): StoreChange | null {
   const tells = TELLS as {
     readonly [name: string]: (answer: unknown, ...args: unknown[]) => StoreChange | null;
@@ -120,7 +120,7 @@ export function changeOf(name: string, answer: unknown, args: readonly unknown[]
   return tells[name]?.(answer, ...args) ?? null;
 }
 
-/** The same names, each done by `how`. */
+/** All verbs by name, each executed by `how`. */
 export function each(
   verbs: Verbs,
   how: (verb: AnyVerb, name: string) => unknown,

@@ -4,14 +4,14 @@ import { TABLES } from "../tables.js";
 import { Conditions, type Dialect } from "./dialect.js";
 import { row, rowOf, rows, rowsOf, type Verb } from "./query.js";
 
-/** For a name: the newest that was published, or the newest. */
+/** For a name: the newest published version, or else the newest. */
 const IS_NEWEST = `NOT EXISTS (
   SELECT 1 FROM workflow AS newer WHERE newer.name = workflow.name
     AND (newer.source IS NOT NULL, newer.version) > (workflow.source IS NOT NULL, workflow.version))`;
 
 type Version = Pick<WorkflowRow, "id" | "version">;
 
-/** Null: it must be registered. Nearly always it is there, as every run asks for it. */
+/** The registered workflow; null if it must be registered. Nearly always it exists, because every run asks for it. */
 export function* findRegistered(
   _: Dialect,
   { name, hash, source, written }: NewWorkflow,

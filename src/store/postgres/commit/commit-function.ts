@@ -3,7 +3,7 @@ import { COLUMNS, TABLES } from "../../tables.js";
 import { FIND_SEEKERS, PLACE_VARIABLES, TAKE_PLACES } from "../places/place-functions.js";
 import { REFUSED_STATE } from "../postgres-errors.js";
 
-/** What a commit is given, in the order of the call. */
+/** The parameters of a commit, in the order of the call. */
 const PARAMETERS = {
   append_run: "bigint[]",
   append_fence: "bigint[]",
@@ -26,12 +26,12 @@ const PARAMETERS = {
 };
 type Parameter = keyof typeof PARAMETERS;
 
-/** JSON goes by way of `text`: the driver would make JSON of a JSON parameter once more. */
+/** JSON is passed as `text`, because the driver would encode a JSON parameter once more. */
 export const COMMIT_CALL = `SELECT commit_appends(${Object.values(PARAMETERS)
   .map((type, index) => (type === "json" ? `$${index + 1}::text::json` : `$${index + 1}`))
   .join(", ")})`;
 
-/** Rows of a table; a new version replaces the one that is there. */
+/** Writes rows of a table. A new version replaces an existing one. */
 function writeRows({
   name,
   key,
@@ -44,7 +44,7 @@ function writeRows({
     END IF;`;
 }
 
-/** Rows that are only added. Of the failure book and of notices one that is there already says the same, or more. */
+/** Adds rows. For the failure book and notices, an existing row already says the same, or more. */
 function addRows(table: "route" | "book_row" | "outbox", given: Parameter): string {
   return `
     IF ${given} IS NOT NULL THEN

@@ -7,7 +7,7 @@ import { toArrayLiteral } from "../database.js";
 
 const EVENT_JOB = new RegExp(EVENT_JOB_PATTERN);
 
-/** The parameters of `COMMIT_CALL`; `changes` are notified with the commit. */
+/** The parameters of `COMMIT_CALL`. `changes` are notified with the commit. */
 export function toCommitParameters(appends: readonly Append[], changes: readonly string[]): Parameter[] {
   return [
     ...describeAppends(appends),
@@ -44,7 +44,7 @@ export function toCommitParameters(appends: readonly Append[], changes: readonly
   ];
 }
 
-/** Run, token, first event, and where an earlier one of these appends ends. */
+/** The run, the token, the first event, and where an earlier append of the same call ends. */
 function describeAppends(appends: readonly Append[]): string[] {
   const ends = new Map<number, number>();
   const known: string[] = [];
@@ -70,14 +70,14 @@ function describeEvents(appends: readonly Append[]): string[] {
       times.push(event.at);
       types.push(event.type);
       data.push(event.data);
-      // 0: none.
+      // 0 stands for no job.
       jobs.push(Number(EVENT_JOB.exec(event.data)?.[1] ?? 0));
     }
   }
   return [runIds, seqs, times, types, data, jobs].map((column) => toArrayLiteral(column));
 }
 
-/** As it is notified, before the sender's name. */
+/** The text of a notification, without the sender's name. */
 export function nameChange(kind: StoreChange["kind"], runId: number): string {
   return `${kind}:${runId}`;
 }

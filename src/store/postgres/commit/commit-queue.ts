@@ -9,7 +9,7 @@ import { codeOf, detailOf, isTakenCause, REFUSED_PLACE_STATE, REFUSED_STATE } fr
 import { COMMIT_CALL } from "./commit-function.js";
 import { toCommitParameters } from "./commit-payload.js";
 
-/** Commits that waited together and are tried in one transaction. */
+/** How many waiting commits are tried in one transaction. */
 const MAX_COMMITS_TOGETHER = 64;
 
 interface Piece {
@@ -19,8 +19,8 @@ interface Piece {
 }
 
 /**
- * Writes commits in the order of their calls. While one is on its way the others wait, and go together in the next
- * transaction, so they share one round trip and one sync. Where one of them is refused, each is written alone.
+ * Writes commits in the order of their calls. While one is in progress the others wait, then go together in the next
+ * transaction, so that they share one round trip and one sync. If one of them is refused, each is written alone.
  */
 export class CommitQueue {
   readonly #waiting: Piece[] = [];
@@ -75,7 +75,7 @@ export class CommitQueue {
           await this.#send(session, appends);
         } catch (error) {
           if (!(error instanceof DarumaError && (mayBeIn || isRepeated))) throw error;
-          // Perhaps refused only because the answer of the first try was lost: then this is our own writing.
+          // The refusal may only mean that the first try succeeded and its answer was lost.
           if (!(await areIn(session, appends))) throw error;
           this.announcements.committed(appends, []);
         }
@@ -111,7 +111,9 @@ function refusePlace(error: unknown): void {
   refuseWithoutPlace(group, holders);
 }
 
-/** Whoever was faster has committed: else his row would still be waited for. */
+/**
+ * Refuses causes that other runs have. A faster commit is in by now, because otherwise its row would still be locked.
+ */
 async function refuseTakenCauses(session: Session, appends: readonly Append[]): Promise<void> {
   const inThisCall = new Map<string, number>();
   for (const { runId, run } of appends) {
@@ -122,7 +124,7 @@ async function refuseTakenCauses(session: Session, appends: readonly Append[]): 
   }
 }
 
-/** Whether every append is in the log as we would write it, under a token that is still ours. */
+/** Whether every append is already in the log exactly as it would be written, under a token that is still ours. */
 async function areIn(session: Session, appends: readonly Append[]): Promise<boolean> {
   for (const { runId, fence, firstSeq, events } of appends) {
     const [found] = await session.rows<{ data: string | null; at: number | null }>(

@@ -1,12 +1,15 @@
 import { REFUSED_PLACE_STATE } from "../postgres-errors.js";
 
 /**
- * What keeps two runs from getting the same place of a group. Places need no lock: who takes one writes the number after the
- * last that he has seen, and of two that do so at once the index refuses one, who then looks again.
+ * The index that keeps two runs from getting the same place of a group. Places need no lock: each taker writes the
+ * number after the last one it has seen, and of two concurrent takers the index refuses one, which then tries again.
  */
 export const PLACE_INDEX = "run_place";
 
-/** The rule of `seeksPlace`: the runs of a commit that need a place, found before it is written. Most commits have no run of a group. */
+/**
+ * The rule of `seeksPlace`: finds the runs of a commit that need a place before it is written. Most commits have no run
+ * of a group.
+ */
 export const FIND_SEEKERS = `
     IF strpos(runs::text, '"concurrency_group":"') > 0 THEN
       SELECT array_agg(given.id ORDER BY given.concurrency_group, given.id) INTO seekers
@@ -16,8 +19,8 @@ export const FIND_SEEKERS = `
     END IF;`;
 
 /**
- * The rule of `hasRoomFor`. Who holds places and which was the last are read together: a place that somebody takes after
- * that is the one that is written here, and then all of it is done again.
+ * The rule of `hasRoomFor`. Holders and the last place are read together: a place taken after that has the number
+ * written here, so the index refuses it and everything is repeated.
  */
 export const TAKE_PLACES = `
     FOREACH seeker IN ARRAY coalesce(seekers, '{}') LOOP

@@ -10,9 +10,9 @@ import type { LeaseClock } from "../lease-verbs.js";
 import { violates } from "../postgres-errors.js";
 import { PLACE_INDEX } from "./place-functions.js";
 
-/** The first parameter is the instant at which it is for a caller whose clock counts, else null. */
+/** The first parameter is the present time if the caller's clock counts, else null. */
 const NOW = "coalesce($1::bigint, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
-/** Somebody else is faster at most so often; then the next look will do. */
+/** How often to retry if others are faster. The next round then tries again. */
 const MAX_TRIES = 20;
 
 interface MemberRow {
@@ -29,7 +29,7 @@ interface MemberRow {
   readonly last_place: number;
 }
 
-/** As they all were at one instant: a place that is taken later has a number that is higher than the last. */
+/** A group at one instant. A place taken later has a higher number than the last. */
 interface Group {
   readonly lastPlace: number;
   readonly members: readonly GroupMember[];
@@ -101,7 +101,7 @@ export class Places {
     return false;
   }
 
-  /** Managed runs whose turn it is in their groups: each with its place, which it may have had before. */
+  /** Claims managed runs whose turn it is in their groups, each with its place, which it may already have. */
   async claim(session: Session, request: ClaimRequest, claim: string): Promise<HeldLease[]> {
     const claimed: HeldLease[] = [];
     for (let tries = 0; tries < MAX_TRIES && claimed.length < request.limit; ) {
@@ -119,7 +119,8 @@ export class Places {
           else if (fence !== undefined) claimed.push({ runId, fence });
         }
       }
-      // One place of each group at a time: who is next is found anew, as all of it may be another's by now.
+      // Takes one place of each group at a time, and determines the next run again, since everything may have changed
+      // by now.
       if (claimed.length > before) continue;
       if (!isOvertaken) break;
       tries += 1;
@@ -127,7 +128,7 @@ export class Places {
     return claimed;
   }
 
-  /** Undefined: somebody has the run. */
+  /** Returns undefined if somebody has the run. */
   async #claimOne(
     session: Session,
     { owner, now, expiresAt, deadOwners = [] }: ClaimRequest,
@@ -154,7 +155,7 @@ export class Places {
   }
 }
 
-/** Those that have a place already, and the one whose turn it is. */
+/** Members that already have a place, and the one whose turn it is. */
 function toClaim({ members }: Group, request: ClaimRequest): GroupMember[] {
   const { deadOwners = [], except = [] } = request;
   const isHeld = (owner: LeaseOwner | null): boolean =>
@@ -166,7 +167,7 @@ function toClaim({ members }: Group, request: ClaimRequest): GroupMember[] {
   return next === null || !mayTake(next) ? placed : [...placed, next];
 }
 
-/** Null: somebody else took the place. */
+/** Returns null if somebody else took the place. */
 async function orNull<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();

@@ -2,13 +2,13 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { threadId } from "node:worker_threads";
 
 export const FILE_MODE = 0o600;
-/** An empty database with all tables, which the build puts beside this code. */
+/** An empty database with all tables, which the build creates beside this code. */
 export const EMPTY_DATABASE = "empty.db";
 
 /**
- * Makes the file from the one that the build has made: all tables cost 5 ms, and five more waits for the disk. It gets its
- * name when it is whole and on the disk, so nobody finds half of it. False where there is one already, or it cannot be
- * done this way: without hard links, or where the build is missing.
+ * Creates the file as a copy of the one from the build: making all tables takes 5 ms, plus five more waits for the
+ * disk. It gets its name only when it is complete and on the disk, so nobody finds half of it. Returns false if a file
+ * exists already, or if this is not possible: without hard links, or if the build is missing.
  */
 export function copyEmptyDatabase(
   file: string,

@@ -13,11 +13,11 @@ const BUSY_PAUSE_MS = 10;
 const CACHE_KIB = 8_192;
 const FOLDER_MODE = 0o700;
 
-/** Open the file; it, its folder and its tables are made where they are missing. */
+/** Opens the file. The file, its folder and its tables are created if they are missing. */
 export function openDatabase(file: string): Database {
   makeThere(file, () => mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE }));
   refuseSpecialFile(file);
-  // Made here rather than by SQLite, which would leave it readable by all; the -wal and -shm files take its mode.
+  // Created here, because SQLite would leave it readable by all. The -wal and -shm files take its mode.
   makeThere(file, () => {
     if (existsSync(file) || !copyEmptyDatabase(file)) closeSync(openSync(file, "a", FILE_MODE));
   });
@@ -46,7 +46,10 @@ function prepareFile(db: Database, file: string): void {
   prepareSchema(db, file);
 }
 
-/** Two processes that turn a new file to WAL at once: SQLite tells one of them "busy" without waiting. */
+/**
+ * Repeats work while SQLite is busy. If two processes switch a new file to WAL at once, SQLite tells one of them "busy"
+ * without waiting.
+ */
 function retryWhileBusy(work: () => void): void {
   const startedAt = performance.now();
   for (;;) {

@@ -7,18 +7,18 @@ import { type Database, loadSqlite } from "../sqlite-driver.js";
 import { primaryCode, SQLITE_CANTOPEN, SQLITE_READONLY } from "../sqlite-errors.js";
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** Of a disk, of permissions, and of a file with the immutable attribute. */
+/** Errors of a read-only disk, of permissions, and of a file with the immutable attribute. */
 const REFUSALS: readonly unknown[] = ["EROFS", "EACCES", "EPERM"];
 
-/** Whether this process can read the database and not write it: its disk, its folder or it is read-only. */
+/** Whether this process can read but not write the database, because its disk, its folder or the file is read-only. */
 export function isReadOnly(file: string): boolean {
   if (!existsSync(file) || refuses(file, constants.R_OK)) return false;
-  // Without them SQLite makes them, in the folder.
+  // If they are missing, SQLite creates them in the folder.
   const hasLog = existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
   return refuses(file, constants.W_OK) || (!hasLog && refuses(dirname(file), constants.W_OK));
 }
 
-/** Makes the file or its folder. Node says of a folder on a read-only disk that it is not there. */
+/** Makes the file or its folder. For a folder on a read-only disk, Node reports that it does not exist. */
 export function makeThere(file: string, make: () => void): void {
   try {
     make();
@@ -39,8 +39,8 @@ function refuses(path: string, access: number): boolean {
 }
 
 /**
- * The database for reading alone. SQLite reads the write-ahead log together with its index, and can make neither here. Where
- * there is no log, nothing is missing from the file, and nobody who can write it has it open.
+ * Opens the database for reading only. SQLite reads the write-ahead log together with its index, and can create neither
+ * here. Without a log the file is complete, and no process that can write it has it open.
  */
 export function connectReadOnly(file: string, timeout = BUSY_TIMEOUT_MS): Database {
   const { DatabaseSync } = loadSqlite();
@@ -51,7 +51,7 @@ export function connectReadOnly(file: string, timeout = BUSY_TIMEOUT_MS): Databa
   return new DatabaseSync(`${pathToFileURL(file).href}?immutable=1`, { readOnly: true, timeout });
 }
 
-/** The same for a store, which must have the tables of this version. */
+/** Opens it for a store, which must have the tables of this version. */
 export function openReadOnly(file: string): Database {
   try {
     const db = connectReadOnly(file);

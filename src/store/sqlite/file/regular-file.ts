@@ -2,8 +2,8 @@ import { statSync } from "node:fs";
 import { DarumaError } from "../../../core/errors/errors.js";
 
 /**
- * Throws where the path leads to something other than a file: SQLite would wait for ever for the other end of a pipe.
- * It is looked at, not opened: to close another descriptor of a database drops the locks that this process has on it.
+ * Throws if the path is not a regular file: SQLite would wait forever for the other end of a pipe. The file is not
+ * opened, because closing another descriptor of a database drops the locks that this process has on it.
  */
 export function refuseSpecialFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });

@@ -2,7 +2,7 @@ import { type BigIntStats, statSync } from "node:fs";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Database } from "../sqlite-driver.js";
 
-/** How long reads may go on after a file was taken away. */
+/** How long reads may continue after a file was removed. */
 const READS_TRUST_MS = 250;
 
 interface KnownFile {
@@ -12,8 +12,8 @@ interface KnownFile {
 }
 
 /**
- * Whether the open database is still the one at its path. SQLite writes to a deleted file as if nothing had happened,
- * and the next process would find nothing. Three looks take about 10 us, a commit to a disk about 1 ms.
+ * Checks that the open database is still the file at its path. SQLite writes to a deleted file without an error, and
+ * the next process would find nothing. Three checks take about 10 us, a commit to a disk about 1 ms.
  */
 export class WatchedFiles {
   readonly #db: Database;
@@ -22,7 +22,7 @@ export class WatchedFiles {
   #bytes: bigint;
   #checkedAt: number;
 
-  /** Once the database has been read: by then it has its log. */
+  /** Call this after the database has been read, because only then its log exists. */
   constructor(db: Database, file: string) {
     this.#db = db;
     this.#known = [file, `${file}-wal`, `${file}-shm`].flatMap((path) => {
@@ -34,7 +34,7 @@ export class WatchedFiles {
     this.#checkedAt = performance.now();
   }
 
-  /** Throws STORE_GONE where somebody has deleted, replaced or cut short one of the files. */
+  /** Throws STORE_GONE if somebody has deleted, replaced or truncated one of the files. */
   check(): void {
     for (const [place, known] of this.#known.entries()) {
       const there = look(known.path);
@@ -56,7 +56,10 @@ export class WatchedFiles {
     this.#bytes = bytes;
   }
 
-  /** By another program, for Daruma never makes the file shorter: SQLite knows its new length then. */
+  /**
+   * Whether another program has vacuumed the file, since Daruma never makes it shorter. SQLite knows the new length
+   * then.
+   */
   #wasVacuumed(bytes: bigint): boolean {
     try {
       const size = this.#db
@@ -64,7 +67,7 @@ export class WatchedFiles {
           "SELECT page_count * page_size AS bytes, total_changes() AS own FROM pragma_page_count, pragma_page_size",
         )
         .get() as { bytes: number; own: number };
-      // Until somebody has written, SQLite takes the length of the file for that of the database.
+      // Until the first write, SQLite reports the length of the file as that of the database.
       const isKnown = size.own > 0 || this.#dataVersion() !== this.#firstVersion;
       return isKnown && bytes > 0n && BigInt(size.bytes) <= bytes;
     } catch {
