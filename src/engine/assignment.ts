@@ -35,15 +35,15 @@ import { ledHere } from "./led-here.js";
 import { promptMaterialOf } from "./prompt-material.js";
 import { envTemplates, outputsReadLater, type ReadArtifact, variablesFor } from "./variables.js";
 
-/** What is known of an attempt when it is decided; `render` adds what a thread must make of its templates. */
+/** An attempt's assignment as it is decided. `render` prepares what a thread must still make of its templates. */
 export interface PlannedAssignment {
   readonly assignment: Assignment;
-  /** What its function reads of the run when it pleases. */
+  /** The outputs that its function reads only when it wants them. */
   readonly later: LaterOutputs | null;
   readonly render: ((sandbox: Pick<Sandbox, "render">, signal: AbortSignal) => Promise<Assignment>) | null;
 }
 
-/** Everything a worker needs for the attempt that has just been started, rendered over the run as it is now. */
+/** Everything that a worker needs for an attempt that has just been started, rendered with the run's present state. */
 export function assignmentFor(
   run: Run,
   job: Job,
@@ -75,7 +75,7 @@ export function assignmentFor(
     ...(excess === null ? {} : { userData: { given: {}, outputs: [] } }),
     variables: seen,
   };
-  // The worker knows where the workspace lies now.
+  // Empty, because the worker knows where the workspace is now.
   const folder = definition.usesWorkspace ? "" : run.folder;
   const readers = isCustom ? ["env"] : [...templates, code ?? ""];
   const { texts, verbatim } = partsOf(withShell(definition.action, shell));
@@ -84,7 +84,7 @@ export function assignmentFor(
     env: envTemplates(variables, readers),
     trees: [
       { json: { ...run.definition.env, ...definition.env }, as: "text" },
-      // What a program has written for itself takes values; the keys of built-in actions are texts.
+      // A custom action's keys may hold any values; those of built-in actions are texts.
       { json: texts, as: isCustom ? "value" : "text" },
       { json: definition.cwd ?? ".", as: "text" },
     ],
@@ -108,7 +108,7 @@ export function assignmentFor(
   });
 }
 
-/** Here and now if that is cheap for certain, else in a thread. */
+/** Renders at once if that is certain to be cheap, else in a thread. */
 function planned(
   rendering: Rendering,
   later: LaterOutputs | null,
@@ -132,7 +132,7 @@ function planned(
   };
 }
 
-/** What an attempt is told beside its action: who it is, and under what conditions it works. */
+/** What an attempt gets besides its action: its identity, and the conditions under which it works. */
 function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifact) {
   const { definition } = job.step;
   return {
@@ -170,7 +170,7 @@ function samplingOf({ resourceMonitor }: Definition): Pick<Assignment, "sampleEv
   return resourceMonitor === undefined ? {} : { sampleEveryMs: resourceMonitor.sampleIntervalMs };
 }
 
-/** All of it travels with the assignment. */
+/** The failure if user data is too large, because all of it is sent with the assignment. */
 function excessOf({ userData }: Pick<Assignment, "userData">): FailureFacts | null {
   if (userData === undefined) return null;
   const bytes = bytesOf(userData.given);
@@ -205,7 +205,10 @@ function assignedWorkspaceOf(run: Run, job: Job): Pick<Assignment, "workspace"> 
   return { workspace: { path, since, ordinal: nextOrdinal(run), index, ...how } };
 }
 
-/** The recovery script of the rule that has just been reserved: a shell command in the workflow file's folder. */
+/**
+ * The assignment for the recovery script of the rule that was just reserved: a shell command in the workflow file's
+ * folder.
+ */
 export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadArtifact): PlannedAssignment {
   const { definition } = job.step;
   const script = job.recovery?.script ?? "true";
@@ -242,7 +245,7 @@ export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadA
   });
 }
 
-/** A variable that does not render is passed as it stands: the script may not need it. */
+/** A variable that cannot be rendered is passed unchanged, because the script may not need it. */
 function recoveryRendering(run: Run, job: Job, readArtifact: ReadArtifact): Rendering {
   const { env } = run.definition;
   const templates = Object.values(env).filter(isTemplate);
@@ -255,7 +258,7 @@ function recoveryRendering(run: Run, job: Job, readArtifact: ReadArtifact): Rend
   };
 }
 
-/** Without any output where one of them cannot be read. */
+/** Variables without any output if one of them cannot be read. */
 function readableVariables(
   run: Run,
   job: Job,
@@ -269,14 +272,14 @@ function readableVariables(
   }
 }
 
-/** The batch form runs as Torc does, which goes on after a failing line. */
+/** The shell of the batch form, which like Torc continues after a failing line. */
 function withShell(action: ActionDefinition, found: FoundShell | undefined): ActionDefinition {
   if (action.shell !== BASH_OR_SH) return action;
   const shell: Shell = found === "bash" ? "plain_bash" : "plain_sh";
   return { ...action, shell };
 }
 
-/** The action's keys that are templates, and those that are not. */
+/** Splits an action into keys that are templates and others. */
 function partsOf(action: ActionDefinition): {
   texts: { [key: string]: Json };
   verbatim: { [key: string]: Json };
@@ -289,7 +292,7 @@ function partsOf(action: ActionDefinition): {
   return { texts, verbatim };
 }
 
-/** The JavaScript of the step, which reads the variables itself. */
+/** The JavaScript of the step; it reads variables by itself. */
 function codeOf(action: ActionDefinition): string | null {
   const { scriptKey } = actionTraits(action.type);
   return scriptKey === null ? null : String(action[scriptKey]);
@@ -302,12 +305,12 @@ function outputsNamedBy(code: string | null, templates: readonly string[]): read
   return [...new Set([...inTemplates, ...inCode])];
 }
 
-/** A custom action is code of the library's user: it may read the output of any step it depends on. */
+/** A custom action is code of the library's user, so it may read the output of every step it depends on. */
 function withDependencies(step: GraphStep, named: readonly string[] | "all"): readonly string[] | "all" {
   return named === "all" ? named : [...new Set([...dependenciesOf(step), ...named])];
 }
 
-/** To read through very many would take longer than to give them everything. */
+/** Reading more templates would take longer than passing all outputs. */
 const MAX_TEMPLATES_READ = 500;
 
 function outputsNamedIn(templates: readonly string[]): readonly string[] | "all" {
@@ -321,7 +324,7 @@ function outputsNamedIn(templates: readonly string[]): readonly string[] | "all"
   return [...names];
 }
 
-/** Directly or through others. */
+/** All steps that it depends on, directly or through others. */
 function dependenciesOf(step: GraphStep): string[] {
   const found = new Set(step.groups.flat());
   for (const dependency of found) for (const further of dependency.groups.flat()) found.add(further);

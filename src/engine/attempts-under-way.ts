@@ -16,28 +16,31 @@ export interface AttemptPorts {
   readonly sandbox: Sandbox;
   readonly clock: Pick<Clock, "now">;
   readonly readArtifact: ReadArtifact;
-  /** Resolves when what is known of breakers is as new as can be: whether a failure parks must not depend on when it was last looked. */
+  /**
+   * Resolves when the state of breakers is up to date, because whether a failure parks must not depend on when they
+   * were last read.
+   */
   readonly seeBreakers: () => Promise<void>;
-  /** Put a command to the host, if it is still the run's. */
+  /** Gives a command to the host if it still owns the run. */
   readonly put: (host: RunHost, command: Command, settled?: (fate: Fate) => void) => void;
 }
 
 interface UnderWay {
   readonly controller: AbortController;
-  /** Resolves to whether it goes on without this engine. */
+  /** Resolves to true if the attempt continues without this engine. */
   readonly done: Promise<boolean>;
   readonly ended: Ended;
 }
 
 type Named = Pick<Assignment, "jobId" | "attempt" | "recovery">;
 
-/** The attempts and recovery scripts that this engine has on its workers, one a job. */
+/** The attempts and recovery scripts that this engine has on its workers, one per job. */
 export class AttemptsUnderWay {
   private readonly byJob = new Map<number, UnderWay>();
 
   constructor(private readonly ports: AttemptPorts) {}
 
-  /** An assignment that is still to be rendered is under way already: it can be stopped meanwhile. */
+  /** Executes an assignment. It counts as running while it is still being rendered, so it can be stopped meanwhile. */
   execute(host: RunHost, { assignment, render }: PlannedAssignment, place: Place | null): void {
     const { worker, sandbox } = this.ports;
     const underWay = this.watched(host, assignment, place);
@@ -52,7 +55,7 @@ export class AttemptsUnderWay {
       .catch((error: unknown) => ended(lost(error)));
   }
 
-  /** False: it is certainly gone. */
+  /** Takes over an attempt. Returns false if it is certainly gone. */
   adopt(host: RunHost, held: HeldAttempt): boolean {
     const underWay = this.watched(host, held, null);
     const { controller, ended } = underWay;
@@ -61,7 +64,7 @@ export class AttemptsUnderWay {
       hear = resolve;
     });
     if (!this.ports.worker.adopt(held, controller.signal, (...all) => hear(all))) return false;
-    // It waits until this engine speaks for the run, and what the engine has to say then comes first.
+    // The report waits until this engine speaks for the run, and comes after what the engine itself has to say then.
     void host.speaks.then(() => said).then((all) => queueMicrotask(() => ended(...all)));
     this.byJob.set(held.jobId, underWay);
     return true;
@@ -71,7 +74,7 @@ export class AttemptsUnderWay {
     this.byJob.get(job)?.controller.abort(cause);
   }
 
-  /** Resolves when these have ended, to the jobs whose attempts go on without this engine. */
+  /** Releases these jobs. Resolves to those whose attempts continue without this engine. */
   async release(jobs: Iterable<number>): Promise<number[]> {
     const kept: number[] = [];
     const ending: Promise<unknown>[] = [];
@@ -91,10 +94,10 @@ export class AttemptsUnderWay {
       settle = resolve;
     });
     const ended: Ended = (outcome, settled) => {
-      // After a loss and a resume the job may have another attempt by now.
+      // After a loss and a resume the job may already have another attempt.
       if (this.byJob.get(of.jobId) === underWay) this.byJob.delete(of.jobId);
       if (outcome !== null) {
-        // Not before: a turn in between would give the room to a job that this outcome may put behind others.
+        // Released last: a turn in between would give the place to a job that this outcome may put behind others.
         if (place !== null) this.ports.worker.release(place);
         this.finish(host, of, outcome, settled);
       }
@@ -125,7 +128,9 @@ export class AttemptsUnderWay {
   }
 }
 
-/** A failure for want of memory or time, with the most of it that the job can be given. Others are as they were. */
+/**
+ * Adds the largest amount that the job can get to a failure for lack of memory or time. Other failures stay unchanged.
+ */
 function withResourceLimit(
   worker: Pick<Worker, "mostOf">,
   { step }: Pick<Job, "step">,

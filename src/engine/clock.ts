@@ -1,19 +1,19 @@
-/** Time as the engine sees it, so that tests can hold it still. */
+/** The engine's time, which tests can control. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Calls once when `at` has come, or when as much time has passed as there was until then, whatever the clock on the
-   * wall was set to meanwhile; the answer takes it back.
+   * Calls once when `at` has come, or when the time left until `at` has passed, even if the wall clock was changed
+   * meanwhile. Returns a function that cancels the timer.
    */
   setTimer(at: number, call: () => void): () => void;
-  /** Milliseconds since some moment, by a clock that nobody sets: for leases and polls. */
+  /** Milliseconds on a monotonic clock, for leases and polls. */
   elapsed(): number;
-  /** Calls once after that time by the same clock; the answer takes it back. */
+  /** Calls once after this time on the monotonic clock. Returns a function that cancels the timer. */
   after(delayMs: number, call: () => void): () => void;
 }
 
-/** How soon a timer sees that the clock was set forward, or that the machine has slept. */
+/** How soon a timer notices that the clock was set forward, or that the machine has slept. */
 const LOOK_AGAIN_MS = 60_000;
 /** Longer delays overflow setTimeout and would fire at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;

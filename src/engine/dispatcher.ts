@@ -16,32 +16,35 @@ import type { ReadArtifact } from "./variables.js";
 export interface DispatcherPorts {
   readonly worker: Worker;
   readonly clock: Pick<Clock, "elapsed" | "after">;
-  /** Look again at what may start. */
+  /** Checks again what may start. */
   readonly wake: () => void;
   readonly sandbox: Pick<Sandbox, "render">;
   readonly newToken: () => string;
   readonly readArtifact: ReadArtifact;
-  /** A breaker keeps the ready job from starting. */
+  /** Whether a breaker keeps the ready job from starting. */
   readonly isKeptBack: (host: RunHost, job: Job) => boolean;
-  /** For so long that it must not keep others from the tree. */
+  /** Whether it will wait so long that it must not keep others from the workspace. */
   readonly waitsLong: (host: RunHost, job: Job) => boolean;
-  /** Start a job's attempt on the place that was found for it. */
+  /** Starts a job's attempt on the place that was found for it. */
   readonly start: (host: RunHost, place: Place, command: Extract<Command, { type: "attempt.start" }>) => void;
-  /** Call this; the attempt of the job that it starts is executed by nobody. */
+  /** Calls `begin`. No worker executes the attempt that it starts. */
   readonly withoutWorker: (job: number, begin: () => void) => void;
   readonly ask: (host: RunHost, command: Command) => void;
-  /** The same later, if the run is still this engine's. */
+  /** Gives a command to the host later, if this engine still owns the run. */
   readonly post: (host: RunHost, command: Command) => void;
 }
 
-/** Hands out ready jobs, as long as there are places for them. */
+/** Hands ready jobs to workers as long as there are places. */
 export class Dispatcher {
   private firstHost = 0;
-  /** By job and visit: questions whose prompt a thread is at work on. */
+  /** Questions, by job and visit, whose prompt is being rendered in a thread. */
   private readonly rendering = new Set<string>();
-  /** Runs with steps that could be passed, were not so much waiting to be committed. */
+  /** Runs whose trivial steps are delayed because too much is waiting to be committed. */
   readonly heldBack = new Set<RunHost>();
-  /** It waits for more room than is free at a time: a worker keeps its room for it, and it is asked for before all others. */
+  /**
+   * A job that waits for more room than is free at a time. A worker reserves its room, and it is tried before all
+   * others.
+   */
   private firstInLine: { readonly host: RunHost; readonly job: Job } | null = null;
 
   private readonly patience: Patience;
@@ -57,20 +60,25 @@ export class Dispatcher {
     this.patience.stop();
   }
 
-  /** Each time beginning with another run of the same priority, so that a long queue keeps nobody else waiting. */
+  /**
+   * Dispatches jobs. Each call begins with another run of the same priority, so that a long queue blocks nobody else.
+   */
   dispatch(runs: Iterable<RunHost>): void {
     const hosts = [...runs];
     this.heldBack.clear();
     this.firstHost = hosts.length === 0 ? 0 : (this.firstHost + 1) % hosts.length;
     const inTurn = hosts.map((_, index) => hosts[(this.firstHost + index) % hosts.length]!);
-    // What nobody has a place for now is not asked for again in this turn.
+    // Needs without a place are not requested again in this turn.
     const unplaceable = new Set<string>();
     if (this.firstInLine !== null) this.placeFirst(this.firstInLine, hosts, unplaceable);
     let full = false;
     for (const host of byPriority(inTurn)) full = this.dispatchRun(host, unplaceable, full);
   }
 
-  /** True: nobody has any room left. Questions to people and child runs need none. */
+  /**
+   * Dispatches one run's jobs. Returns true if no worker has any room left. Questions to people and child runs need
+   * none.
+   */
   private dispatchRun(host: RunHost, unplaceable: Set<string>, isFull: boolean): boolean {
     const { run } = host;
     let full = isFull;
@@ -78,7 +86,7 @@ export class Dispatcher {
     const kindOf = kindsIn(run.definition);
     const isRefused = ({ needs, key }: KeyedNeeds): boolean =>
       (full && needs.slots > 0) || unplaceable.has(key);
-    // There may be a hundred thousand of a kind that nobody can take now: they are passed over together.
+    // A hundred thousand jobs of one kind may be waiting for a place, so they are skipped together.
     const isOut = (job: Job): boolean =>
       !needsNobody(job, run.definition) && isRefused(needsOf(job, run.definition));
     for (const job of run.ready.inTurn(kindOf, isOut)) {
@@ -88,7 +96,7 @@ export class Dispatcher {
         this.ask(host, job);
         continue;
       }
-      // Steps of the workspace run one at a time; this one's turn has not come.
+      // Steps of the workspace run one at a time, and it is not this one's turn.
       if (!this.mayStart(host, job)) continue;
       if (isNothing(run.definition, job.step.definition) && this.passes(host, job)) continue;
       const keyed = needsOf(job, run.definition);
@@ -162,7 +170,10 @@ export class Dispatcher {
     if (this.ports.worker.keepRoomFor?.(needs) === true) this.firstInLine = { host, job };
   }
 
-  /** False: it is an attempt like any other, because the worker wants to see it or because it has a failure to write down. */
+  /**
+   * Decides a job that does nothing at once. Returns false if it is an ordinary attempt, because the worker wants to
+   * see it, or it has a failure to record.
+   */
   private passes(host: RunHost, job: Job): boolean {
     const { doesNothingAs } = this.ports.worker;
     if (doesNothingAs === undefined || job.ledBy !== null) return false;
@@ -171,7 +182,7 @@ export class Dispatcher {
     return true;
   }
 
-  /** Start and end are decided together, and so they are committed together or not at all. */
+  /** Decides start and end together, so that they are committed together or not at all. */
   private pass(host: RunHost, job: Job, worker: string): void {
     const { ask, withoutWorker } = this.ports;
     withoutWorker(job.id, () => ask(host, { type: "attempt.start", job: job.id, worker, token: "" }));
@@ -189,7 +200,7 @@ export class Dispatcher {
     this.rendering.add(name);
     void sandbox.render(question.rendering).then((result) => {
       this.rendering.delete(name);
-      // Else it is asked anew, with what there is then.
+      // Otherwise the question is rendered again, with the new state.
       if (job.visit === visit && run.ready.has(job) && run.paused === null)
         this.ports.post(host, question.complete(result));
     });
@@ -198,7 +209,7 @@ export class Dispatcher {
 
 const NOTHING: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
 
-/** Runs of one priority stay in the order in which they are given. */
+/** Sorts by priority. Runs of one priority keep their order. */
 function byPriority(hosts: readonly RunHost[]): RunHost[] {
   return [...hosts].sort((a, b) => b.run.priority - a.run.priority);
 }

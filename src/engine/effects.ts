@@ -22,22 +22,22 @@ export interface EffectPorts extends AttemptPorts {
   readonly clock: Clock;
   readonly workspaces: WorkspaceKeeper;
   readonly failures: FailureKeeper | null;
-  /** Run this once what the host has decided is committed; `dropped` if that is refused. */
+  /** Runs the effect once the host's decisions are committed, or `dropped` if that is refused. */
   readonly afterCommit: (host: RunHost, effect: () => void, dropped?: () => void) => void;
 }
 
 /**
- * What follows from events in the world outside: processes, timers, expressions. Planned now, done after the commit.
- * Attempts without effects are not in the world outside.
+ * Carries out the consequences of events outside of the run: processes, timers, expressions. They are planned at once
+ * and executed after the commit. An attempt without effects has none.
  */
 export class Effects {
   private readonly attempts: AttemptsUnderWay;
   private readonly timers = new Map<number, () => void>();
-  /** By run: its deadline, and when it is to be told that it takes long. */
+  /** Timers by run: for its deadline, and for the notice that it takes long. */
   private readonly moments = new Map<number, (() => void)[]>();
   private readonly rebuilds: RebuildsUnderWay;
   private readonly setAsides: SetAsidesUnderWay;
-  /** By job: room for the attempt that is being decided. */
+  /** The place, by job, for an attempt that is being decided. */
   private readonly places = new Map<number, Place>();
   private passed: number | null = null;
 
@@ -47,14 +47,14 @@ export class Effects {
     this.setAsides = new SetAsidesUnderWay(ports.workspaces, ports.clock);
   }
 
-  /** `begin` decides the job's next attempt, which is to run on this place; if it decides none, the place is given back. */
+  /** Calls `begin`, which decides the job's next attempt on this place. If it decides none, the place is released. */
   onPlace(job: number, place: Place, begin: () => void): void {
     this.places.set(job, place);
     begin();
     if (this.places.delete(job)) this.ports.worker.release(place);
   }
 
-  /** `begin` decides an attempt that is over at once, so that nobody is to make it. */
+  /** Calls `begin`, which decides an attempt that is over at once, so that no worker executes it. */
   withoutWorker(job: number, begin: () => void): void {
     this.passed = job;
     begin();
@@ -85,7 +85,7 @@ export class Effects {
           if (event.due_at != null) this.planTimer(host, event.job);
           break;
         case "run.unpaused":
-          // What was due while it was paused was let pass.
+          // Deadlines that passed during a pause were ignored.
           for (const { id, dueAt } of [...host.run.held, ...host.run.asking])
             if (dueAt !== null) this.planTimer(host, id);
           break;
@@ -131,10 +131,7 @@ export class Effects {
     }
   }
 
-  /**
-   * What an earlier owner had set going and not finished: timers at their recorded time, and the expressions that it had
-   * asked for, once more.
-   */
+  /** Restores what an earlier owner left unfinished: timers at their recorded times, and unanswered expressions. */
   rearm(host: RunHost, unanswered: ReadonlySet<number>): void {
     this.armMoments(host);
     for (const job of host.run.jobs) {
@@ -148,7 +145,7 @@ export class Effects {
     }
   }
 
-  /** The jobs whose attempts go on elsewhere. What is left of the others is ended. */
+  /** Takes over attempts. Returns the jobs whose attempts continue elsewhere; the rest of the others is ended. */
   async adoptAll(host: RunHost): Promise<number[]> {
     const kept: number[] = [];
     for (const held of heldAttempts(host.run)) {
@@ -163,8 +160,8 @@ export class Effects {
   }
 
   /**
-   * Let go of a run: forget its timers, end what dies with this engine, the building of a workspace too. Resolves to
-   * the jobs that go on without it.
+   * Releases a run: forgets its timers, and ends what depends on this engine, including the building of a workspace.
+   * Resolves to the jobs that continue without it.
    */
   async release(run: Run): Promise<number[]> {
     const ids: number[] = [];
@@ -221,7 +218,10 @@ export class Effects {
     this.ports.afterCommit(host, () => this.arm(host, jobById(host.run, job)));
   }
 
-  /** For no longer than the wait was to last: the clock may have been set back since, while nobody ran the run. */
+  /**
+   * Sets a timer that never lasts longer than the wait was meant to, because the clock may have been set back while
+   * nobody ran the run.
+   */
   private arm(host: RunHost, { id: job, dueAt, waitMs }: Job): void {
     const { clock } = this.ports;
     this.timers.get(job)?.();
@@ -233,7 +233,7 @@ export class Effects {
     this.timers.set(job, cancel);
   }
 
-  /** Like `arm`: no longer than the limits last, wherever the clock was set meanwhile. */
+  /** Sets timers that, like in `arm`, never last longer than the limits. */
   private armMoments(host: RunHost): void {
     const { clock } = this.ports;
     const { id, timeUsed, definition } = host.run;
@@ -273,7 +273,7 @@ export class Effects {
     this.ports.afterCommit(host, () => this.evaluate(host, job.id, id, evaluation));
   }
 
-  /** Null where an output that the expression names cannot be read. */
+  /** Null if an output that the expression names cannot be read. */
   private evaluationOf(host: RunHost, job: Job, purpose: CodePurpose): PlannedEvaluation | null {
     try {
       return evaluationFor(host.run, job, purpose, this.ports.clock.now(), this.ports.readArtifact);
@@ -294,7 +294,7 @@ export class Effects {
     this.answer(host, job, id, answer);
   }
 
-  /** The output as it is now: the job that put it out may begin anew. */
+  /** The job with its present output, because that job may begin again. */
   private standInOf(host: RunHost, job: Job): StandInCheck {
     return { run: host.run, job, output: job.output, readArtifact: this.ports.readArtifact };
   }
@@ -305,8 +305,9 @@ export class Effects {
 }
 
 /**
- * What changes nothing outside the run need not wait until its start is committed: where the commit is refused, the run is
- * let go and the attempt with it. Only in this process, where nobody else hears of it before.
+ * Whether an attempt may run before its start is committed, because it changes nothing outside of the run. If the
+ * commit is refused, the run is released together with the attempt. This is limited to this process, where nobody else
+ * can see it earlier.
  */
 function mayRunAhead(host: RunHost, { step }: Job, place: Place | null): boolean {
   const { action } = step.definition;
@@ -315,7 +316,7 @@ function mayRunAhead(host: RunHost, { step }: Job, place: Place | null): boolean
   );
 }
 
-/** As it is now: whoever reopens the run loads it anew. */
+/** The run's final state, copied because a reopened run is loaded again. */
 function endedRun(run: Run): EndedRun {
   const begun = run.jobs.filter(({ attempt }) => attempt > 0);
   return {

@@ -20,22 +20,25 @@ export interface EngineOptions {
   readonly newToken: () => string;
   /** Whether the process that owns a lease is known to be gone. */
   readonly isDead: (owner: LeaseOwner) => boolean;
-  /** Without one nothing is left of failures but the log. */
+  /** Without it, only the log records failures. */
   readonly failures?: FailureKeeper;
   /** Needed by runs with a workspace. */
   readonly workspaces?: WorkspaceKeeper;
-  /** A snapshot of each run after so many events; by default 20,000, or twice as many as the run has jobs. */
+  /**
+   * A snapshot of each run is made after this many events. By default 20,000, or twice the run's number of jobs if that
+   * is more.
+   */
   readonly snapshotEvents?: number;
-  /** Of the settings, by name; those of a workflow come with it. */
+  /** Shared breakers of the settings, by name. Those of a workflow are part of its definition. */
   readonly breakers?: SharedBreakers;
-  /** Who is told of what, by the settings; a workflow's own rules come with it. */
+  /** Notification rules of the settings. Those of a workflow are part of its definition. */
   readonly notify?: readonly NotifyRule[];
-  /** Called when something was committed that people may have to hear. */
+  /** Called when something was committed that people may need to be notified of. */
   readonly onNotices?: () => void;
-  /** Cancels a run, whoever runs it: for those that replace the runs of their group. */
+  /** Cancels a run, whichever process runs it: for runs that replace others of their group. */
   readonly cancelRun?: CancelRun;
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;
-  /** How long a silent owner on another host keeps its runs; by default 30 s. */
+  /** How long an owner on another host that shows no sign of life keeps its runs. By default 30 s. */
   readonly leaseMs?: number;
 }

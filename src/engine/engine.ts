@@ -34,8 +34,8 @@ export type { RunListener } from "./run-listeners.js";
 const BEGIN: readonly Command[] = [{ type: "run.start" }];
 
 /**
- * The shell around the core: takes what happened, lets the core decide, commits, and only then starts processes,
- * timers and expressions. It owns its runs by lease and never acts on what is not committed.
+ * The shell around the core: it takes what happened, lets the core decide, commits, and only then starts processes,
+ * timers and expressions. It owns runs by lease and acts only on what is committed.
  */
 export class Engine {
   readonly hosts = new Map<number, RunHost>();
@@ -99,10 +99,10 @@ export class Engine {
     this.restBelow = new RestBelow(this, store, (hosts) => this.letGo(hosts));
   }
 
-  /** Create a run and start it. The id is given out once the run is on record. */
+  /** Creates and starts a run. Its id is returned once the run is on record. */
   async start(request: NewRun): Promise<OwnedRun> {
     const { store, clock, notify } = this.options;
-    // Asked for together, they wait for the disk together.
+    // Requested together, so that they wait for the disk together.
     const registering = registerWorkflowOf(store, request, clock.now());
     const [workflow, runId] = await Promise.all([registering, store.reserveRunId()]);
     const fence = await this.acquire(runId);
@@ -121,17 +121,17 @@ export class Engine {
     });
   }
 
-  /** Take a run whose engine is gone, and go on with it; a pause is lifted. A run that is over is left alone. */
+  /** Takes a run whose engine is gone and continues it, lifting a pause. A finished run is left alone. */
   resume(runId: number, { reason = "resume", key = null, by }: Resumed = {}): Promise<OwnedRun> {
     const unpause = { type: "run.unpause", reason, key, ...(by === undefined ? {} : { by }) } as const;
     return this.take(runId, () => this.acquire(runId), [unpause]);
   }
 
-  /** Go on with a run whose lease was granted to this engine's owner by `Store.claimRuns`. */
+  /** Continues a run whose lease `Store.claimRuns` granted to this engine's owner. */
   takeClaimed({ runId, fence }: { readonly runId: number; readonly fence: number }): Promise<OwnedRun> {
     const hold = (): number => this.leases.hold(runId, fence, (error) => this.lost(runId, error));
     const own = this.hosts.get(runId);
-    // This process stood still until its own lease had run out, and nobody else has taken the run.
+    // This process stood still until its own lease had expired, and nobody else has taken the run.
     if (own !== undefined) {
       own.fence = hold();
       return Promise.resolve({ runId, run: own.run, ended: own.ended() });
@@ -139,7 +139,7 @@ export class Engine {
     return this.take(runId, async () => hold(), []);
   }
 
-  /** Go on with a run that this engine has lost, or that a dead engine on this host has; a pause stays. */
+  /** Continues a run that this engine lost, or that belongs to a dead engine on this host. A pause stays. */
   retake(runId: number): Promise<OwnedRun> {
     return this.take(runId, () => this.acquire(runId), []);
   }
@@ -160,7 +160,7 @@ export class Engine {
     try {
       return await this.load(runId, await acquire(), then);
     } catch (error) {
-      // The claimer tries again as the same owner; a lease given back would come back at once.
+      // The claimer tries again as the same owner, so a released lease would come back at once.
       if (this.hosts.has(runId)) throw error;
       if (isAsked || this.stopping || isElsewhere(error)) await this.leases.release(runId);
       else this.leases.forget(runId);
@@ -193,7 +193,7 @@ export class Engine {
       const answers: AnsweredEntry[] = [];
       const taking = this.adopt(host, () => {
         for (const command of moved) this.decide(host, command);
-        // What was asked while nobody answered comes before anything else: a canceled run must not start again.
+        // Commands that waited without an owner come first: a canceled run must not start again.
         for (const entry of left)
           answers.push(takeEntry(entry, host, (command) => this.decide(host, command)));
         const resume = { type: "run.resume", kept: [...kept, ...begunSince(before, run)] } as const;
@@ -214,22 +214,22 @@ export class Engine {
     }
   }
 
-  /** Put a command to a run that this engine owns. */
+  /** Gives a command to a run that this engine owns. */
   post(runId: number, command: Command): void {
     const host = this.hosts.get(runId);
     if (host !== undefined) this.put(host, command);
   }
 
   private put(host: RunHost, command: Command, settled: Posted["settled"] = null): void {
-    // Even where nobody wants the report, it has left room behind.
+    // Even if nobody wants the report, a place has become free.
     this.wake();
     if (this.hosts.get(host.run.id) === host) this.inbox.push({ host, command, settled });
     else settled?.("not_owned");
   }
 
   /**
-   * Put an operator's command to a run of this engine and wait until what it decided is committed. `not_owned`: the run
-   * is not, or no longer, run here, and whoever asks may take it himself.
+   * Gives an operator's command to a run of this engine and waits for its commit. `not_owned`: this engine does not run
+   * it (any more), and the caller may take the run itself.
    */
   async operate(runId: number, command: OperatorCommand): Promise<TakenCommand | "not_owned"> {
     const host = this.hosts.get(runId);
@@ -243,7 +243,7 @@ export class Engine {
     return taken;
   }
 
-  /** Settles when a run that this engine owns is over or rests; null: it does not own it. */
+  /** Settles when a run of this engine is over or rests; null if the engine does not own it. */
   endOf(runId: number): Promise<Run> | null {
     return this.hosts.get(runId)?.ended() ?? null;
   }
@@ -252,7 +252,7 @@ export class Engine {
     return [...this.hosts.keys()];
   }
 
-  /** Its runs that could go on, had it a worker for them. */
+  /** Its runs that could continue if it had a worker for them. */
   waitingRuns(): WaitingRun[] {
     return this.stopping ? [] : findWaiting(this.hosts.values(), this.options.worker);
   }
@@ -266,7 +266,7 @@ export class Engine {
     return () => this.losses.delete(listener);
   }
 
-  /** Let go of every run, leaving it resumable: attempts that would die with it are ended, what was decided is written. */
+  /** Releases every run, resumable: ends attempts that depend on this engine, and writes decisions. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.places.stop();
@@ -304,7 +304,7 @@ export class Engine {
     return { runId: run.id, run, ended };
   }
 
-  /** Resolves when what the host has decided so far is committed; rejects if the run is lost before. */
+  /** Resolves when the host's present decisions are committed. Rejects if the run is lost before. */
   private flushed(host: RunHost): Promise<void> {
     return host.until((done) => {
       this.commits.afterCommit(host, done);
@@ -312,7 +312,7 @@ export class Engine {
     });
   }
 
-  /** A command's events, with their effects planned. A run that cannot be decided any more is let go, alone. */
+  /** Decides a command and plans the effects of its events. A run that cannot be decided is released, alone. */
   private decide(host: RunHost, command: Command): readonly Event[] {
     try {
       const events = host.take(this.breakers.informed(host, command), this.options.clock.now());
@@ -335,7 +335,7 @@ export class Engine {
     });
   }
 
-  /** Decide all that is waiting, hand out ready jobs, commit. */
+  /** Decides all waiting commands, hands out ready jobs, and commits. */
   private turn(): void {
     const taken = this.inbox;
     this.inbox = [];
@@ -345,7 +345,7 @@ export class Engine {
     this.catchUp();
   }
 
-  /** Runs that were too far ahead of their commits go on once those are on their way. */
+  /** Continues runs that were too far ahead of their commits. */
   private catchUp(): void {
     for (const host of this.dispatcher.heldBack) if (!host.isFarAhead) this.wake();
   }
@@ -362,7 +362,7 @@ export class Engine {
 
   private committed(host: RunHost, events: readonly LoggedEvent[]): void {
     this.listeners.tell(host.run, events);
-    // What was tried until the store took it may come after the run was let go of.
+    // A repeated commit may succeed after the run was released.
     if (this.hosts.get(host.run.id) !== host) return;
     this.breakers.committed(host, events);
     this.catchUp();
@@ -380,7 +380,7 @@ export class Engine {
     else if (this.taking.has(runId)) this.lostWhileTaking.set(runId, error);
   }
 
-  /** The store refused us: what is in memory is worth nothing. Forget the run; what can go on without us does. */
+  /** Discards a run that the store refused: its state in memory is invalid. What can continue without us does. */
   private discard(host: RunHost, error: unknown): void {
     const { run } = host;
     host.loseVoice(error);

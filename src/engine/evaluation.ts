@@ -5,7 +5,7 @@ import { type Rendered, type Rendering, renderInPlace, withEnv } from "../sandbo
 import type { Evaluation, ExpectedResult, Sandbox } from "../sandbox/sandbox.js";
 import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";
 
-/** Answered by code. Whether an output may stand in is answered by looking at it. */
+/** Purposes that code decides. Whether an output may stand in is determined by a check instead. */
 export type CodePurpose = Exclude<EvaluationPurpose, "stand_in">;
 
 const EXPECTS: { readonly [purpose in CodePurpose]: ExpectedResult } = {
@@ -17,7 +17,7 @@ const EXPECTS: { readonly [purpose in CodePurpose]: ExpectedResult } = {
   transition: "boolean",
 };
 
-/** An expression with what it may see, as the run is at this moment; `pending` is to be rendered before. */
+/** An expression with its variables at this moment. `pending` must be rendered first. */
 export function evaluationFor(
   run: Run,
   job: Job,
@@ -38,7 +38,10 @@ export function planEvaluation(evaluation: Evaluation): PlannedEvaluation {
   return { evaluation: { ...evaluation, variables: withEnv(variables, rendered.env) }, pending: null };
 }
 
-/** Values of `env` that cannot be rendered are seen as they stand. Where none is pending, nothing is waited for before. */
+/**
+ * Evaluates an expression. Values of `env` that cannot be rendered are passed unchanged. If none is pending, it begins
+ * at once.
+ */
 export function evaluate(
   sandbox: Sandbox,
   { evaluation, pending }: PlannedEvaluation,

@@ -20,15 +20,15 @@ interface Success {
   readonly readArtifact: ReadArtifact;
 }
 
-/** The expression that may make a failure of this success; null: there is none. */
+/** The expression that may turn this success into a failure; null if there is none. */
 export function failIfOf(run: Run, jobId: number, outcome: Outcome): string | null {
   if (outcome.kind !== "succeeded") return null;
   return jobById(run, jobId).step.definition.failIf ?? null;
 }
 
 /**
- * What the attempt amounts to. Nothing is on record before it: an engine that dies meanwhile leaves an attempt that has
- * not reported, as if it had died a moment earlier.
+ * The attempt's final outcome. Nothing is on record before it: if the engine dies meanwhile, the attempt has not
+ * reported, as if it had died a moment earlier.
  */
 export async function judgeSuccess(success: Success): Promise<Outcome> {
   const { sandbox, run, outcome, code, now, readArtifact } = success;
@@ -51,7 +51,7 @@ export async function judgeSuccess(success: Success): Promise<Outcome> {
   }
 }
 
-/** Whether the step makes progress is judged by what it has changed in the workspace. */
+/** The step's changes in the workspace, by which its progress is judged. */
 function leftBehind({
   checkpoint,
   patch,

@@ -1,8 +1,8 @@
 import type { Event } from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
 
-/** Leaves what is known of failures where steps and people can read it, before anything that follows from them begins. */
+/** Writes what is known about failures for steps and people to read, before any consequence begins. */
 export interface FailureKeeper {
-  /** What there is to write once these events are committed; null: nothing. `run` is the run just after them. */
+  /** Returns what to write once these events are committed; null for nothing. `run` is the run right after them. */
   plan(run: Run, events: readonly Event[]): (() => void) | null;
 }

@@ -5,35 +5,36 @@ import type { RunHost } from "./run-host.js";
 import { SnapshotKeeper } from "./snapshot/snapshot-keeper.js";
 import { UntakenBatches } from "./untaken.js";
 
-/** What the engine does once its events are safe. */
+/** An action that the engine takes once its events are safe. */
 export type Effect = () => void;
 
 export interface CommitListener {
   committed(host: RunHost, events: readonly LoggedEvent[]): void;
-  /** The runs of the engine, when there is time for the next batch. */
+  /** The engine's runs, requested whenever the next batch can be written. */
   hosts(): Iterable<RunHost>;
   refused(host: RunHost, error: unknown): void;
-  /** Something of what was committed is for people. */
+  /** Called when notices for people were committed. */
   noticed(): void;
 }
 
 interface Waiting {
   readonly host: RunHost;
   readonly effect: Effect;
-  /** Called instead where the commit was refused. */
+  /** Called instead if the commit was refused. */
   readonly dropped: Effect | null;
 }
 
 interface Batch {
   readonly host: RunHost;
   readonly drained: ReturnType<RunHost["drain"]>;
-  /** What follows it, where it is tried again: else that is among the effects of all. */
+  /** Its effects while it is being retried. Otherwise they are among the effects of all. */
   readonly effects: Waiting[];
 }
 
 /**
- * Writes what all runs have decided in one transaction, one batch at a time; what is decided while a batch is under
- * way goes into the next. Effects leave only after their batch is in, in order: what is not committed did not happen.
+ * Writes the decisions of all runs in one transaction, one batch at a time. Decisions made while a batch is being
+ * written go into the next. Effects follow only after their batch is in, in order: what is not committed did not
+ * happen.
  */
 export class GroupCommit {
   private effects: Waiting[] = [];
@@ -56,7 +57,7 @@ export class GroupCommit {
     (earlier?.effects ?? this.effects).push({ host, effect, dropped });
   }
 
-  /** A host that is let go commits nothing more: what waits for it will not happen. */
+  /** A released host commits nothing more, so its waiting effects are dropped. */
   forget(host: RunHost): void {
     const gone = this.effects.filter((waiting) => waiting.host === host);
     this.effects = this.effects.filter((waiting) => waiting.host !== host);
@@ -64,7 +65,7 @@ export class GroupCommit {
     for (const { dropped } of [...earlier, ...gone]) dropped?.();
   }
 
-  /** Send the next batch unless one is under way; the hosts are asked again when it has arrived. */
+  /** Sends the next batch unless one is in progress. After its arrival the hosts are asked again. */
   flush(): void {
     if (this.inFlight !== null) return;
     const batch = this.untaken.due();
@@ -85,14 +86,14 @@ export class GroupCommit {
     });
   }
 
-  /** What follows a decision that is behind one the store did not take waits with it. */
+  /** Takes the effects, except those behind a decision that the store did not take. */
   private takeEffects(): Waiting[] {
     const effects = this.effects;
     this.effects = effects.filter(({ host }) => this.untaken.has(host));
     return this.effects.length === 0 ? effects : effects.filter(({ host }) => !this.untaken.has(host));
   }
 
-  /** What cannot even be written down is one run's trouble. */
+  /** Drains one host. If its decisions cannot be serialised, only that run is affected. */
   private drain(host: RunHost, batch: Batch[]): void {
     try {
       batch.push({ host, drained: host.drain(), effects: [] });
@@ -107,7 +108,7 @@ export class GroupCommit {
     return this.inFlight !== null;
   }
 
-  /** One run's fault must not keep the effects of the others from happening. */
+  /** Runs an effect. An error in it must not stop the effects of other runs. */
   private run(waiting: Waiting, written: ReadonlySet<RunHost>): void {
     const { host, effect, dropped } = waiting;
     const untaken = this.untaken.of(host);
@@ -120,12 +121,12 @@ export class GroupCommit {
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no batch is in progress. */
   async settled(): Promise<void> {
     while (this.inFlight !== null) await this.inFlight;
   }
 
-  /** What the store did not take is tried once more, and then given up. */
+  /** Tries once more what the store did not take, then gives it up. */
   async stop(): Promise<void> {
     this.untaken.stop();
     this.flush();
@@ -146,7 +147,7 @@ export class GroupCommit {
     }
   }
 
-  /** One of several runs was refused: the others must not suffer for it. */
+  /** Writes each run alone after one of several was refused, so that the others are not affected. */
   private async writeOneByOne(batch: readonly Batch[]): Promise<ReadonlySet<RunHost>> {
     const written = new Set<RunHost>();
     for (const one of batch) for (const host of await this.write([one])) written.add(host);

@@ -14,13 +14,13 @@ export function isHumanStep(job: Job): boolean {
 
 type Ask = Extract<Command, { type: "human.ask" }>;
 
-/** The prompt is still to be rendered, where that does not hold up other runs. */
+/** A question whose prompt is still to be rendered, in a thread so that other runs are not delayed. */
 interface PendingQuestion {
   readonly rendering: Rendering;
   complete(result: EvaluationResult): Ask;
 }
 
-/** The question of a human step, rendered. A prompt that does not render is asked as it stands, with the reason. */
+/** The rendered question of a human step. A prompt that cannot be rendered is asked unchanged, with the reason. */
 export function questionFor(
   run: Run,
   job: Job,

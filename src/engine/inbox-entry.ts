@@ -11,13 +11,13 @@ export const UNREADABLE: TakenCommand = {
   outcome: null,
 };
 
-/** What became of a command that another process left for a run. */
+/** The result of a command that another process sent to a run. */
 export interface AnsweredEntry {
   readonly id: number;
   readonly taken: TakenCommand;
 }
 
-/** Take an entry now, after all that came before it. */
+/** Takes an entry now, after all earlier ones. */
 export function takeEntry(
   { id, command: text }: InboxCommand,
   host: RunHost,
@@ -28,12 +28,12 @@ export function takeEntry(
   return { id, taken: takeCommand(host.run, command, () => decide(command)) };
 }
 
-/** An answer that cannot be written is asked for again. */
+/** Writes the answer. If that fails, the sender asks again. */
 export async function answerEntry(store: Store, { id, taken }: AnsweredEntry): Promise<void> {
   await store.answerCommand(id, JSON.stringify(taken)).catch(() => {});
 }
 
-/** Null: no command can be read from it. */
+/** Parses a command; null if the text is not one. */
 export function parseCommand(text: string): OperatorCommand | null {
   try {
     const command: unknown = JSON.parse(text);
@@ -43,14 +43,14 @@ export function parseCommand(text: string): OperatorCommand | null {
   }
 }
 
-/** A command on its way to its run, and who wants to know what became of it. */
+/** A command on its way to its run, and the callback for its result. */
 export interface Posted {
   readonly host: RunHost;
   readonly command: Command;
   readonly settled: ((fate: Fate) => void) | null;
 }
 
-/** What became of a command is said when it is committed. */
+/** Reports the result of a command once it is committed. */
 export function tellOutcome(
   { host, settled }: { readonly host: RunHost; readonly settled: NonNullable<Posted["settled"]> },
   events: readonly Event[],

@@ -4,10 +4,10 @@ import type { Engine } from "./engine.js";
 import { answerEntry, parseCommand, UNREADABLE } from "./inbox-entry.js";
 import { changesOf, Loop } from "./loop.js";
 
-/** How soon a command from another process is seen. */
+/** How soon a command from another process is noticed. */
 export const INBOX_POLL_MS = 250;
 
-/** Takes the commands that other processes left for the runs of this engine, and answers them once they are committed. */
+/** Takes the commands that other processes sent to this engine's runs, and answers them once they are committed. */
 export class Inbox {
   private readonly loop: Loop;
 
@@ -31,7 +31,10 @@ export class Inbox {
     void this.loop.stop();
   }
 
-  /** What cannot be taken now stays unanswered: its sender sees the run's lease go free and acts himself. */
+  /**
+   * Takes one command. One that cannot be taken now stays unanswered: its sender sees that the run's lease is free and
+   * acts itself.
+   */
   private async take(id: number, runId: number, text: string): Promise<void> {
     const command = parseCommand(text);
     if (command === null) return answerEntry(this.store, { id, taken: UNREADABLE });
@@ -39,14 +42,14 @@ export class Inbox {
       const taken = await this.engine.operate(runId, command);
       if (taken !== "not_owned") await answerEntry(this.store, { id, taken });
     } catch {
-      // The commit was refused: the run is no longer ours.
+      // The commit was refused, so the run is no longer ours.
     }
   }
 
   private async poll(): Promise<void> {
     const owned = this.engine.ownedRuns();
     if (owned.length === 0) return;
-    // A store that fails here fails the next commit too, which says so; polling goes on.
+    // If the store fails here, the next commit fails too and reports it. Polling continues.
     const waiting = await this.store.readInbox(owned).catch(() => []);
     for (const { id, runId, command } of waiting) await this.take(id, runId, command);
   }

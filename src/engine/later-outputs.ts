@@ -6,9 +6,9 @@ interface Variables {
 }
 
 /**
- * The outputs that a function of the program may read: put together when it reads them, since most functions of a long
- * chain read none, and each has all steps before it. They are as they were when its attempt began: `keep` them before
- * the run changes.
+ * The outputs that a program's function may read. They are collected only when it reads them, because most functions of
+ * a long chain read none, and each has all earlier steps before it. They must be those of the attempt's start: call
+ * `keep` before the run changes.
  */
 export class LaterOutputs {
   private kept: { readonly outputs: Json } | { readonly error: Error } | null = null;
@@ -34,13 +34,13 @@ export class LaterOutputs {
     throw this.kept?.error;
   }
 
-  /** The variables with these outputs; once they are read, plain data like the others. */
+  /** The variables with these outputs, which are plain data once they are read. */
   amongst(variables: Variables): Variables {
     return addReadLater({ ...variables }, "outputs", () => this.outputs);
   }
 }
 
-/** A property that is read when somebody first looks at it, and from then on is one like any other. */
+/** Adds a property that is computed when it is first read, and is then like any other. */
 export function addReadLater(
   owner: { [name: string]: Json },
   name: string,
@@ -54,7 +54,7 @@ export function addReadLater(
   return Object.defineProperty(owner, name, { ...shape, get: () => become(read()), set: become });
 }
 
-/** Where it cannot be read, the step that wants it fails with the right code. */
+/** Reads an output. If that fails, the step that wants it fails with the right code. */
 export function readOutput(path: string, read: (path: string) => Json): Json {
   try {
     return read(path);

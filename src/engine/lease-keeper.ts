@@ -2,31 +2,34 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import type { Clock } from "./clock.js";
 
-/** How long a silent owner on another host keeps its runs. */
+/** How long an owner on another host that shows no sign of life keeps its runs. */
 export const DEFAULT_LEASE_MS = 30_000;
 
-/** How long a decision is waited for: one that cancels first ends what the last owner has left. */
+/** How long to wait for an operator's decision: one that cancels first ends what the last owner left running. */
 const DECISION_MS = 10_000;
 const DECISION_POLL_MS = 20;
 
 interface Held {
   readonly fence: number;
   readonly lost: (error: unknown) => void;
-  /** When the renewal that was granted last was asked for, by the monotonic clock. */
+  /** When the last granted renewal was requested, on the monotonic clock. */
   renewedAt: number;
 }
 
-/** Of a lease: how often it is looked at, and when a run whose lease could not be renewed is let go. */
+/**
+ * How often leases are checked, and when a run whose lease could not be renewed is released, as parts of the lease's
+ * length.
+ */
 const WATCH_EVERY = 1 / 12;
 const GIVE_UP_AFTER = 3 / 4;
 
-/** Takes runs and keeps them by renewing their leases; says so when one is gone. */
+/** Takes runs and keeps them by renewing their leases. Calls back when one is lost. */
 export class LeaseKeeper {
   private readonly held = new Map<number, Held>();
   private cancelRenewal: (() => void) | null = null;
   private cancelWatch: (() => void) | null = null;
   private renewing = false;
-  /** Of the last renewal, if it failed. */
+  /** The error of the last renewal, if it failed. */
   private failure: unknown = null;
 
   constructor(
@@ -38,8 +41,8 @@ export class LeaseKeeper {
   ) {}
 
   /**
-   * The fencing token under which the run may be written. A dead owner on this host is replaced at once; one that only
-   * decides something is waited for.
+   * Acquires a lease and returns the fencing token under which the run may be written. A dead owner on this host is
+   * replaced at once; one that only makes a decision is waited for.
    */
   async acquire(runId: number, lost: (error: unknown) => void): Promise<number> {
     const waitsUntil = this.clock.elapsed() + DECISION_MS;
@@ -55,7 +58,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Who has it, where it cannot be had now. */
+  /** Returns the present owner if the lease cannot be acquired. */
   private async tryToAcquire(runId: number, lost: (error: unknown) => void): Promise<number | LeaseOwner> {
     let askedAt = this.clock.elapsed();
     const first = await this.request(runId);
@@ -75,7 +78,7 @@ export class LeaseKeeper {
     return this.store.acquireLease(evenFrom === undefined ? request : { ...request, evenFrom });
   }
 
-  /** Keep a lease that was granted already. */
+  /** Keeps a lease that was already granted. */
   hold(runId: number, fence: number, lost: (error: unknown) => void, askedAt = this.clock.elapsed()): number {
     this.held.set(runId, { fence, lost, renewedAt: askedAt });
     this.schedule();
@@ -87,7 +90,7 @@ export class LeaseKeeper {
     if (this.held.size === 0) this.stop();
   }
 
-  /** Best effort: a lease that cannot be given back runs out by itself. */
+  /** Releases a lease as a best effort. One that cannot be released expires. */
   async release(runId: number): Promise<void> {
     const held = this.held.get(runId);
     if (held === undefined) return;
@@ -131,7 +134,7 @@ export class LeaseKeeper {
           );
       }
     } catch (error) {
-      // While the leases still have time there will be another try; the watch knows when there is none.
+      // While the leases last there will be another try. The watch notices when they end.
       this.failure = error;
       if (isBeyondWaiting(error)) for (const [runId, held] of asked) this.lose(runId, held, error);
     } finally {
@@ -141,15 +144,15 @@ export class LeaseKeeper {
   }
 
   /**
-   * Whatever the store does, an answer that never comes included: a run is let go before its lease has run out, since
-   * another engine may then begin its attempts anew.
+   * Watches the leases whatever the store does, even if it never answers: a run must be released before its lease
+   * expires, because another engine may then repeat its attempts.
    */
   private watchNext(): void {
     const dueAt = this.clock.elapsed() + this.leaseMs * WATCH_EVERY;
     this.cancelWatch = this.clock.after(this.leaseMs * WATCH_EVERY, () => {
       this.watchNext();
       const now = this.clock.elapsed();
-      // This process itself was stopped for a while. Who has taken nothing from it may have it all back.
+      // This process itself was stopped for a while. Leases that nobody has taken can be renewed.
       if (now - dueAt > this.leaseMs * WATCH_EVERY) return void this.renewAll();
       for (const [runId, held] of [...this.held])
         if (now - held.renewedAt >= this.leaseMs * GIVE_UP_AFTER)
@@ -163,7 +166,7 @@ export class LeaseKeeper {
   }
 }
 
-/** Attempts that go on could be recorded nowhere. */
+/** Whether the store is beyond repair, so that running attempts could not be recorded. */
 function isBeyondWaiting(error: unknown): boolean {
   return error instanceof DarumaError && (error.code === "STORE_GONE" || error.code === "STORE_DAMAGED");
 }

@@ -5,7 +5,9 @@ import type { Assignment, FailureSource, RetryMaterial } from "../worker/worker.
 import { endsOf, upstreamOf } from "./prompt-material.js";
 import { failedOutputOf, type ReadArtifact, repairsOf } from "./variables.js";
 
-/** What an attempt is told of what went before: the failure that led to its visit, its own last one, and a person's hint. */
+/**
+ * What an attempt is told about the past: the failure that led to its visit, its own last failure, and a person's hint.
+ */
 export function ledHere(
   run: Run,
   job: Job,

@@ -12,19 +12,22 @@ interface LettingGo {
   readonly effects: Pick<Effects, "release">;
   readonly leases: Pick<LeaseKeeper, "release">;
   readonly listeners: RunListeners;
-  /** Runs that nobody here may take meanwhile. */
+  /** Runs that nobody in this process may take meanwhile. */
   readonly taking: Set<number>;
 }
 
-/** Give runs back that are not over: attempts that die with this engine are ended, and whoever resumes the runs begins them again. */
+/**
+ * Releases unfinished runs. Attempts that depend on this engine are ended, and the process that resumes the runs starts
+ * them again.
+ */
 export async function letGo(hosts: readonly RunHost[], from: LettingGo): Promise<void> {
   for (const { run } of hosts) from.taking.add(run.id);
   const kept = Promise.all(hosts.map((host) => from.effects.release(host.run)));
-  // The attempt that waits for a child run would else wait for ever.
+  // Otherwise the attempt that waits for a child run would wait forever.
   for (const host of hosts) if (host.run.parent !== null) host.lose(stoppedError(host.run.id));
   const keptOf = await kept;
   for (const [index, host] of hosts.entries()) {
-    // A store that fails now leaves the attempts as lost, which a resume makes good too.
+    // If the store fails now, the attempts remain as lost, which a resume also handles.
     await interrupt(host, keptOf[index]!, from).catch(() => {});
     await from.leases.release(host.run.id);
     from.taking.delete(host.run.id);

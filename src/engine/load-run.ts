@@ -11,15 +11,15 @@ import { unpackRun } from "./snapshot/pack-run.js";
 export interface LoadedRun {
   readonly run: Run;
   readonly nextSeq: number;
-  /** The event up to which a snapshot had it; 0: there was none to use. */
+  /** The last event in its snapshot; 0 if there was none to use. */
   readonly snapshotSeq: number;
 }
 
 const PAGE_EVENTS = 5_000;
-/** Above this the whole log is read sooner than job by job. */
+/** With more jobs, reading the whole log is faster than reading it job by job. */
 const MAX_JOBS_ASKED = 1_000;
 
-/** A run as its log tells it, or as it was before one of its events. What a snapshot has is not read again. */
+/** Loads a run from its log, or its state before one of its events. What a snapshot contains is not read again. */
 export async function loadRun(
   store: Store,
   runId: number,
@@ -50,7 +50,7 @@ export async function loadRun(
   return { run, nextSeq: last + 1, snapshotSeq };
 }
 
-/** Null: there is none, it is of a later time, or of a longer log than this one. */
+/** The snapshot; null if there is none, or if it is of a later time or a longer log. */
 async function readSnapshot(
   store: Store,
   runId: number,
@@ -74,7 +74,7 @@ interface Part {
   readonly beforeSeq?: number | undefined;
 }
 
-/** A log, never all of it at once. While a page is being looked at, the next one is read. */
+/** Reads a log page by page. While a page is being processed, the next one is read. */
 export async function* readPages(
   store: Pick<Store, "readEvents">,
   runId: number,
@@ -83,7 +83,7 @@ export async function* readPages(
   const read = (after: number): Promise<LoggedEvent[]> => {
     const limit = Math.max(0, Math.min(PAGE_EVENTS, beforeSeq - 1 - after));
     const page = store.readEvents(runId, { afterSeq: after, limit });
-    // Looked at when its turn comes, if it does.
+    // Its error is handled when its turn comes, if it does.
     page.catch(() => {});
     return page;
   };
@@ -97,8 +97,8 @@ export async function* readPages(
 }
 
 /**
- * What of a run's log somebody who counts must know to go on: all that happened to jobs which were begun and have not
- * completed, and what made jobs begin anew. All others are counted.
+ * The part of a run's log that counters need to continue: all events of jobs that have begun but not completed, and
+ * those that made jobs begin again. All other events are already counted.
  */
 export async function readRecalledLog(store: Store, run: Run): Promise<LoggedEvent[]> {
   const open = run.jobs.filter(

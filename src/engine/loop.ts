@@ -2,17 +2,17 @@ import type { Store, StoreChange } from "../store/store.js";
 import type { Clock } from "./clock.js";
 
 export interface LoopWork {
-  /** What is done once. A turn that fails is made up for by the next one. */
+  /** Does the work once. If it fails, the next turn makes up for it. */
   readonly turn: () => Promise<unknown>;
-  /** How long the loop rests after it, unless somebody wakes it; null: until somebody does. */
+  /** How long to rest after a turn unless somebody wakes the loop. Null means until somebody does. */
   readonly restMs: () => number | null;
-  /** Calls `wake` from the first turn or rest on, until the answer is called. */
+  /** Subscribes to calls of `wake`, from the first turn or rest on. Returns a function that unsubscribes. */
   readonly wokenBy?: (wake: () => void) => () => void;
 }
 
 /**
- * Work that is done again and again: when somebody wakes the loop, and after each rest. There is one turn at a time, and
- * one more after it for all who woke the loop meanwhile.
+ * Work that is done whenever somebody wakes the loop, and after each rest. Turns never overlap; wake-ups during a turn
+ * lead to one more turn after it.
  */
 export class Loop {
   private underWay: Promise<void> | null = null;
@@ -31,7 +31,7 @@ export class Loop {
     return this.stopped;
   }
 
-  /** A turn begins now, or right after the one that is under way. */
+  /** Starts a turn now, or right after the present one. */
   wake(): void {
     if (this.stopped) return;
     this.listen();
@@ -41,7 +41,7 @@ export class Loop {
     this.underWay = this.takeTurns();
   }
 
-  /** The rest begins now: the loop has done nothing yet, or how long it rests has changed. */
+  /** Starts the rest now: before the first turn, or because its length has changed. */
   rest(): void {
     if (this.stopped) return;
     this.listen();
@@ -51,12 +51,12 @@ export class Loop {
     this.cancelRest = ms === null ? () => {} : this.clock.after(ms, () => this.wake());
   }
 
-  /** Resolves when no turn is under way. */
+  /** Resolves when no turn is in progress. */
   async idle(): Promise<void> {
     while (this.isAtWork) await this.underWay;
   }
 
-  /** Resolves when the turn that is under way is over; there is none after it. */
+  /** Stops the loop. Resolves when the present turn is over. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelRest();
@@ -70,7 +70,7 @@ export class Loop {
       try {
         await this.work.turn();
       } catch {
-        // The owner of the work says what is worth saying; the next turn comes all the same.
+        // The work itself reports its errors. The next turn comes all the same.
       }
     }
     this.isAtWork = false;
@@ -82,7 +82,7 @@ export class Loop {
   }
 }
 
-/** Changes of a store as what wakes a loop. A database may keep a connection for a listener, so none is added before. */
+/** A store's changes as wake-ups. The listener is added late, because a database may use a connection for it. */
 export function changesOf(
   store: Pick<Store, "onChange">,
   kind: StoreChange["kind"],

@@ -9,15 +9,15 @@ import type { Needs, Worker } from "../worker/worker.js";
 
 export interface KeyedNeeds {
   readonly needs: Needs;
-  /** The same for steps that ask for the same. */
+  /** Equal for steps with the same requirements. */
   readonly key: string;
 }
 
 const known = new WeakMap<StepDefinition, KeyedNeeds>();
-/** By key, of each definition: 100,000 steps that ask for the same share one. */
+/** Needs by key, for each definition: 100,000 steps with the same requirements share one object. */
 const distinct = new WeakMap<object, Map<string, KeyedNeeds>>();
 
-/** What a job asks of its worker: what its step does, or more where it has passed that. */
+/** What a job requires of its worker: its step's resources, raised if it has exceeded them. */
 export function needsOf(
   { step: { definition }, raised }: { readonly step: Pick<Job["step"], "definition"> } & Pick<Job, "raised">,
   workflow: Pick<Definition, "secrets" | "env">,
@@ -44,24 +44,27 @@ function keyedNeeds(
 ): KeyedNeeds {
   const { action } = step;
   const needs: Needs = {
-    // A child run's own steps take slots; its parent waiting with one could leave none for them.
+    // A child run's own steps take slots. If its waiting parent held one, none might be left for them.
     slots: actionTraits(action.type).doneBy === "server" ? 0 : (resources?.slots ?? resources?.cpus ?? 1),
     cpus: resources?.cpus ?? 0,
     memoryBytes: resources?.memoryBytes ?? 0,
     gpus: resources?.gpus ?? 0,
     nodes: resources?.nodes ?? 1,
     runtimeMs: resources?.runtimeMs ?? step.timeoutMs,
-    // Definitions that were stored before there was `runs_on` do not have it.
+    // Definitions that were stored before `runs_on` existed do not have it.
     tags: step.runsOn ?? [],
     wants: wantsOf(step, workflow),
     actionType: action.type,
-    // Nor do they have this.
+    // This field is missing there, too.
     usesWorkspace: step.usesWorkspace ?? false,
   };
   return { needs, key: JSON.stringify(needs) };
 }
 
-/** A program is known where a step is a list of words that begins with its name, and its PATH is the worker's. */
+/**
+ * The programs that a worker must have. A program is known if a step is a list of words that begins with its name and
+ * uses the worker's PATH.
+ */
 function wantsOf(
   { action, env }: StepDefinition,
   { secrets, env: shared }: Pick<Definition, "secrets" | "env">,
@@ -75,7 +78,7 @@ function wantsOf(
 
 const PROGRAM_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/;
 
-/** A worker could take the job at this moment. */
+/** Whether a worker could take the job at this moment. */
 export function hasPlace(
   worker: Pick<Worker, "place" | "release">,
   job: Pick<Job, "step" | "raised">,
@@ -89,7 +92,10 @@ export function hasPlace(
 
 const kinds = new WeakMap<Definition, KindOf>();
 
-/** The same function for a definition, however often somebody asks. Jobs that need no worker are of a kind of their own. */
+/**
+ * The function that groups a definition's jobs by needs; it is the same one on every call. Jobs that need no worker
+ * form a kind of their own.
+ */
 export function kindsIn(definition: Definition): KindOf {
   const found = kinds.get(definition);
   if (found !== undefined) return found;
@@ -98,7 +104,7 @@ export function kindsIn(definition: Definition): KindOf {
   return kindOf;
 }
 
-/** It is begun whoever is there: a question to people, or nothing to be done. */
+/** Whether the job starts without a worker: a question to people, or nothing to do. */
 export function needsNobody({ step }: Pick<Job, "step">, workflow: Definition): boolean {
   return step.definition.action.type === "human" || isNothing(workflow, step.definition);
 }
@@ -107,7 +113,7 @@ const roomless = new WeakMap<Definition, boolean>();
 
 const nothing = new WeakMap<StepDefinition, boolean>();
 
-/** To start it is to finish it: there is nothing that a worker would render, check or write. */
+/** Whether starting a step also finishes it: a worker would have nothing to render, check or write. */
 export function isNothing({ env }: Definition, step: StepDefinition): boolean {
   const { action } = step;
   if (action.type !== "noop") return false;
@@ -128,7 +134,7 @@ export function isNothing({ env }: Definition, step: StepDefinition): boolean {
   return is;
 }
 
-/** Some of its steps start even where no worker has room: questions to people, child runs, those that do nothing. */
+/** Whether some steps start even if no worker has room: questions to people, child runs, steps that do nothing. */
 export function hasRoomlessSteps(definition: Definition): boolean {
   const found = roomless.get(definition);
   if (found !== undefined) return found;

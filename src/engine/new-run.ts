@@ -16,24 +16,24 @@ export interface NewRun {
   readonly hash: string;
   /** The definition as JSON. */
   readonly text: string;
-  /** What it was read from; missing: nothing that is kept. */
+  /** The text it was read from; missing if none is kept. */
   readonly written?: string;
   readonly file: string | null;
   readonly folder: string;
   readonly inputs: { readonly [name: string]: Json };
   readonly context: { readonly [name: string]: Json };
   readonly options: RunOptions;
-  /** The run takes over what another has done. */
+  /** Set if the run reuses what another run has done. */
   readonly fork?: {
     readonly from: number;
-    /** Missing: it goes on wherever something has changed. */
+    /** The step where the fork begins. By default wherever something has changed. */
     readonly step?: string;
     readonly reason: string;
     readonly reuse: readonly ReusedJob[];
   };
   /** The job for which this is a child run. */
   readonly parent?: { readonly runId: number; readonly jobId: number };
-  /** Servers go on with it by themselves. */
+  /** Whether servers continue it by themselves. */
   readonly managed?: boolean;
   readonly cause?: RunCause;
   readonly labels?: Labels;
@@ -54,7 +54,7 @@ export function registerWorkflowOf(store: Store, request: NewRun, now: number): 
   });
 }
 
-/** Before the run is on record: one that cannot have its workspace never was. */
+/** Opens the workspace before the run is on record, so that a run that cannot have one never exists. */
 export async function openWorkspaceOf(
   workspaces: WorkspaceKeeper,
   runId: number,
@@ -65,7 +65,7 @@ export async function openWorkspaceOf(
   return [{ type: "workspace.open", ...opened }];
 }
 
-/** A run with its first event, not yet committed. */
+/** Makes a run with its first event, which is not committed yet. */
 export function createRun(
   request: NewRun,
   { workflowId, failureHandlers }: RegisteredWorkflow,
@@ -107,10 +107,10 @@ export function createRun(
   return host;
 }
 
-/** What a new run is told first. */
+/** The first commands for a new run. */
 export function firstCommands({ fork, concurrency }: NewRun, prepared: readonly Command[]): Command[] {
   const forked: Command[] = fork === undefined ? [] : [{ type: "run.fork", ...fork }];
-  // One that does not wait takes its place with its first commit, or there is no such run.
+  // A run that does not wait takes its place with its first commit, or is never created.
   const begins = concurrency === undefined || concurrency.policy === "reject";
   return [...forked, ...prepared, ...(begins ? [{ type: "run.start" } as const] : [])];
 }

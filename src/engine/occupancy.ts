@@ -3,7 +3,7 @@ import { HUMAN, isLocalWorker } from "../core/model/worker-names.js";
 import type { HeldAttempt } from "../worker/worker.js";
 import { needsOf } from "./needs.js";
 
-/** What an earlier owner had under way: attempts and recovery scripts. */
+/** The attempts and recovery scripts that an earlier owner left running. */
 export function heldAttempts(run: Run): HeldAttempt[] {
   const held = [...run.running].map((job) => heldBy(run, job, job.attemptToken ?? "", false));
   for (const job of run.jobs) if (isInRecovery(job)) held.push(heldBy(run, job, job.recovery!.token, true));
@@ -27,12 +27,12 @@ function heldBy(run: Run, job: Job, token: string, recovery: boolean): HeldAttem
   };
 }
 
-/** It may go on though the engine that began it is gone. */
+/** Whether it may continue although the engine that started it is gone. */
 export function mayGoOn({ worker }: HeldAttempt): boolean {
   return worker !== "" && worker !== HUMAN && !isLocalWorker(worker);
 }
 
-/** Recovery scripts and fresh workspaces that are under way: a name of each, and its job. */
+/** Recovery scripts and workspace rebuilds in progress: a name for each, and its job. */
 export function sideWork({ jobs, workspace: { rebuild } }: Run): ReadonlyMap<string, number> {
   const work = new Map<string, number>();
   for (const { id, recovery } of jobs.filter(isInRecovery))
@@ -41,7 +41,7 @@ export function sideWork({ jobs, workspace: { rebuild } }: Run): ReadonlyMap<str
   return work;
 }
 
-/** The jobs of what is under way now and was not before. */
+/** The jobs of work that is in progress now but was not before. */
 export function begunSince(before: ReadonlyMap<string, number>, run: Run): number[] {
   return [...sideWork(run)].flatMap(([name, job]) => (before.has(name) ? [] : [job]));
 }

@@ -7,10 +7,10 @@ export interface OwnedRun {
   readonly ended: Promise<Run>;
 }
 
-/** Called when a run is lost to this engine, once what it had under way here is over. */
+/** Called when a run is lost to this engine, after its local work has ended. */
 export type LossListener = (run: Run, error: unknown) => void;
 
-/** Who lifts a pause by taking a run up, and why. */
+/** Who lifts a pause by taking a run, and why. */
 export interface Resumed {
   readonly reason?: string;
   readonly key?: string | null;

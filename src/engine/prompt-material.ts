@@ -7,7 +7,7 @@ import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import type { Assignment } from "../worker/worker.js";
 import { outputOf, type ReadArtifact } from "./variables.js";
 
-/** What the prompt of an agent or a model gets beside the step's own keys; nothing for other steps. */
+/** What the prompt of an agent or model gets in addition to the step's own keys. Empty for other steps. */
 export function promptMaterialOf(
   run: Run,
   job: Job,
@@ -22,7 +22,7 @@ export function promptMaterialOf(
   return { promptMaterial: { objective: run.definition.name, upstream } };
 }
 
-/** What the step's own dependencies gave, in their order. */
+/** The outputs of the step's own dependencies, in their order. */
 export function upstreamOf(job: Job, readArtifact: ReadArtifact): UpstreamText[] {
   return [...new Set(job.step.groups.flat())].flatMap((step) => {
     const value = outputOf(job, step, readArtifact) ?? null;
@@ -31,7 +31,7 @@ export function upstreamOf(job: Job, readArtifact: ReadArtifact): UpstreamText[]
   });
 }
 
-/** No context has room for more than this, so a worker need not be sent it. */
+/** Beginning and end of a text. No context has room for more, so a worker does not need the rest. */
 export function endsOf(text: string): LoggedText {
   if (text.length <= 2 * MAX_CONTEXT_CHARS_TOTAL) return text;
   const head = firstChars(text, MAX_CONTEXT_CHARS_TOTAL);

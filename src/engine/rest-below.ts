@@ -12,28 +12,28 @@ interface RestingEngine {
   retake(runId: number): Promise<OwnedRun>;
 }
 
-/** A child run with one of these needs nobody until somebody decides about it. */
+/** Whether a child run with this status waits for a person's decision. */
 export function isAtRest(status: RunStatus): boolean {
   return status === "held" || status === "paused";
 }
 
 /**
- * Lets go of a run that waits for nothing but child runs about which somebody has to decide, as of a run that is held
- * itself: whoever decides about the child goes on with the run.
+ * Releases a run that waits only for child runs which themselves wait for a decision, like a run that is held itself.
+ * Whoever decides about the child continues the run.
  */
 export class RestBelow {
-  /** By job of the run above: the child run for which it waits and that rests. */
+  /** The resting child run, by the job of the parent run that waits for it. */
   private readonly resting = new Map<number, number>();
   private under: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly engine: RestingEngine,
     private readonly store: Pick<Store, "readRun">,
-    /** Resolves when others can take the runs. */
+    /** Releases the runs. Resolves when others can take them. */
     private readonly letThemGo: (hosts: readonly RunHost[]) => Promise<void>,
   ) {}
 
-  /** Null: the child run is over, or somebody goes on with it. */
+  /** Notes a child run that rests. Null means that it is over, or that somebody continues it. */
   note({ runId, jobId }: { readonly runId: number; readonly jobId: number }, child: number | null): void {
     if (child === null) return void this.resting.delete(jobId);
     this.resting.set(jobId, child);
@@ -41,7 +41,7 @@ export class RestBelow {
     if (host !== undefined) this.consider(host);
   }
 
-  /** Something of this run has changed. */
+  /** Called when something of this run has changed. */
   consider(host: RunHost): void {
     if (this.resting.size === 0) return;
     const top = this.topOf(host);
@@ -49,7 +49,7 @@ export class RestBelow {
     this.under = this.under.then(() => this.letGo(top)).catch((error: unknown) => top.lose(error));
   }
 
-  /** Resolves when no run is being let go. */
+  /** Resolves when no run is being released. */
   settled(): Promise<void> {
     return this.under;
   }
@@ -80,7 +80,7 @@ export class RestBelow {
     await this.letThemGo(tree);
     const rows = await Promise.all(children.map((id) => this.store.readRun(id)));
     if (rows.every((row) => row === null || isAtRest(row.status))) return top.finish();
-    // Somebody decided about one of them before the lease was given back, and was told that this process goes on.
+    // Somebody decided about one of them before the lease was released, and was told that this process continues.
     const taken = await this.engine.retake(top.run.id).catch(unlessOwned);
     if (taken === null) return top.finish();
     taken.ended.then(

@@ -12,20 +12,20 @@ import { RunExchange } from "./run-exchange.js";
 import { SilentOwners } from "./silent-owners.js";
 import { isElsewhere } from "./workspace/take-up-workspace.js";
 
-/** How soon a run that nobody told of is found. */
+/** How soon a run without a notification is found. */
 export const CLAIM_POLL_MS = 2_000;
-/** How soon the end of another server on this host is seen, however it ended. */
+/** How soon the end of another server on this host is noticed, however it ended. */
 export const NEIGHBOUR_POLL_MS = 250;
-/** Runs taken at a time; the rest follow at once. */
+/** How many runs are taken at a time. The rest follow at once. */
 const CLAIM_LIMIT = 50;
 const FIRST_RETAKE_MS = 100;
 const MAX_RETAKE_MS = 30_000;
-/** When a run that could not be had for want of its workspace is tried again. */
+/** When to retry a run whose workspace could not be reached. */
 const LEFT_ALONE_MS = 30_000;
-/** A run that was kept as long as this is no longer in trouble. */
+/** A run that was kept this long is no longer considered to be in trouble. */
 const STEADY_MS = 60_000;
 
-/** Somebody else has the run, or it is there no more. */
+/** Somebody else has the run, or it no longer exists. */
 const GIVEN_UP: readonly string[] = ["RUN_OWNED", "LEASE_LOST", "RUN_NOT_FOUND"];
 
 interface Retake {
@@ -38,33 +38,33 @@ export interface RunClaimerOptions {
   readonly store: Store;
   readonly engine: Engine;
   readonly clock: Clock;
-  /** The same as the engine's. */
+  /** The same owner as the engine's. */
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
   readonly leaseMs?: number;
-  /** The engine's: runs for which it has room are taken from servers that have none. */
+  /** The engine's worker. Runs for which it has room are taken from servers that have none. */
   readonly worker: Worker;
-  /** Whether this server sees a file or folder that such a run needs. */
+  /** Whether this server can access a file or folder that such a run needs. */
   readonly sees?: (path: string) => boolean;
-  /** Cancels a run, whoever runs it: for those that replace the runs of their group. */
+  /** Cancels a run, whichever process runs it: for runs that replace others of their group. */
   readonly cancelRun?: CancelRun;
   /** Called with each run that this engine has taken. */
   readonly onTaken?: (owned: OwnedRun) => void;
 }
 
 /**
- * Gives the engine every run that servers go on with by themselves and that nobody has: new ones, those whose server
- * died or let go of them, and those that this engine lost to a store that failed for a moment.
+ * Takes every run that servers continue by themselves and that nobody has: new ones, those whose server died or
+ * released them, and those that this engine lost because the store failed for a moment.
  */
 export class RunClaimer {
   private readonly loop: Loop;
   private forgetLosses: () => void = () => {};
   private cancelWatch: (() => void) | null = null;
-  /** Owners of runs who lived when they were last looked at. */
+  /** Owners of runs that were alive when last checked. */
   private neighbours: readonly LeaseOwner[] = [];
-  /** Runs whose workspace is out of reach, and until when they are left to others. */
+  /** Runs whose workspace cannot be reached, and until when they are left to others. */
   private readonly leftAlone = new Map<number, number>();
-  /** Runs that this engine had to let go of, or could not take. */
+  /** Runs that this engine had to release, or could not take. */
   private readonly retakes = new Map<number, Retake>();
 
   private readonly exchange: RunExchange;
@@ -86,7 +86,7 @@ export class RunClaimer {
     });
   }
 
-  /** Resolves when what was there to be taken has been. */
+  /** Resolves when the runs that were available have been taken. */
   async start(): Promise<void> {
     this.forgetLosses = this.options.engine.onLost((run, error) => this.lost(run, error));
     this.exchange.start();
@@ -94,7 +94,7 @@ export class RunClaimer {
     await this.loop.idle();
   }
 
-  /** Resolves when no claim is under way. */
+  /** Resolves when no claim is in progress. */
   async stop(): Promise<void> {
     const stopped = this.loop.stop();
     this.cancelWatch?.();
@@ -104,14 +104,14 @@ export class RunClaimer {
   }
 
   private async claimSome(): Promise<void> {
-    // A store that fails now is asked again at the next poll.
+    // A failing store is tried again at the next poll.
     const claimed = await this.claim().catch(() => []);
     await Promise.all(claimed.map((run) => this.take(run.runId, () => this.options.engine.takeClaimed(run))));
     if (claimed.length === CLAIM_LIMIT) this.loop.wake();
     this.watchNeighbours();
   }
 
-  /** A lease whose owner died on this host need not run out first. */
+  /** Claims runs. The lease of an owner that died on this host need not expire first. */
   private async claim(): Promise<readonly HeldLease[]> {
     const { store, engine, clock, owner, isDead, leaseMs = DEFAULT_LEASE_MS } = this.options;
     const holding = (await store.listOwners()).filter((one) => one.owner.engine !== owner.engine);
@@ -121,12 +121,12 @@ export class RunClaimer {
     this.neighbours = others.filter((other) => !deadOwners.includes(other));
     const now = clock.now();
     await this.replace(now);
-    // Taking such a run anew would refuse what the store is about to take.
+    // Taking such a run again would invalidate what the store is about to accept.
     const except = [...this.runsLeftAlone(), ...engine.commits.untaken.runIds()];
     return store.claimRuns({ owner, now, expiresAt: now + leaseMs, limit: CLAIM_LIMIT, deadOwners, except });
   }
 
-  /** Whoever sees first that a run of servers replaces others cancels them. */
+  /** Cancels the runs that a server's run replaces. The first server to notice does it. */
   private async replace(now: number): Promise<void> {
     if (this.replacing === null) return;
     const members = await this.options.store.readGroups(null, now);
@@ -142,7 +142,7 @@ export class RunClaimer {
     return [...this.leftAlone.keys()];
   }
 
-  /** The store is asked only now and then; whether a process lives costs next to nothing to see. */
+  /** Checks the owners' processes, which is nearly free; the store is asked only now and then. */
   private watchNeighbours(): void {
     const { clock, isDead } = this.options;
     this.cancelWatch?.();
@@ -154,11 +154,14 @@ export class RunClaimer {
   }
 
   private lost({ id, managed }: Run, error: unknown): void {
-    // One whose cause was taken has never been.
+    // A run whose cause was taken was never created.
     if (managed && !isOf(error, "LEASE_LOST") && !isOf(error, "CAUSE_TAKEN")) this.retakeLater(id);
   }
 
-  /** Each time later than the last, until the run has stayed for a while: what fails at once fails again at once. */
+  /**
+   * Tries again later, with growing delays until the run has stayed for a while: what fails at once fails again at
+   * once.
+   */
   private retakeLater(runId: number): void {
     const { clock, engine } = this.options;
     const retake = this.retakes.get(runId) ?? { delayMs: FIRST_RETAKE_MS / 2, takenAt: null, cancel: null };
@@ -172,7 +175,7 @@ export class RunClaimer {
     this.retakes.set(runId, retake);
   }
 
-  /** For a while; another server may have what this one lacks. */
+  /** Leaves the run alone for a while, because another server may have what this one lacks. */
   private leave(runId: number): void {
     this.retakes.delete(runId);
     this.leftAlone.set(runId, this.options.clock.elapsed() + LEFT_ALONE_MS);

@@ -6,9 +6,9 @@ import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
 import { Loop } from "./loop.js";
 import type { RunAsks } from "./waiting-runs.js";
 
-/** How often a server looks for waiting runs, its own and those of others. */
+/** How often a server checks for waiting runs, its own and those of others. */
 export const EXCHANGE_POLL_MS = 1_000;
-/** A run that its own server has no worker for is named to the others after this long. */
+/** How long a run without a suitable worker waits before its server lists it for others. */
 export const NAMED_AFTER_MS = 2_000;
 
 export interface RunExchangeOptions {
@@ -16,27 +16,28 @@ export interface RunExchangeOptions {
   readonly engine: Engine;
   readonly worker: Worker;
   readonly clock: Clock;
-  /** The same as the engine's. */
+  /** The same owner as the engine's. */
   readonly owner: LeaseOwner;
   readonly leaseMs?: number;
-  /** Whether this server sees the file or folder. */
+  /** Whether this server can access the file or folder. */
   readonly sees?: (path: string) => boolean;
-  /** Runs that this server cannot go on with. */
+  /** Runs that this server cannot continue. */
   readonly leftAlone: () => readonly number[];
-  /** Go on with a run that was taken. */
+  /** Continues a run that was taken. */
   readonly take: (run: HeldLease) => Promise<void>;
 }
 
 /**
- * No run waits at one server while a worker that fits is idle at another: a server names the runs that it has no worker
- * for, and whoever has room for one takes it. Who takes it has the worker, so a run never goes to and fro between
- * servers that have none; it moves only while nothing of it is under way, so nothing is lost or begun twice.
+ * Ensures that no run waits at one server while a suitable worker is idle at another: a server lists the runs that it
+ * has no worker for, and a server with room for one takes it. The taker has the worker, so a run never moves back and
+ * forth between servers that have none. It moves only while nothing of it is in progress, so nothing is lost or
+ * repeated.
  */
 export class RunExchange {
   private readonly loop: Loop;
-  /** By run: how long its log has stood still while it waits. */
+  /** By run: how long its log has not grown while it waits. */
   private readonly since = new Map<number, { readonly seq: number; readonly at: number }>();
-  /** What the store was last told; null: nobody knows. */
+  /** What the store was last told; null if unknown. */
   private named: string | null = null;
 
   constructor(private readonly options: RunExchangeOptions) {
@@ -47,12 +48,12 @@ export class RunExchange {
     this.loop.rest();
   }
 
-  /** Resolves when nothing is being taken. */
+  /** Resolves when no run is being taken. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
 
-  /** A store that fails now is asked again at the next look. */
+  /** One round. A failing store is tried again in the next one. */
   private async look(): Promise<void> {
     await this.nameWaiting().catch(() => {
       this.named = null;
@@ -92,13 +93,13 @@ export class RunExchange {
     await Promise.all(taking);
   }
 
-  /** Held until the run is ours, so that one slot does not bring several runs here. */
+  /** Reserves a place until the run is ours, so that one slot does not attract several runs. */
   private placeFor({ asks }: WaitingRun): Place | null {
     const { worker, sees = () => true } = this.options;
     const { needs, paths } = JSON.parse(asks) as RunAsks;
     if (!paths.every(sees)) return null;
     for (const asked of needs) {
-      // A server of the version before says nothing of these.
+      // A server of the previous version does not provide these.
       const one: Needs = { ...{ gpus: 0, nodes: 1, runtimeMs: null, wants: [] }, ...asked };
       const place = worker.place(one);
       if (place !== null && place !== "full") return place;

@@ -21,22 +21,22 @@ interface Waiter {
 
 const MAX_EVENTS_AHEAD = 2_000;
 
-/** One run in memory under one lease: takes commands, keeps what they decided until it is committed. */
+/** One run in memory under one lease. It takes commands and keeps their decisions until they are committed. */
 export class RunHost {
   /** Why this host no longer speaks for its run; null while it does. */
   lostBecause: unknown = null;
-  /** Settles this.speaks. */
+  /** Resolves `speaks`. */
   beginSpeaking: () => void = () => {};
-  /** Resolves when the engine takes reports for this host, or never will. */
+  /** Resolves when the engine accepts reports for this host, or never will. */
   readonly speaks = new Promise<void>((resolve) => {
     this.beginSpeaking = resolve;
   });
   private readonly waiters = new Set<Waiter>();
-  /** Those of a commit, who need not wait until it is known what became of the run. */
+  /** Callers that wait for a commit only. They need not wait until the fate of the run is known. */
   private readonly commitWaiters = new Set<Waiter>();
   private pending: LoggedEvent[] = [];
   private pendingAttempts: AttemptRow[] = [];
-  /** By job: its place among the pending ones. */
+  /** The position of each job's last attempt among the pending ones. */
   private readonly lastAttemptOf = new Map<number, number>();
   private pendingRoutes: RouteRow[] = [];
   private pendingCheckpoints: CheckpointRow[] = [];
@@ -49,9 +49,9 @@ export class RunHost {
     readonly run: Run,
     public fence: number,
     private nextSeq: number,
-    /** The event up to which a snapshot has the run, or was to have it; 0: there is none. */
+    /** The last event in the run's snapshot, or in the one being made; 0 if there is none. */
     public snapshotSeq = 0,
-    /** Those of the settings; a workflow's own come with it. */
+    /** Rules of the settings. Those of a workflow are part of its definition. */
     private readonly notify: readonly NotifyRule[] = [],
   ) {
     this.writtenRow = nextSeq === 1 ? null : rowMark(run);
@@ -61,15 +61,15 @@ export class RunHost {
     }
   }
 
-  /** Resolves when the run is over or rests, and that is committed; rejects if this host loses the run. */
+  /** Resolves when the run is over or rests, and that is committed. Rejects if this host loses the run. */
   ended(): Promise<Run> {
     const ended = new Promise<Run>((resolve, reject) => this.waiters.add({ resolve, reject }));
-    // Whoever asked may look at it later; a loss is no unhandled rejection meanwhile.
+    // Marked as handled: a caller may await it later, and a loss must not be an unhandled rejection meanwhile.
     ended.catch(() => {});
     return ended;
   }
 
-  /** Resolves when `subscribe` calls back; rejects if the run is lost before. */
+  /** Resolves when `subscribe` calls back. Rejects if the run is lost before. */
   until(subscribe: (done: () => void) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.lostBecause !== null) return reject(this.lostBecause);
@@ -94,19 +94,19 @@ export class RunHost {
     this.waiters.clear();
   }
 
-  /** It decides nothing more, but something that it has decided may still come on record. */
+  /** Stops further decisions. Earlier ones may still be committed. */
   loseVoice(error: unknown): void {
     this.lostBecause ??= error;
     for (const { reject } of this.commitWaiters) reject(error);
     this.commitWaiters.clear();
   }
 
-  /** Decide a command and keep its events for the next commit. */
+  /** Decides a command and keeps its events for the next commit. */
   take(command: Command, now: number): readonly Event[] {
     return this.decided(command, now, true);
   }
 
-  /** The same where no engine has the run to act on what follows. */
+  /** Does the same if no engine has the run, so that nothing acts on the events now. */
   takeForLater(command: Command, now: number): readonly Event[] {
     return this.decided(command, now, false);
   }
@@ -118,12 +118,15 @@ export class RunHost {
     return events;
   }
 
-  /** Attempts under way read these as the run is now. */
+  /** Registers outputs that running attempts read as they are now. */
   keepsForLater(outputs: LaterOutputs): void {
     this.unread.add(outputs);
   }
 
-  /** Before the run changes. A start changes no output, and an attempt that has succeeded has read what it wanted. */
+  /**
+   * Keeps unread outputs before the run changes. A start changes no output, and a successful attempt has read what it
+   * wanted.
+   */
   private keepUnread(command: Command): void {
     if (command.type === "attempt.start") return;
     for (const unread of this.unread) if (!isSuccessOf(unread, command)) unread.keep();
@@ -143,7 +146,7 @@ export class RunHost {
     }
   }
 
-  /** An attempt that begins and ends between two commits is written once. */
+  /** Keeps an attempt's row. One that begins and ends between two commits is written once. */
   private keepAttempt(row: AttemptRow): void {
     const rows = this.pendingAttempts;
     const last = this.lastAttemptOf.get(row.job_id);
@@ -155,7 +158,10 @@ export class RunHost {
     return this.pending.length > 0;
   }
 
-  /** What needs no commit first waits for one all the same: a store that answers slowly would find one huge batch. */
+  /**
+   * Whether too much is waiting to be committed. Even what needs no commit first waits then, because a slow store would
+   * otherwise get one huge batch.
+   */
   get isFarAhead(): boolean {
     return this.pending.length >= MAX_EVENTS_AHEAD;
   }
@@ -169,7 +175,7 @@ export class RunHost {
     return isOver(this.run);
   }
 
-  /** Hand over what is to be committed. */
+  /** Returns what is to be committed. */
   drain(): { append: Append; events: readonly LoggedEvent[] } {
     const events = this.pending;
     const { run } = this;
@@ -216,7 +222,7 @@ function isSuccessOf({ jobId, attempt }: LaterOutputs, command: Command): boolea
   );
 }
 
-/** Changes whenever something of the run's own row does, but for how many of its jobs have which status. */
+/** A mark that changes whenever the run's own row does, except for its counts of jobs. */
 function rowMark(run: Run): string {
   const { status, startedAt, finishedAt, error, recoveries } = run;
   return `${status} ${isWanted(run)} ${wantedAt(run)} ${startedAt} ${finishedAt} ${error?.code} ${recoveries.total} ${waitingJobs(run)} ${phaseOf(run)}`;
@@ -224,7 +230,10 @@ function rowMark(run: Run): string {
 
 const ROWS_FOR_JOBS = 100;
 
-/** The row tells how many jobs have settled: of a run with very many it is written now and then only. */
+/**
+ * How many jobs settle between two writes of the row, which has their number: for very many jobs it is written only now
+ * and then.
+ */
 function settledPerRow({ jobs }: Run): number {
   return Math.max(1, Math.floor(jobs.length / ROWS_FOR_JOBS));
 }
@@ -233,7 +242,7 @@ function serialise({ at, event }: LoggedEvent): SerialisedEvent {
   return { at, type: event.type, data: JSON.stringify(event) };
 }
 
-/** For whoever waits for a run that this engine has let go. */
+/** The error for callers that wait for a run which this engine has released. */
 export function stoppedError(runId: number): DarumaError {
   return new DarumaError("LEASE_LOST", "the engine was stopped", {
     hint: {

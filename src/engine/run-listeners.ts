@@ -4,15 +4,15 @@ import type { Run } from "../core/model/run.js";
 /** Called with committed events, in order. */
 export type RunListener = (run: Run, events: readonly LoggedEvent[]) => void;
 
-/** A commit to a run that no engine has, and that was loaded for it alone. */
+/** A commit to a run that no engine owns, and that was loaded only for it. */
 export interface BesideCommit {
   readonly run: Run;
-  /** What is to be recalled of the run's log before it. */
+  /** The earlier part of the run's log that counters need. */
   readonly log: readonly LoggedEvent[];
   readonly events: readonly LoggedEvent[];
 }
 
-/** Those who want to know. A listener's fault is its own. */
+/** The listeners for committed events. An error in a listener affects only itself. */
 export class RunListeners {
   private readonly listeners = new Set<RunListener>();
   private readonly ofLoaded = new Set<RunListener>();
@@ -22,7 +22,10 @@ export class RunListeners {
     return () => this.listeners.delete(listener);
   }
 
-  /** To be called with what is to be recalled of a run that others have run before, ahead of anything new of it. */
+  /**
+   * Adds a listener for the earlier log of a run that others have run before. It is called before anything new of the
+   * run.
+   */
   addForLoaded(listener: RunListener): () => void {
     this.ofLoaded.add(listener);
     return () => this.ofLoaded.delete(listener);

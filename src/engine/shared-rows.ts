@@ -2,26 +2,26 @@ import type { BesideNotices } from "../store/outbox-rows.js";
 import type { SharedRow, SharedStore } from "../store/shared-rows.js";
 import type { Clock } from "./clock.js";
 
-/** Others change the same row, but none for long. */
+/** Others change the same row, but each of them only briefly. */
 const MAX_TRIES = 50;
 
-/** What the values are to become; null: they stay as they are. `now` is on the store's clock. */
+/** Returns the new values; null to leave them unchanged. `now` is on the store's clock. */
 export type EditShared<Value> = (
   values: ReadonlyMap<string, Value>,
   now: number,
 ) => ReadonlyMap<string, Value> | null;
 
-/** What is written with them, of what they were and are. */
+/** Returns what to write together with them, given their old and new values. */
 export type Beside<Value> = (
   before: ReadonlyMap<string, Value>,
   after: ReadonlyMap<string, Value>,
   now: number,
 ) => Omit<BesideNotices, "now">;
 
-/** What these rows need of a store. */
+/** The part of a store that these rows need. */
 export type ChangedShared = Pick<SharedStore, "readShared" | "writeShared">;
 
-/** Rows of one kind beside the runs, as this process last saw them, and how it changes them. */
+/** Rows of one kind beside the runs: this process's last view of them, and how it changes them. */
 export class SharedRows<Value> {
   private readonly known = new Map<string, { readonly revision: number; readonly value: Value }>();
   private aheadMs = 0;
@@ -30,16 +30,16 @@ export class SharedRows<Value> {
     private readonly kind: string,
     private readonly store: ChangedShared,
     private readonly clock: Pick<Clock, "now">,
-    /** Without a row: what it is before anybody has written it. */
+    /** Parses a row. Without a row, returns the initial value. */
     private readonly parse: (row: SharedRow | undefined, name: string) => Value,
   ) {}
 
-  /** On the store's clock. */
+  /** The present time on the store's clock. */
   now(): number {
     return this.clock.now() + this.aheadMs;
   }
 
-  /** Null: not read yet. */
+  /** The value; null if it has not been read yet. */
   get(name: string): Value | null {
     return this.known.get(name)?.value ?? null;
   }
@@ -48,7 +48,7 @@ export class SharedRows<Value> {
     return (this.known.get(name)?.revision ?? 0) > 0;
   }
 
-  /** All that have been read. */
+  /** All values that have been read. */
   entries(): readonly (readonly [string, Value])[] {
     return [...this.known].map(([name, { value }]) => [name, value] as const);
   }
@@ -57,7 +57,7 @@ export class SharedRows<Value> {
     return this.readRows(names, names);
   }
 
-  /** All that are there; of these it is known then if they are not. */
+  /** Reads all existing rows. Those of `names` that do not exist are then known to be missing. */
   readAll(names: readonly string[] = []): Promise<void> {
     return this.readRows(null, names);
   }
@@ -69,14 +69,14 @@ export class SharedRows<Value> {
     for (const name of new Set([...names, ...found.keys()])) this.learn(name, found.get(name));
   }
 
-  /** An answer that was overtaken tells nothing new. */
+  /** Updates the view, unless the answer is older than what is known. */
   private learn(name: string, row: SharedRow | undefined): void {
     if (row === undefined && this.known.has(name)) return;
     if (row !== undefined && row.revision < (this.known.get(name)?.revision ?? 0)) return;
     this.known.set(name, { revision: row?.revision ?? 0, value: this.parse(row, name) });
   }
 
-  /** All of these at once, as they are at this moment. False: `edit` left them alone. */
+  /** Changes all of these at once, in their present state. Returns false if `edit` left them unchanged. */
   async change(names: readonly string[], edit: EditShared<Value>, beside?: Beside<Value>): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       await this.read(names);

@@ -2,13 +2,13 @@ import type { HoldingOwner } from "../store/store.js";
 import type { Clock } from "./clock.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
 
-/** No owner that lives leaves its leases alone for as long, whatever length it has given them. */
+/** No living owner leaves its leases unrenewed for so long, whatever their length. */
 export const SILENT_MS = 600_000;
 const LEASES_UNRENEWED = 3;
 
 /**
- * Owners who have renewed nothing for so long, by the monotonic clock, that they must be gone, though their leases
- * last: the clock that those are held against was set back since.
+ * Finds owners that must be gone because they have renewed nothing for so long on the monotonic clock, although their
+ * leases have not expired: the clock of the leases was set back since.
  */
 export class SilentOwners {
   private readonly seen = new Map<string, { readonly mark: number; readonly at: number }>();
@@ -18,7 +18,7 @@ export class SilentOwners {
     private readonly leaseMs = DEFAULT_LEASE_MS,
   ) {}
 
-  /** Their engines. To be asked again and again: it remembers what it saw. */
+  /** Returns the engines of such owners. Call it repeatedly: it remembers what it saw. */
   among(holding: readonly HoldingOwner[]): ReadonlySet<string> {
     const now = this.clock.elapsed();
     const present = new Set(holding.map(({ owner }) => owner.engine));

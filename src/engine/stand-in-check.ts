@@ -10,12 +10,15 @@ import { type ReadArtifact, valueOfOutput } from "./variables.js";
 export interface StandInCheck {
   readonly run: Run;
   readonly job: Job;
-  /** What is to stand in for its own output. */
+  /** What would stand in for the job's own output. */
   readonly output: Output | null;
   readonly readArtifact: ReadArtifact;
 }
 
-/** Whether that output, and the files beside it, keep what the job's step promises. A forEach step's items are the answer. */
+/**
+ * Checks whether that output, and the files beside it, keep what the job's step promises. For a forEach step, the
+ * answer is its items.
+ */
 export function checkStandIn(check: StandInCheck): EvaluationResult {
   const { definition } = check.job.step;
   let value: Json;
@@ -38,7 +41,9 @@ function refused(code: string, reason: string): EvaluationResult {
   return { ok: false, code, reason, duration_ms: 0 };
 }
 
-/** Relative files of a run that has no folder lie with the workers: they cannot be looked at from here. */
+/**
+ * The first missing file. Relative files of a run without a folder are on the workers and cannot be checked from here.
+ */
 function firstMissing({ run, job }: StandInCheck): string | null {
   const { files, usesWorkspace } = job.step.definition;
   const folder = usesWorkspace ? (run.workspace.path ?? "") : run.folder;

@@ -4,7 +4,7 @@ import type { RunHost } from "./run-host.js";
 
 const FIRST_TRY_MS = 100;
 const MAX_TRY_MS = 2_000;
-/** A store that renews the lease of a run for so long, but takes nothing of it, never will. */
+/** A store that renews a run's lease for so long but accepts none of its data never will. */
 const MAX_REFUSING_MS = 60_000;
 
 interface Untaken<Batch> {
@@ -16,8 +16,8 @@ interface Untaken<Batch> {
 }
 
 /**
- * What runs have decided and a store that failed did not take: it is tried again, also when the run's lease could not be
- * renewed meanwhile. The store itself refuses it once somebody else has taken the run.
+ * Decisions that a failing store did not accept. They are retried even if the run's lease could not be renewed
+ * meanwhile. The store itself refuses them once somebody else has taken the run.
  */
 export class UntakenBatches<Batch extends { readonly host: RunHost }> {
   private readonly batches = new Map<RunHost, Untaken<Batch>>();
@@ -45,7 +45,10 @@ export class UntakenBatches<Batch extends { readonly host: RunHost }> {
     return [...this.batches.values()].flatMap(({ batch, isDue }) => (isDue ? [batch] : []));
   }
 
-  /** False: it is not worth another try. A run that is not on record yet has a caller who tries again. */
+  /**
+   * Keeps a batch for another try. Returns false if that is pointless. For a run that is not on record yet, its caller
+   * tries again.
+   */
   keep(batch: Batch, isFirst: boolean, error: unknown): boolean {
     const { host } = batch;
     const known = this.batches.get(host);
@@ -64,7 +67,7 @@ export class UntakenBatches<Batch extends { readonly host: RunHost }> {
     return true;
   }
 
-  /** It is on record, or will never be. */
+  /** Drops a batch that is on record, or never will be. */
   drop(host: RunHost): void {
     this.batches.get(host)?.cancel();
     this.batches.delete(host);
@@ -72,7 +75,7 @@ export class UntakenBatches<Batch extends { readonly host: RunHost }> {
     this.waiters.delete(host);
   }
 
-  /** Resolves when nothing of this run is tried any more; null: nothing is. */
+  /** Resolves when nothing of this run is being retried; null if nothing is. */
   over(host: RunHost): Promise<void> | null {
     if (!this.batches.has(host)) return null;
     return new Promise((resolve) => {
@@ -80,7 +83,7 @@ export class UntakenBatches<Batch extends { readonly host: RunHost }> {
     });
   }
 
-  /** All are due once more, and for the last time. */
+  /** Tries all batches once more, for the last time. */
   stop(): void {
     this.stopped = true;
     for (const untaken of this.batches.values()) {

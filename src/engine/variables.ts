@@ -10,7 +10,7 @@ import type { Json } from "../core/text/json.js";
 import { isTemplate } from "../sandbox/template.js";
 import { addReadLater, readOutput } from "./later-outputs.js";
 
-/** Reads outputs that were too large for the log. */
+/** Reads an output that was too large for the log. */
 export type ReadArtifact = (path: string) => Json;
 
 export interface VariableRequest {
@@ -22,8 +22,8 @@ export interface VariableRequest {
 }
 
 /**
- * What expressions, scripts and templates see of a run: plain data, only the outputs they name, no secrets. Values of
- * `env` stand as in the file: `envTemplates` says which are still to be rendered.
+ * The variables of a run for expressions, scripts and templates: plain data, only the outputs they name, no secrets.
+ * Values of `env` are as in the file: `envTemplates` says which must still be rendered.
  */
 export function variablesFor({ run, job, outputs, readArtifact }: VariableRequest): { [name: string]: Json } {
   const { definition } = job.step;
@@ -47,7 +47,10 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
   return variables;
 }
 
-/** The failure that led to the visit, the job's own last one as `retry`, and what a person told it; null: none of these. */
+/**
+ * The failure that led to the visit, the job's own last one as `retry`, and a person's hint. Null if there is none of
+ * these.
+ */
 function failureSeenBy(job: Job, read: ReadArtifact): Json {
   const led = openFailureOf(job);
   const { ownFailure: own, hint } = job;
@@ -63,7 +66,7 @@ function ledVariable({ failure, route, edge, round, rounds, output }: LedBy, rea
   return { ...seenError(failure), route, edge, round, rounds, output: failedOutputOf(output, read) };
 }
 
-/** Null where there is none, or where its file is gone. */
+/** The output; null if there is none, or its file is gone. */
 export function failedOutputOf(output: Output | null, read: ReadArtifact): Json {
   if (output === null) return null;
   try {
@@ -77,7 +80,7 @@ type RepairSeen =
   | { readonly step: string; readonly attempt: number; readonly output: Json; readonly script?: never }
   | { readonly script: string };
 
-/** What was repaired since the job's last failure, with what the repair steps gave. */
+/** The repairs since the job's last failure, with the outputs of the repair steps. */
 export function repairsOf({ repairs }: Job, read: ReadArtifact): RepairSeen[] {
   return repairs.map((repair) => {
     if (repair.kind === "script") return { script: repair.script };
@@ -86,7 +89,7 @@ export function repairsOf({ repairs }: Job, read: ReadArtifact): RepairSeen[] {
   });
 }
 
-/** What an undo step is to undo: the last output, and those of all completions in this run, oldest first. */
+/** What an undo step must undo: the last output, and those of all completions in this run, oldest first. */
 function undoOf(run: Run, job: Job, read: ReadArtifact): Json {
   const item = undoneBy(run, job);
   if (item === null) return null;
@@ -99,10 +102,12 @@ function itemOf(scope: Scope): Json {
   return { key: scope.item.key, index: scope.item.index, total: scope.item.total, path: scope.id };
 }
 
-/** Nothing else leads to `env`: the name, the global object, an escape, a computed member. */
+/**
+ * Text that matches none of these cannot reach `env`: the name itself, the global object, an escape, a computed member.
+ */
 const MAY_READ_ENV = /env|globalThis|\\|\[|_exp/;
 
-/** Values of `variables.env` that are templates themselves, if some of these texts may read them. */
+/** Values of `variables.env` that are templates themselves, if any of these texts may read them. */
 export function envTemplates(
   { env }: { readonly [name: string]: Json },
   readers: readonly string[],
@@ -127,8 +132,8 @@ function outputsOf(request: VariableRequest): Json {
 }
 
 /**
- * The same values, but those that are kept as files are read when somebody looks at them: a function may have very many
- * steps before it and reads the outputs of few. Whoever copies them gets plain data.
+ * The same values, but those kept as files are loaded on first access: a function may have very many steps before it
+ * and read the outputs of few. A copy is plain data.
  */
 export function outputsReadLater(request: VariableRequest): Json {
   return collectOutputs(request, (outputs, name, output) => {
@@ -159,7 +164,10 @@ export function outputOf(job: Job, step: GraphStep, read: ReadArtifact): Json | 
 
 const NO_VALUE: Output = Object.freeze({ kind: "value", value: null });
 
-/** An enclosing fan-out's step means its item; a reducer's dependency means the array of its branches. */
+/**
+ * The output of a step as the job sees it: for an enclosing fan-out it is the job's item, for a reducer's dependency
+ * the array of its branches.
+ */
 function seenOutput(job: Job, step: GraphStep, read: ReadArtifact): Output | null {
   for (let scope: Scope | null = job.scope; scope !== null; scope = scope.parent) {
     if (scope.opener?.step === step && scope.item !== null)
@@ -170,7 +178,7 @@ function seenOutput(job: Job, step: GraphStep, read: ReadArtifact): Output | nul
   const producer = resolve(step, job.scope);
   if (producer === null) return null;
   if (producer.status === "failed" && producer.handled === "continue_on_failure") return NO_VALUE;
-  // Skipped by decision: its dependents run all the same.
+  // Skipped by a decision, and its dependents run all the same.
   if (producer.status === "skipped" && producer.settledAs === "met") return NO_VALUE;
   if (producer.settledAs === "lost" && takesAnyEnd(job.step)) return NO_VALUE;
   return producer.output;

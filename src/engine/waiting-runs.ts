@@ -7,23 +7,23 @@ import { isHumanStep } from "./human-step.js";
 import { type KeyedNeeds, needsOf } from "./needs.js";
 import type { RunHost } from "./run-host.js";
 
-/** What whoever would go on with a waiting run must have. */
+/** What another server must have to continue a waiting run. */
 export interface RunAsks {
   /** Room for one of these. */
   readonly needs: readonly Needs[];
-  /** All of these files and folders: the run's own folder, outputs that were kept as files. */
+  /** Access to all of these files and folders: the run's own folder, and outputs kept as files. */
   readonly paths: readonly string[];
 }
 
-/** Runs named at a time that ask for the same: no server takes more of them at once than it has slots. */
+/** How many runs with the same needs are listed at a time. No server takes more of them at once than it has slots. */
 const MAX_ALIKE = 50;
 const MAX_NAMED = 2_000;
-/** They lie below one output folder: who has these has the rest. */
+/** They are in one output folder, so a server that has these has the rest. */
 const MAX_PATHS = 20;
 
 /**
- * The runs that could go on, had this engine a place for any of their ready jobs. One with something under way is not
- * among them: what is under way reports here.
+ * The runs that could continue if this engine had a place for any of their ready jobs. Runs with work in progress are
+ * left out, because that work reports here.
  */
 export function findWaiting(hosts: Iterable<RunHost>, worker: Worker): WaitingRun[] {
   const places = new Map<string, boolean>();
@@ -58,7 +58,7 @@ interface WaitingJob {
   readonly job: Job;
 }
 
-/** Ready jobs that wait for a worker and for nothing else: no breaker, no turn in a workspace. */
+/** Ready jobs that wait only for a worker: not for a breaker or a turn in the workspace. */
 export function findWaitingJobs(
   hosts: Iterable<RunHost>,
   breakers: { keepsBack(host: RunHost, job: Job): boolean },
@@ -76,7 +76,7 @@ export function findWaitingJobs(
   return found;
 }
 
-/** Each once; none where the run does not wait for a worker. */
+/** The needs of its ready jobs, each once. Empty if the run does not wait for a worker. */
 function unmetNeeds({ run, hasPending }: RunHost, hasPlace: (needs: KeyedNeeds) => boolean): KeyedNeeds[] {
   if (hasPending || run.ready.size === 0 || isAtWork(run)) return [];
   const unmet = new Map<string, KeyedNeeds>();
@@ -95,8 +95,8 @@ function isAtWork(run: Run): boolean {
 }
 
 /**
- * A step of the workspace is to go on in what its last attempt left, or one that it is to mend: a move would lose that,
- * and here it has its turn.
+ * Whether a step of the workspace must continue in what its last attempt, or one that it repairs, has left. Moving the
+ * run would lose that, and here the step will get its turn.
  */
 function hasWorkHalfDone(run: Run, worker: Worker): boolean {
   if (run.workspace.path === null) return false;

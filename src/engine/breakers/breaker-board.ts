@@ -21,22 +21,24 @@ import { openingNotices, rulesFor } from "./opening-notices.js";
 import { isSpentGrant, Probes } from "./probes.js";
 import { ReleaseQueue } from "./release-queue.js";
 
-/** How often it is looked whether others have changed something, where nobody tells. */
+/** How often to check for changes by others if the store does not notify. */
 const MAX_POLL_MS = 10_000;
 const MIN_POLL_MS = 200;
-/** A probe is never later than this part of its interval because nobody looked. */
+/** Checks happen at least this often per probe interval, so that no probe is late. */
 const POLLS_PER_PROBE = 4;
 
 export interface BreakerPorts
   extends Pick<EngineOptions, "store" | "clock" | "owner" | "breakers" | "notify" | "tell"> {
   readonly post: (host: RunHost, command: Command) => void;
-  /** Look again at what may start. */
+  /** Checks again what may start. */
   readonly wake: () => void;
-  /** A worker has room for the job now. */
+  /** Whether a worker has room for the job now. */
   readonly hasPlace: (host: RunHost, job: Job) => boolean;
 }
 
-/** What this engine knows of the breakers that its runs use: whom they keep back, and what its runs have to say to them. */
+/**
+ * This engine's view of the breakers that its runs use: which jobs they hold back, and what its runs report to them.
+ */
 export class BreakerBoard {
   private readonly rows: BreakerRows;
   private readonly shared: SharedBreakers;
@@ -45,9 +47,9 @@ export class BreakerBoard {
   private readonly hosts = new Set<RunHost>();
   private readonly used = new Map<string, UsedBreaker>();
   private readonly seen = new Map<string, BreakerState>();
-  /** Decided, and not yet committed. */
+  /** Decided, but not committed yet. */
   private readonly decidedBy = new Map<RunHost, Map<Event, Noted>>();
-  /** Committed, and not yet in the rows. */
+  /** Committed, but not written to the rows yet. */
   private unwritten: Noted[] = [];
   private readonly loop: Loop;
 
@@ -64,7 +66,10 @@ export class BreakerBoard {
     });
   }
 
-  /** Before the run is begun or taken up: what it uses is known when its first jobs are ready. */
+  /**
+   * Reads the run's breakers. Call this before the run begins or is taken over, so that they are known when its first
+   * jobs are ready.
+   */
   async see(run: Pick<Run, "definition" | "options" | "workflow">): Promise<void> {
     const used = run.definition.steps.flatMap((definition) =>
       breakersOf(run, { step: { definition } }, this.shared),
@@ -73,7 +78,7 @@ export class BreakerBoard {
     if (used.length > 0) await this.refresh();
   }
 
-  /** A run of this engine from now on. */
+  /** Adds a run that this engine owns from now on. */
   take(host: RunHost): void {
     const { steps } = host.run.definition;
     if (!steps.some(({ uses }) => uses !== undefined) || isOver(host.run)) return;
@@ -81,7 +86,7 @@ export class BreakerBoard {
     this.loop.wake();
   }
 
-  /** This engine has it no longer. */
+  /** Removes a run that this engine no longer owns. */
   letGo(host: RunHost): void {
     this.decidedBy.delete(host);
     if (!this.hosts.delete(host)) return;
@@ -98,7 +103,7 @@ export class BreakerBoard {
     await Promise.allSettled([this.write(), ...given]);
   }
 
-  /** A store that does not answer leaves it at what is known. */
+  /** Reads the rows. If the store does not answer, the last known state stays. */
   async refresh(): Promise<void> {
     await this.rows.read(this.policies()).catch(() => {});
   }
@@ -111,14 +116,14 @@ export class BreakerBoard {
     return this.seen;
   }
 
-  /** A ready job must not start now. */
+  /** Whether a ready job must not start now. */
   keepsBack({ run }: Pick<RunHost, "run">, job: Job): boolean {
     if (job.step.definition.uses === undefined || job.letThrough) return false;
     const used = breakersOf(run, job, this.shared);
     return this.queue.has(job) || used.some((each) => this.stops(job, each));
   }
 
-  /** The same for as long as a breaker is open: others need not wait for it. */
+  /** Whether the job waits until a breaker closes, so that others need not wait for it. */
   waitsLong(host: RunHost, job: Job): boolean {
     return !job.letThrough && this.openOf(host, job).some(({ key }) => !this.probes.lets(job, key));
   }
@@ -133,7 +138,7 @@ export class BreakerBoard {
       case "spent":
         return false;
       case "closed": {
-        // What is about to open it need not be in the row yet.
+        // Includes failures that will open the breaker but are not written yet.
         const more = this.countUnwritten(key);
         return more > 0 && countFailures(breaker, policy, now) + more >= policy.failures;
       }
@@ -145,7 +150,7 @@ export class BreakerBoard {
     return [...decided, ...this.unwritten].filter((noted) => isFailureOf(noted, key)).length;
   }
 
-  /** The command with what the core must know of breakers. */
+  /** Adds what the core must know about breakers to a command. */
   informed({ run }: RunHost, command: Command): Command {
     if (command.type !== "attempt.finish") return command;
     const job = findJob(run, command.job);
@@ -158,7 +163,7 @@ export class BreakerBoard {
     return open.length === 0 ? command : { ...command, breakers: open };
   }
 
-  /** Before anything else is decided: what counts is what the jobs were when this was. */
+  /** Notes decided events. Call this before anything else is decided, because it depends on the jobs' present state. */
   decided(host: RunHost, events: readonly Event[]): void {
     if (!this.hosts.has(host)) return;
     for (const event of events) {
@@ -183,22 +188,22 @@ export class BreakerBoard {
     for (const grant of over) void this.probes.giveBack(grant).catch(() => {});
   }
 
-  /** Ask the store how things stand, write what is new here, and do what follows. */
+  /** Reads the rows, writes this engine's news, and acts on the result. */
   private async look(): Promise<void> {
-    // The last thing that a run does may be what closes a breaker.
+    // The last event of a run may be the one that closes a breaker.
     if (this.hosts.size === 0 && this.unwritten.length === 0) return;
     try {
       await this.rows.read(this.policies());
       await this.write();
       await this.register();
     } catch {
-      // A store that fails now is asked again at the next look.
+      // A failing store is tried again in the next round.
     }
     this.notice();
     await this.probe().catch(() => {});
   }
 
-  /** What runs of this engine have met, in the order in which they did. */
+  /** Writes what this engine's runs have met, in order. */
   private async write(): Promise<void> {
     const notes = [...this.unwritten];
     const keys = new Set(notes.flatMap(({ used }) => used.map(({ key }) => key)));
@@ -218,7 +223,7 @@ export class BreakerBoard {
     this.unwritten = this.unwritten.slice(notes.length);
   }
 
-  /** So that everybody sees which breakers there are. */
+  /** Creates rows for used breakers, so that everybody sees which ones exist. */
   private async register(): Promise<void> {
     for (const [key, { policy }] of this.used)
       if (!this.rows.isWritten(key))
@@ -227,7 +232,7 @@ export class BreakerBoard {
         );
   }
 
-  /** What has changed since the last look. */
+  /** Acts on what has changed since the last round. */
   private notice(): void {
     const now = this.rows.now();
     for (const [key, used] of this.used) {
@@ -256,7 +261,7 @@ export class BreakerBoard {
     return breakersOf(run, job, this.shared).some((each) => each.key === key);
   }
 
-  /** Parked jobs of a run that need not wait any longer: at a rate where the breaker is closed, at once where it is spent. */
+  /** Releases parked jobs that need not wait any longer: gradually if the breaker is closed, at once if it is spent. */
   private tellParked(host: RunHost): void {
     const now = this.rows.now();
     for (const job of host.run.parked) {
@@ -274,7 +279,7 @@ export class BreakerBoard {
       const [first] = waited;
       if (spent !== undefined) this.unpark(host, job, spent.policy.name, "spent");
       else if (first !== undefined) this.queue.add(first.key, [job], first.policy.releasePerSecond);
-      // The settings no longer have it.
+      // The settings no longer define it.
       else this.unpark(host, job, names[0] ?? "", "closed");
     }
   }
@@ -290,7 +295,7 @@ export class BreakerBoard {
     this.ports.wake();
   }
 
-  /** Where a probe is due, the oldest job that may start finds out. */
+  /** Lets the oldest eligible job through wherever a probe is due. */
   private async probe(): Promise<void> {
     const now = this.ports.clock.now();
     for (const grant of this.probes.endOver(
@@ -315,7 +320,7 @@ export class BreakerBoard {
     return new Set([...this.used.values()].filter((each) => this.probes.isDue(each)).map(({ key }) => key));
   }
 
-  /** Jobs that would find out now, had a worker room for them. Of all others that a breaker keeps back none needs room. */
+  /** Jobs that would start as probes if a worker had room. Other jobs held back by a breaker need no room. */
   probesInNeed(): ReadonlySet<Job> {
     const due = this.dueProbes();
     const found = new Set<Job>();

@@ -4,16 +4,16 @@ import { concernsBreaker } from "../../core/failure/judge.js";
 import type { Event } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 
-/** What an event means to the breakers of its step. */
+/** What an event means for the breakers of its step. */
 export interface Noted {
   readonly used: readonly UsedBreaker[];
   readonly runId: number;
-  /** When the attempt that succeeded began; null: it failed. */
+  /** When the successful attempt began; null for a failure. */
   readonly begunAt: number | null;
   readonly reason: string;
 }
 
-/** Just after the event was decided; null: it means nothing to any. */
+/** The note for an event that was just decided; null if it concerns no breaker. */
 export function notedOf(run: Run, event: Event, shared: SharedBreakers): Noted | null {
   if (event.type !== "attempt.failed" && event.type !== "attempt.succeeded") return null;
   const job = jobById(run, event.job);
@@ -29,7 +29,7 @@ export function isFailureOf({ used, begunAt }: Noted, key: string): boolean {
   return begunAt === null && used.some((each) => each.key === key);
 }
 
-/** The breaker after all that was noted of it, in that order. `aheadMs`: of the store's clock before this engine's. */
+/** The breaker after these notes, in order. `aheadMs` is how far the store's clock is ahead of this engine's. */
 export function withNotes(
   breaker: Breaker,
   { key, policy }: UsedBreaker | { readonly key: string; readonly policy: Breaker["policy"] },

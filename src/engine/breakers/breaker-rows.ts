@@ -7,7 +7,7 @@ export const BREAKERS = "breaker";
 
 type Policies = ReadonlyMap<string, BreakerPolicy>;
 
-/** The breakers of a store as this engine last saw them, and how it changes them. */
+/** This engine's last view of a store's breakers, and how it changes them. */
 export class BreakerRows {
   private readonly rows: SharedRows<Breaker>;
   private policies: Policies = new Map();
@@ -18,12 +18,12 @@ export class BreakerRows {
     );
   }
 
-  /** On the store's clock. */
+  /** The present time on the store's clock. */
   now(): number {
     return this.rows.now();
   }
 
-  /** Null: not read yet. */
+  /** The breaker; null if it has not been read yet. */
   get(key: string): Breaker | null {
     return this.rows.get(key);
   }
@@ -37,7 +37,7 @@ export class BreakerRows {
     return this.rows.read([...policies.keys()]);
   }
 
-  /** All of these at once, as they are at this moment. False: `edit` left them alone. */
+  /** Changes all of these at once, in their present state. Returns false if `edit` left them unchanged. */
   change(policies: Policies, edit: EditShared<Breaker>, beside?: Beside<Breaker>): Promise<boolean> {
     this.learn(policies);
     return this.rows.change([...policies.keys()], edit, beside);
@@ -48,7 +48,7 @@ export class BreakerRows {
   }
 }
 
-/** What a newer version has beside is kept. */
+/** Reads a breaker. Fields of a newer version are kept. */
 export function readBreaker(row: SharedRow | undefined, policy: BreakerPolicy): Breaker {
   return row === undefined ? newBreaker(policy) : { ...newBreaker(policy), ...JSON.parse(row.data) };
 }

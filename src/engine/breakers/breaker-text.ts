@@ -1,7 +1,7 @@
 import type { Breaker, BreakerPolicy, BreakerState } from "../../core/breakers/breaker.js";
 import { durationAmount } from "../../core/text/amount-text.js";
 
-/** What has become of a breaker, in a sentence. */
+/** Describes a change of a breaker in a sentence. */
 export function breakerText(
   key: string,
   { opened, closed }: Breaker,

@@ -5,7 +5,7 @@ import type { Notice } from "../../core/notify/notice.js";
 import { noticesFor } from "../../core/notify/notices-of.js";
 import { isFailureOf, type Noted } from "./breaker-notes.js";
 
-/** Those of the settings, and of the workflows here that use the breaker. */
+/** The rules of the settings, and of the workflows here that use the breaker. */
 export function rulesFor(
   key: string,
   users: Iterable<{ readonly run: BreakerUser }>,
@@ -22,7 +22,7 @@ export function rulesFor(
   return [...own, ...notify];
 }
 
-/** What people may have to hear of a breaker that failures, or somebody, have just opened. */
+/** Notices for people about a breaker that failures, or an operator, have just opened. */
 export function openingNotices(
   key: string,
   {
@@ -33,7 +33,7 @@ export function openingNotices(
   }: {
     readonly before: ReadonlyMap<string, Breaker>;
     readonly after: ReadonlyMap<string, Breaker>;
-    /** What runs have met; nothing where it was opened by hand. */
+    /** What runs have met; empty if it was opened by hand. */
     readonly notes: readonly Noted[];
     readonly rules: readonly NotifyRule[];
   },

@@ -5,20 +5,20 @@ import type { Lease, Store } from "../../store/store.js";
 import type { RunHost } from "../run-host.js";
 import type { BreakerRows } from "./breaker-rows.js";
 
-/** A job that is let through to find out whether what it uses works again. */
+/** A job that is let through to test whether what it uses works again. */
 export interface Grant {
   readonly host: RunHost;
   readonly job: Job;
   readonly used: readonly UsedBreaker[];
-  /** The one attempt. */
+  /** The only attempt that is let through. */
   readonly attempt: number;
   readonly at: number;
 }
 
-/** The probes that this engine holds the lease of. */
+/** The probes whose lease this engine holds. */
 export class Probes {
   private readonly grants = new Map<Job, Grant>();
-  /** Keys that are being asked for. */
+  /** Keys whose lease is being requested. */
   private readonly asking = new Set<string>();
 
   constructor(
@@ -36,7 +36,7 @@ export class Probes {
     return this.grants.has(job);
   }
 
-  /** A job that uses these may find out now, as far as this engine knows. */
+  /** Whether a job that uses this breaker may probe it now, as far as this engine knows. */
   isDue({ key, policy }: UsedBreaker): boolean {
     const breaker = this.rows.get(key);
     if (breaker === null || this.asking.has(key)) return false;
@@ -45,7 +45,7 @@ export class Probes {
     return isOpen && dueAt !== null && dueAt <= this.rows.now();
   }
 
-  /** Take the leases of all these for the job's next attempt: all or none. */
+  /** Takes the leases of all these for the job's next attempt, or none of them. */
   async take(host: RunHost, job: Job, used: readonly UsedBreaker[]): Promise<boolean> {
     for (const { key } of used) this.asking.add(key);
     try {
@@ -69,7 +69,7 @@ export class Probes {
     }
   }
 
-  /** The probes of others whose run has another owner by now, and those of this engine that are over. */
+  /** Probes whose run has another owner by now, and those of this engine that are over. */
   private async findGone(used: readonly UsedBreaker[]): Promise<Set<string>> {
     const gone = new Set<string>();
     for (const { key } of used) {
@@ -91,14 +91,14 @@ export class Probes {
     return lease !== null && lease.owner.engine === engine && lease.expiresAt > this.now();
   }
 
-  /** Those of the host whose attempt is over, or will not be: their leases are given back. */
+  /** Ends grants whose attempt is over or will not happen, and returns them, so that their leases can be released. */
   endOver(isOver: (grant: Grant) => boolean): Grant[] {
     const over = [...this.grants.values()].filter(isOver);
     for (const { job } of over) this.grants.delete(job);
     return over;
   }
 
-  /** Best effort: a lease that cannot be given back ends with its owner. */
+  /** Releases leases as a best effort. One that cannot be released ends with its owner. */
   async giveBack({ job, used }: Grant): Promise<void> {
     for (const { key, policy } of used)
       await this.rows.change(new Map([[key, policy]]), (breakers) => {
@@ -113,7 +113,7 @@ function nameOf({ engine, job, at }: Probe): string {
   return `${engine} ${job} ${at}`;
 }
 
-/** Its attempt has ended, or it does something else than to begin it. */
+/** Whether the attempt has ended, or the job does something else instead of starting it. */
 export function isSpentGrant({ job, attempt }: Grant): boolean {
   if (job.attempt > attempt) return true;
   if (job.attempt === attempt) return job.status !== "running";

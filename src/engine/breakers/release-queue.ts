@@ -6,7 +6,7 @@ interface Line {
   cancel: () => void;
 }
 
-/** Jobs that waited for a breaker go on one after the other, so that what has just come back is not run over. */
+/** Releases jobs that waited for a breaker one by one, so that a recovered service is not overrun. */
 export class ReleaseQueue {
   private readonly lines = new Map<string, Line>();
   private readonly queued = new Set<Job>();
@@ -33,7 +33,7 @@ export class ReleaseQueue {
     this.next(key, 1_000 / perSecond);
   }
 
-  /** They wait again, or are nobody's here. */
+  /** Drops jobs that wait again, or whose run left this engine. */
   drop(key: string): void {
     const line = this.lines.get(key);
     if (line === undefined) return;

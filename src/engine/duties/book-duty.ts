@@ -10,7 +10,7 @@ import { Duty } from "./duty.js";
 const REST_MS = 2_000;
 const ROWS_AT_ONCE = 5_000;
 
-/** Rolls up what runs have told the failure book. */
+/** Rolls up the failure rows that runs have written to the failure book. */
 export function bookDuty(options: {
   readonly store: Store;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export function bookDuty(options: {
   return new Duty({ ...options, lease: DUTY_LEASE.book, restMs: REST_MS, work });
 }
 
-/** One step. True: there is more to do. */
+/** Does one step. Returns true if there is more to do. */
 async function rollUpSome(store: BookStore, fence: number): Promise<boolean> {
   const rows = await store.listUnrolled(null, ROWS_AT_ONCE);
   if (rows.length === 0) return false;
@@ -33,8 +33,8 @@ async function rollUpSome(store: BookStore, fence: number): Promise<boolean> {
 }
 
 /**
- * For a command line: one that looks into a store where perhaps no server does it, or one that has written rows and ends now.
- * As far as it gets in that time.
+ * Rolls up for at most this time, for a command line: one that reads a store that perhaps no server maintains, or one
+ * that has written rows and is about to end.
  */
 export async function rollUpFor(
   maxMs: number,
@@ -54,7 +54,7 @@ export async function rollUpFor(
     const fence = await leases.acquire(DUTY_LEASE.book, () => {});
     while ((await rollUpSome(store, fence)) && systemClock.elapsed() < until);
   } catch (error) {
-    // Somebody else does it; what is not rolled up yet is added when the book is read.
+    // Another process does it. What is not rolled up yet is added whenever the book is read.
     if (!(error instanceof DarumaError && error.code === "RUN_OWNED")) throw error;
   } finally {
     await leases.release(DUTY_LEASE.book);

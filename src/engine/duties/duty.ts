@@ -12,15 +12,15 @@ export interface DutyOptions {
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
   readonly leaseMs?: number;
-  /** How long it rests where nothing is left to do, or somebody else does it. */
+  /** How long to rest if nothing is left to do, or another process does it. */
   readonly restMs: number;
-  /** One piece of the work, written under the token. True: there is more to do at once. */
+  /** Does one piece of work, written under the token. Returns true if there is more to do at once. */
   readonly work: (fence: number) => Promise<boolean>;
 }
 
 /**
- * Work that one process does for all that share a store. Whoever gets the lease goes on with it until it stops; the token
- * keeps one that has lost the lease without noticing from writing.
+ * Work that one process does for all that share a store. The process that gets the lease continues until it stops. The
+ * token prevents writes by one that has lost the lease without noticing.
  */
 export class Duty {
   private readonly leases: LeaseKeeper;
@@ -51,7 +51,7 @@ export class Duty {
     }
   }
 
-  /** Null: somebody else has it. */
+  /** Takes the lease; null if somebody else has it. */
   private async take(): Promise<number | null> {
     try {
       return await this.leases.acquire(this.options.lease, () => {

@@ -10,21 +10,21 @@ export interface SeenAttempt {
   readonly step: string;
   readonly visit: number;
   readonly attempt: number;
-  /** As the log names it. */
+  /** The worker's name in the log. */
   readonly label: string;
-  /** The name that answers for it; null: the server's own worker. */
+  /** The name whose health it counts for; null for the server's own worker. */
   readonly worker: string | null;
   readonly isProbation: boolean;
 }
 
 export type Ending =
   | { readonly kind: "succeeded" }
-  /** The fault may be the worker's. */
+  /** The worker may be at fault. */
   | { readonly kind: "failed"; readonly code: string }
-  /** It tells nothing of its worker. */
+  /** It says nothing about its worker. */
   | { readonly kind: "ended" };
 
-/** Attempts under way, by their job: a log names the worker of an attempt only at its start. */
+/** Attempts in progress, by their job, because a log names the worker of an attempt only at its start. */
 export class AttemptsSeen {
   private readonly underWay = new Map<number, SeenAttempt>();
 
@@ -32,7 +32,7 @@ export class AttemptsSeen {
     return this.underWay.size === 0;
   }
 
-  /** A run has been taken up, with what an earlier engine began. */
+  /** Adds the attempts of a run that was taken over, which an earlier engine began. */
   load(run: Run): void {
     for (const { id, attempt, attemptVisit: visit, step, ...job } of run.running)
       if (job.attemptWorker !== null)
@@ -44,7 +44,7 @@ export class AttemptsSeen {
         });
   }
 
-  /** Those that have ended with these events, in their order. */
+  /** Returns the attempts that ended with these events, in order. */
   *take(run: Run, events: readonly LoggedEvent[]): Generator<{ attempt: SeenAttempt; ending: Ending }> {
     for (const { event } of events) {
       if (event.type === "attempt.started") this.begin(run, event);
@@ -57,13 +57,13 @@ export class AttemptsSeen {
     }
   }
 
-  /** The probation of this worker is under way here. */
+  /** Whether a probation of this worker is in progress here. */
   isProving(worker: string): boolean {
     for (const each of this.underWay.values()) if (each.isProbation && each.worker === worker) return true;
     return false;
   }
 
-  /** The run is over, or no longer ours. */
+  /** Forgets a run that is over or no longer ours. */
   forget(runId: number): void {
     for (const { run, job } of [...this.underWay.values()]) if (run === runId) this.underWay.delete(job);
   }

@@ -24,15 +24,15 @@ import { openHealthRows } from "./health-rows.js";
 import { healthText } from "./health-text.js";
 import { quarantineNotices } from "./quarantine-notices.js";
 
-/** How often it is looked whether others have changed something, where nobody tells. */
+/** How often to check for changes by others if the store does not notify. */
 const POLL_MS = 10_000;
 
 export interface HealthPorts {
   readonly store: Pick<Store, "readShared" | "writeShared" | "onChange">;
   readonly clock: Clock;
-  /** Somebody may get work who did not before. */
+  /** Called when somebody may get work who did not before. */
   readonly wake: () => void;
-  /** Of the settings. */
+  /** The rules of the settings. */
   readonly notify?: readonly NotifyRule[];
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;
@@ -41,23 +41,23 @@ export interface HealthPorts {
 type Change = (health: WorkerHealth, now: number) => WorkerHealth;
 
 /**
- * What this server knows of the health of workers. It finds those that fail what others complete, from the attempts of
- * its own runs; a quarantine is then a row that all servers of the store see.
+ * This server's view of the workers' health. It finds workers that fail jobs which others complete, from the attempts
+ * of its own runs. A quarantine is a row that all servers of the store see.
  */
 export class HealthBoard implements Standings {
   private readonly rows: SharedRows<WorkerHealth>;
   private readonly attempts = new AttemptsSeen();
   private readonly contrast = new Contrast();
-  /** Names of workers that have been asked for. */
+  /** Names of workers that somebody asked about. */
   private readonly watched = new Set<string>();
-  /** Those that were read, or could not be. */
+  /** Names whose rows were read, or could not be read. */
   private readonly known = new Set<string>();
-  /** Decided here, and not in the rows yet. */
+  /** Changes decided here but not written yet. */
   private readonly unwritten = new Map<string, Change[]>();
-  /** By name: when the quarantine of this mark is over, by the monotonic clock. */
+  /** By name: when the quarantine with this mark ends, on the monotonic clock. */
   private readonly ends = new Map<string, { readonly mark: string; readonly at: number }>();
   private readonly seen = new Map<string, HealthState>();
-  /** Probations that this server may begin, and those that it asks for. */
+  /** Probations that this server may begin, and those that it requests. */
   private readonly granted = new Set<string>();
   private readonly asking = new Set<string>();
   private readonly loop: Loop;
@@ -71,7 +71,7 @@ export class HealthBoard implements Standings {
     });
   }
 
-  /** What is granted and was not used is given back. */
+  /** Stops, and returns probations that were granted but not used. */
   async stop(): Promise<void> {
     await this.loop.stop();
     for (const name of this.granted) if (!this.attempts.isProving(name)) this.change(name, dropProbation);
@@ -88,12 +88,12 @@ export class HealthBoard implements Standings {
     return this.isDue(name, health.quarantine) ? "due" : "out";
   }
 
-  /** Of all that this server has seen. */
+  /** The states of all workers that this server has seen. */
   states(): ReadonlyMap<string, HealthState> {
     return this.seen;
   }
 
-  /** Nodes of a cluster that no allocation should ask for now. */
+  /** Nodes of a cluster that allocations should avoid now. */
   nodesInQuarantine(cluster: string): string[] {
     const prefix = `${cluster}/`;
     const names = this.rows.entries().map(([name]) => name);
@@ -115,7 +115,7 @@ export class HealthBoard implements Standings {
         this.asking.delete(name);
         this.notice();
       },
-      // A store that fails now is asked again after the next look.
+      // A failing store is tried again in the next round.
       () => {},
     );
   }
@@ -124,13 +124,13 @@ export class HealthBoard implements Standings {
     this.attempts.load(run);
   }
 
-  /** It is no longer this server's. */
+  /** Forgets a run that this server no longer owns. */
   letGo(run: Run): void {
     this.attempts.forget(run.id);
     this.contrast.forget((each) => each.run === run.id);
   }
 
-  /** These events of a run of this server are on record. */
+  /** Takes committed events of one of this server's runs. */
   take(run: Run, events: readonly LoggedEvent[]): void {
     if (this.watched.size === 0 && this.attempts.isEmpty) return;
     for (const { attempt, ending } of this.attempts.take(run, events)) this.judge(attempt, ending);
@@ -144,7 +144,7 @@ export class HealthBoard implements Standings {
     if (attempt.isProbation && worker !== null) this.endProbation(worker, ending);
     if (ending.kind === "succeeded") return this.contrast.succeeded(worker, label, attempt);
     if (ending.kind === "ended") return;
-    // In quarantine it tells nothing new.
+    // A worker in quarantine is already known to be bad.
     if (worker !== null && (attempt.isProbation || this.healthOf(worker).quarantine !== null)) return;
     this.contrast.failed(worker, { ...attempt, code: ending.code });
   }
@@ -156,7 +156,7 @@ export class HealthBoard implements Standings {
     else this.change(worker, kind === "failed" ? failProbation : dropProbation);
   }
 
-  /** Jobs that nobody will complete any more. */
+  /** Forgets jobs that nobody will complete any more. */
   private forgetSettled(run: Run, events: readonly LoggedEvent[]): void {
     if (isOver(run)) return this.letGo(run);
     const failed = new Set(events.flatMap(({ event }) => (event.type === "job.failed" ? [event.job] : [])));
@@ -168,7 +168,7 @@ export class HealthBoard implements Standings {
     this.change(worker, (health, now) => quarantine(health, jobs, now));
   }
 
-  /** Counts here at once, and for others as soon as it is written. */
+  /** Records a change, which takes effect here at once and for others when it is written. */
   private change(name: string, change: Change): void {
     this.unwritten.set(name, [...(this.unwritten.get(name) ?? []), change]);
   }
@@ -184,14 +184,14 @@ export class HealthBoard implements Standings {
     this.loop.wake();
   }
 
-  /** Read how things stand, write what was decided here, and say what has changed. */
+  /** Reads the rows, writes what was decided here, and reports what has changed. */
   private async look(): Promise<void> {
     const names = [...this.watched];
     try {
       await this.rows.readAll(names);
       await this.write();
     } catch {
-      // A store that fails now is asked again at the next look; till then it is as it was.
+      // A failing store is tried again in the next round. Until then the state stays as it was.
     }
     for (const name of names) this.known.add(name);
     this.asking.clear();
@@ -239,7 +239,7 @@ export class HealthBoard implements Standings {
     this.granted.delete(name);
   }
 
-  /** However the clock on the wall is set, it is no longer than it was to be. */
+  /** Sets the end of a quarantine, so that it lasts no longer than intended even if the clock is changed. */
   private setEnd(name: string, found: Quarantine, now: number): void {
     const mark = markOf(found);
     if (this.ends.get(name)?.mark === mark) return;
@@ -263,7 +263,7 @@ export class HealthBoard implements Standings {
 
 const NOT_READ: WorkerHealth = { quarantine: null, freed: null };
 
-/** Each quarantine, and each part of it between two probations, has another. */
+/** A mark that differs for each quarantine, and for each part of it between two probations. */
 function markOf({ since, until, times }: Quarantine): string {
   return `${since} ${until} ${times}`;
 }

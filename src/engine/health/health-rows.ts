@@ -5,12 +5,12 @@ import { type ChangedShared, SharedRows } from "../shared-rows.js";
 
 export const WORKERS = "worker";
 
-/** The workers and nodes that were in quarantine, by the name that answers for their attempts. */
+/** Workers and nodes that were in quarantine, by the name under which their health is counted. */
 export function openHealthRows(store: ChangedShared, clock: Pick<Clock, "now">): SharedRows<WorkerHealth> {
   return new SharedRows(WORKERS, store, clock, readHealth);
 }
 
-/** What a newer version has beside is kept. */
+/** Reads a health row. Fields of a newer version are kept. */
 export function readHealth(row: SharedRow | undefined): WorkerHealth {
   return row === undefined ? HEALTHY : { ...HEALTHY, ...JSON.parse(row.data) };
 }

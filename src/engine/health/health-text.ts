@@ -1,7 +1,7 @@
 import { durationAmount } from "../../core/text/amount-text.js";
 import type { HealthState, WorkerHealth } from "../../core/workers/quarantine.js";
 
-/** What has become of a worker, in a sentence. */
+/** Describes a change of a worker's health in a sentence. */
 export function healthText(name: string, { quarantine, freed }: WorkerHealth, state: HealthState): string {
   switch (state) {
     case "quarantined":

@@ -1,13 +1,13 @@
 import type { Job } from "../../core/model/run.js";
 import type { Clock } from "../clock.js";
 
-/** How long a job waits for another worker than the one where it failed, while those are busy. */
+/** How long a job waits for a worker other than the one where it failed, while the others are busy. */
 export const PATIENCE_MS = 30_000;
 
-/** Since when ready jobs wait for another worker, by the monotonic clock. */
+/** How long ready jobs have waited for another worker, on the monotonic clock. */
 export class Patience {
   private readonly waiting = new WeakMap<Job, { readonly attempt: number; readonly since: number }>();
-  /** When waits are over, the next one first. */
+  /** The ends of these waits, the next one first. */
   private ends: number[] = [];
   private cancelTimer: (() => void) | null = null;
 

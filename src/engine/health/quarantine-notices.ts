@@ -4,7 +4,7 @@ import { noticesFor } from "../../core/notify/notices-of.js";
 import type { WorkerHealth } from "../../core/workers/quarantine.js";
 import { healthText } from "./health-text.js";
 
-/** What people may have to hear of a worker that has just been quarantined. */
+/** Notices for people about a worker that was just quarantined. */
 export function quarantineNotices(
   name: string,
   before: ReadonlyMap<string, WorkerHealth>,

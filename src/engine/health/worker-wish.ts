@@ -3,19 +3,19 @@ import type { Job, Run } from "../../core/model/run.js";
 import { answerableFor } from "../../core/model/worker-names.js";
 import type { PlaceWish } from "../../worker/worker.js";
 
-/** What a job wants of the place of its next attempt, given where its last one failed. */
+/** Which worker a job prefers for its next attempt, given where the last one failed. */
 export function wishOf(run: Run, job: Job, isPatient: (job: Job) => boolean): PlaceWish {
   const mayProve = isMadeAgain(run, job);
   const { attemptWorker } = job;
   if (job.error === null || job.attempt === 0 || attemptWorker === null)
     return { on: null, worker: null, patient: false, mayProve };
   const worker = answerableFor(attemptWorker, job.attemptPlace) ?? attemptWorker;
-  // The fault may be that machine's; but what a script has mended is there too.
+  // The machine may be at fault; but what a script has repaired is on it, too.
   const on = job.repaired ? "same" : (job.step.definition.onFail.retry?.onWorker ?? "other");
   return { on: on === "any" ? null : on, worker, patient: on === "other" && isPatient(job), mayProve };
 }
 
-/** If its next attempt fails too, most failures of it are answered with another one in the same visit. */
+/** Whether a failure of its next attempt is normally followed by another attempt in the same visit. */
 function isMadeAgain(run: Run, job: Job): boolean {
   const { definition, options } = run;
   if (!options.failure_routing || options.only !== null) return false;

@@ -9,7 +9,7 @@ export function episodeName({ channel, thing }: Pick<Episode, "channel" | "thing
   return JSON.stringify([channel, thing]);
 }
 
-/** For one piece of work: there may be very many, and none is needed for long. */
+/** Opens episodes for one piece of work only, because there may be very many and none is needed for long. */
 export function openEpisodes(store: ChangedShared, clock: Pick<Clock, "now">): SharedRows<Episode | null> {
   return new SharedRows(EPISODES, store, clock, readEpisode);
 }

@@ -10,7 +10,7 @@ import { WORKERS } from "../health/health-rows.js";
 import { EPISODES, readEpisode } from "./episode-rows.js";
 import type { NoticePorts } from "./notice-ports.js";
 
-/** More wait for somebody than anybody could decide: whoever is told of these knows enough. */
+/** Limit for waiting jobs. Nobody could decide more anyway. */
 const MAX_UNANSWERED = 10_000;
 const ID_CHARS = 32;
 
@@ -21,8 +21,8 @@ interface OpenEpisode {
 }
 
 /**
- * What follows from episodes without anything new: that somebody is still waited for, that it works again, or that nobody
- * need remember it. What is to be told becomes a notice as any other, under an id that several servers give it alike.
+ * Finds what follows from episodes without new events: somebody is still needed, something works again, or an episode
+ * can be forgotten. Messages become ordinary notices, with ids that are the same on every server.
  */
 export async function followUp(ports: NoticePorts): Promise<void> {
   const { store, clock, channels, ownRuns } = ports;
@@ -64,12 +64,15 @@ async function forget({ store }: NoticePorts, found: readonly OpenEpisode[], at:
 }
 
 interface Waiting {
-  /** By step and signature; those that are several of one step, which are told once whatever they failed of, by step. */
+  /**
+   * Failures by step and signature. For several jobs of one step, which share one message whatever their failures, by
+   * step only.
+   */
   readonly failures: ReadonlySet<string>;
   readonly jobs: ReadonlySet<number>;
 }
 
-/** Jobs that wait for somebody: not those that have failed with their run. */
+/** Jobs that wait for a person, except those that failed with their run. */
 async function findWaiting({ store }: NoticePorts): Promise<Waiting> {
   const jobs = (await store.listUnanswered(MAX_UNANSWERED)).filter(({ status }) => status !== "failed");
   return {
@@ -90,7 +93,7 @@ function waitsFor({ last }: Episode, { failures, jobs }: Waiting): boolean {
   return facts.job_id !== undefined && jobs.has(facts.job_id);
 }
 
-/** When what works again began, at least so late; null: it does not, or nobody can tell. */
+/** The start of what works again, if it is at least this late. Null if it does not work, or nobody can tell. */
 async function findRecovery(
   { store, clock }: NoticePorts,
   { last, last_at }: Episode,

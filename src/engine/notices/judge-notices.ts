@@ -6,12 +6,15 @@ import type { NoticeChange } from "../../store/outbox-rows.js";
 import { episodeName, openEpisodes } from "./episode-rows.js";
 import type { NoticePorts } from "./notice-ports.js";
 
-/** Well below the lease of what is judged: who takes longer has lost it to another server when it writes, which loses it likewise. */
+/**
+ * Well below the lease of the notices. A server that takes longer has lost them to another one, and its write is
+ * refused.
+ */
 const JUDGED_FOR_MS = 60_000;
 
 /**
- * Which of these are worth a message. Each is counted in its episode, in the transaction that says what became of it. Those
- * that slow expressions leave no time for are judged when their lease is over.
+ * Selects the notices that deserve a message. Each is counted in its episode, in the transaction that records its fate.
+ * Those for which slow expressions leave no time are judged again after their lease.
  */
 export async function judgeNotices(
   ports: NoticePorts,
@@ -64,7 +67,7 @@ function changeOf(
   return { id, lease, state, told, tries, error: null, settled_at: isTold ? null : now, delayMs: 0 };
 }
 
-/** An expression that fails must not keep anybody from hearing of a failure. */
+/** A failing expression must not suppress a message about a failure. */
 async function isWanted({ evaluate, clock }: NoticePorts, notice: Notice): Promise<boolean> {
   if (notice.condition === null) return true;
   const variables = noticeVariable(notice);
@@ -86,7 +89,7 @@ async function drop(
   await store.writeShared([], { now, settled: [change] });
 }
 
-/** Those whose failures people have muted in the failure book. */
+/** The notices whose failures people have muted in the failure book. */
 async function findMuted({ store, clock }: NoticePorts, notices: readonly Notice[]): Promise<Set<string>> {
   const keys = notices.flatMap((notice) => {
     const { id, workflow, signature } = notice;

@@ -18,7 +18,7 @@ export type NoticeStore = Pick<
   | "listUnanswered"
 >;
 
-/** The runs whose notices a process sends that runs no others. */
+/** The runs of a process that sends only their own notices. */
 export interface OwnRuns {
   readonly runIds: readonly number[];
   readonly workflows: readonly string[];
@@ -29,12 +29,12 @@ export interface NoticePorts {
   readonly clock: Clock;
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
-  /** Names of those that this process has. */
+  /** Names of the channels that this process has. */
   readonly channels: readonly string[];
-  /** Null: it sends those of all runs. */
+  /** Null if it sends the notices of all runs. */
   readonly ownRuns: (() => OwnRuns) | null;
   readonly evaluate: (evaluation: Evaluation) => Promise<EvaluationResult>;
-  /** Null: it has arrived; else why not. Never rejects. */
+  /** Delivers a notice. Returns null if it has arrived, else the reason. Never rejects. */
   readonly deliver: (notice: Notice, signal: AbortSignal) => Promise<string | null>;
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;

@@ -9,17 +9,17 @@ import { followUp, pruneNotices } from "./follow-ups.js";
 import { judgeNotices } from "./judge-notices.js";
 import type { NoticePorts } from "./notice-ports.js";
 
-/** How often it is looked whether others have left something, and whether something follows. */
+/** How often to check for notices of others, and for follow-ups. */
 const POLL_MS = 2_000;
 const FOLLOW_UP_MS = 10_000;
 const PRUNE_MS = 60 * 60_000;
 const JUDGED_AT_ONCE = 200;
-/** To one channel. With the longest time limit of a channel it stays well below the lease. */
+/** Limit for one channel. Together with a channel's longest time limit, sending stays well below the lease. */
 const SENT_AT_ONCE = 4;
 const LEASE_MS = 3 * 60_000;
 const MAX_ERROR_CHARS = 500;
 
-/** Sends what is in the outbox for the channels that this process has. A channel that hangs does not hold up the others. */
+/** Sends the outbox to the channels that this process has. A hanging channel does not delay the others. */
 export class Notifier {
   private readonly lines: readonly Line[];
   private readonly stopping = new AbortController();
@@ -36,12 +36,12 @@ export class Notifier {
     this.following.wake();
   }
 
-  /** Something may have come. */
+  /** Checks for new notices. */
   wake(): void {
     for (const { loop } of this.lines) loop.wake();
   }
 
-  /** Until nothing of its own runs is left to be sent, but no longer than this. */
+  /** Waits until no notices of its own runs are left to send, but at most this long. */
   async finish(maxMs: number): Promise<void> {
     const { clock, ownRuns, store, channels } = this.ports;
     const until = clock.elapsed() + maxMs;
@@ -58,7 +58,7 @@ export class Notifier {
     }
   }
 
-  /** Leaves no timer behind: the process ends when this is over. */
+  /** Waits without leaving a timer behind, because the process ends afterwards. */
   private within(work: Promise<unknown>, maxMs: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.ports.clock.after(Math.max(0, maxMs), resolve);
@@ -69,7 +69,7 @@ export class Notifier {
     });
   }
 
-  /** What is under way is given back, and sent again by whoever comes next. */
+  /** Returns notices in progress; the next process sends them again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all([this.following.stop(), ...this.lines.map(({ loop }) => loop.stop())]);
@@ -87,11 +87,11 @@ export class Notifier {
   }
 }
 
-/** One channel: claims, judges and sends, one batch after the other. */
+/** One channel. It claims, judges and sends, one batch after the other. */
 class Line {
   readonly loop: Loop;
   private claims = 0;
-  /** So that people hear of a channel that is down once, not with each message. */
+  /** Set while the channel fails, so that people are informed once and not for each message. */
   private isDown = false;
 
   constructor(
@@ -144,7 +144,7 @@ class Line {
   ): Omit<NoticeChange, "lease"> {
     const settled = { id, told, tries: tries + 1, error: null, settled_at: now, delayMs: 0 };
     if (failure === null) return { ...settled, state: "delivered" };
-    // It was given up because the process stops, not because it failed.
+    // It was interrupted because the process stops, so it does not count as a failure.
     if (this.signal.aborted) return { ...settled, state: "due", tries, settled_at: null };
     const error = oneLine(failure, MAX_ERROR_CHARS);
     if (now >= at + DELIVERY_MS) return { ...settled, state: "undelivered", error };

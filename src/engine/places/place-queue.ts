@@ -6,7 +6,7 @@ import type { RunHost } from "../run-host.js";
 import { placeWait } from "./place-text.js";
 import { type CancelRun, Replacing } from "./replacing.js";
 
-/** How soon a place is found free that another process has left without telling. */
+/** How soon a place is noticed that another process has freed without a notification. */
 export const PLACE_POLL_MS = 500;
 
 export interface PlaceQueuePorts {
@@ -16,20 +16,20 @@ export interface PlaceQueuePorts {
   readonly isDead: (owner: LeaseOwner) => boolean;
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;
-  /** Without it nothing is ever replaced. */
+  /** Without it no run is ever replaced. */
   readonly cancelRun?: CancelRun;
   /** Whether this engine still speaks for the run. */
   readonly isOurs: (host: RunHost) => boolean;
-  /** It has its place. */
+  /** Called when the run has its place. */
   readonly begin: (host: RunHost) => void;
 }
 
 /**
- * Runs of this engine that wait for a place in their group. Servers let go of theirs meanwhile and claim them with the
- * place; a run of a program waits here, and as long as its program lives it keeps its turn.
+ * Runs of this engine that wait for a place in their group. Servers release theirs meanwhile and claim them again
+ * together with the place. A program's run waits here, and keeps its turn as long as the program lives.
  */
 export class PlaceQueue {
-  /** What was last told of each. */
+  /** The last message about each. */
   private readonly waiting = new Map<RunHost, string>();
   private readonly replacing: Replacing | null;
   private readonly loop: Loop;
@@ -48,14 +48,14 @@ export class PlaceQueue {
     return !isQueued(host.run) || (host.run.paused === null && this.take(host));
   }
 
-  /** A run that has not begun begins when it has its place. */
+  /** Starts waiting. The run begins when it has its place. */
   wait(host: RunHost): void {
     if (host.run.managed || !isQueued(host.run) || this.loop.isStopped) return;
     this.waiting.set(host, "");
     this.loop.wake();
   }
 
-  /** Resolves when no place can be taken any more; a run that has one by then has begun. */
+  /** Resolves when no place can be taken any more. A run that has one by then has begun. */
   stop(): Promise<void> {
     return this.loop.stop();
   }
@@ -63,7 +63,7 @@ export class PlaceQueue {
   private async lookAll(): Promise<void> {
     for (const host of [...this.waiting.keys()]) {
       if (this.loop.isStopped) return;
-      // A store that fails now is asked again at the next look.
+      // A failing store is tried again in the next round.
       await this.lookAt(host).catch(() => {});
     }
   }

@@ -3,14 +3,14 @@ import type { GroupMember } from "../../store/places.js";
 
 /** What a run that has not begun waits for. */
 export interface PlaceWait {
-  /** 1: it is the next. Null: nobody goes on with it, so that it is in no queue. */
+  /** 1 means that it is next. Null means that no process continues it, so it is not in a queue. */
   readonly position: number | null;
-  /** The runs that must be over first, or begin before it. */
+  /** The runs that must end, or begin, before it. */
   readonly runs: readonly number[];
   readonly text: string;
 }
 
-/** Of the members of its group. */
+/** What a run waits for, given the members of its group. */
 export function placeWait(own: GroupMember, members: readonly GroupMember[]): PlaceWait {
   const { group, policy } = own.concurrency;
   const queue = queueOf(members);
@@ -47,7 +47,7 @@ export function placeWait(own: GroupMember, members: readonly GroupMember[]): Pl
   return { position, runs: before, text };
 }
 
-/** `it waits for run 7, which has the place in the group deploy (position 2)`. */
+/** A text such as `it waits for run 7, which has the place in the group deploy (position 2)`. */
 export function queuedText({ position, text }: Pick<PlaceWait, "position" | "text">): string {
   return position === null ? text : `${text} (position ${position})`;
 }

@@ -2,22 +2,22 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
 import type { GroupMember } from "../../store/places.js";
 
-/** Cancels a run, whoever runs it. */
+/** Cancels a run, whichever process runs it. */
 export type CancelRun = (
   runId: number,
   command: Extract<OperatorCommand, { type: "run.cancel" }>,
 ) => Promise<unknown>;
 
 /**
- * Cancels what runs with `policy: cancel_running` replace. The command has a key of its own, so that it is taken once,
- * however many processes give it and however often.
+ * Cancels the runs that ones with `policy: cancel_running` replace. The command's key ensures that it is executed once,
+ * however many processes send it.
  */
 export class Replacing {
   private readonly underWay = new Set<string>();
 
   constructor(private readonly cancel: CancelRun) {}
 
-  /** For each of these that waits: everything of its group that came before it. */
+  /** Cancels, for each of these waiting runs, all earlier runs of its group. */
   cancelBefore(waiting: readonly GroupMember[], members: readonly GroupMember[]): void {
     for (const { runId, concurrency, place, status } of waiting) {
       if (concurrency.policy !== "cancel_running" || place !== null || status !== "pending") continue;
@@ -39,7 +39,7 @@ export class Replacing {
         key,
       });
     } catch (error) {
-      // It is over by now. Whatever else went wrong is tried again when somebody looks the next time.
+      // It is over by now. After any other error it is tried again in the next round.
       if (!(error instanceof DarumaError && error.code === "RUN_OVER")) this.underWay.delete(mark);
     }
   }

@@ -6,16 +6,16 @@ import { encodeRun } from "../../core/snapshot/encode-run.js";
 import { snapshotVersion } from "../../core/snapshot/snapshot-form.js";
 import type { StoredSnapshot } from "../../store/store.js";
 
-/** Before compression. A run that is larger has none: its log is read instead. */
+/** Limit before compression. A larger run has no snapshot, so its log is read instead. */
 const MAX_SNAPSHOT_BYTES = 256 * 1_024 * 1_024;
-/** Speed counts more than size here, and at this level 15 MB of a plain run become 1. */
+/** Speed matters more than size here. At this level 15 MB of a plain run become 1 MB. */
 const LEVEL = 1;
 const CHUNK_CHARS = 256 * 1_024;
-/** In its own thread, unless it is done sooner than that thread would begin. */
+/** A smaller run is compressed at once, because that takes less time than a thread needs to begin. */
 const AT_ONCE_BYTES = 64 * 1_024;
 const NEWLINE = 10;
 
-/** The run as it is now, still to be compressed; null: it is too large. */
+/** A copy of the run, not compressed yet; null if it is too large. */
 export function copyRun(run: Run, maxBytes = MAX_SNAPSHOT_BYTES): Buffer[] | null {
   const chunks: Buffer[] = [];
   let [text, bytes] = ["", 0];
@@ -46,7 +46,10 @@ async function compress(bytes: Buffer): Promise<Uint8Array> {
   });
 }
 
-/** Into a run that `newRun` has just made. False: it is not whole, or not for this version; the run is spoilt then. */
+/**
+ * Restores a snapshot into a run that `newRun` has just made. Returns false if it is incomplete or of another version;
+ * the run is unusable then.
+ */
 export function unpackRun(run: Run, { version, sha256, bytes }: StoredSnapshot): boolean {
   if (version !== snapshotVersion() || digestOf(bytes) !== sha256) return false;
   try {
@@ -57,7 +60,7 @@ export function unpackRun(run: Run, { version, sha256, bytes }: StoredSnapshot):
   }
 }
 
-/** One by one: as one text it would be there twice. */
+/** Reads line by line, because one text would need the memory twice. */
 function* linesOf(bytes: Buffer): Generator<string> {
   for (
     let [from, to] = [0, bytes.indexOf(NEWLINE)];

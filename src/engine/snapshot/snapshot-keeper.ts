@@ -5,14 +5,15 @@ import { copyRun, packCopy } from "./pack-run.js";
 /** Fewer events are folded in no time. */
 const MIN_EVENTS = 20_000;
 /**
- * A job that starts and completes has two, so a plain run has none however wide it is: a copy of a job takes 4 us and saves
- * a fraction of the fold of its first two events, which take 10, and the run would be all but over by then.
+ * A job that starts and completes has two events, so a plain run gets no snapshot however wide it is: copying a job
+ * takes 4 us and saves a fraction of folding its first two events, which takes 10, and the run would be nearly over by
+ * then.
  */
 const EVENTS_PER_JOB = 3;
 
 /**
- * Keeps what long runs have come to beside their logs, so that the next engine that takes one need not begin at its first
- * event. What is worth nothing without its log may fail.
+ * Saves the state of long runs beside their logs, so that the next engine that takes one need not begin at its first
+ * event. Saving may fail, because the log suffices.
  */
 export class SnapshotKeeper {
   private writing: Promise<void> = Promise.resolve();
@@ -23,8 +24,8 @@ export class SnapshotKeeper {
   ) {}
 
   /**
-   * What is to be done once the commit is in for which the host has just handed over all that it had decided: only now
-   * is the run what its log will say. Null: it is too soon.
+   * Returns what to do after the commit of the decisions that the host has just handed over: only now does the run
+   * match its future log. Null if it is too soon.
    */
   take(host: RunHost): (() => void) | null {
     const { run, lastSeq } = host;
@@ -42,7 +43,7 @@ export class SnapshotKeeper {
   }
 }
 
-/** Null: it is too large or cannot be written down. The run goes on without. */
+/** A copy of the run; null if it is too large or cannot be serialised. The run continues without a snapshot. */
 function copyOf({ run }: RunHost): Buffer[] | null {
   try {
     return copyRun(run);

@@ -8,7 +8,7 @@ import type { BuiltWorkspace, WorkspaceKeeper } from "./workspace-keeper.js";
 type RebuildStarted = Extract<Event, { type: "rebuild.started" }>;
 type Discarded = Extract<Event, { type: "workspace.discarded" }>;
 
-/** The fresh workspaces that are being built, one a run, and what is then done with them. */
+/** Workspaces that are being rebuilt, one per run, and what happens to them afterwards. */
 export class RebuildsUnderWay {
   private readonly settling = new Map<number, Promise<void>>();
   private readonly byRun = new Map<
@@ -21,7 +21,7 @@ export class RebuildsUnderWay {
     private readonly clock: Clock,
   ) {}
 
-  /** What comes of it is put to the run, which no longer wants it if it has been discarded meanwhile. */
+  /** Starts a rebuild. Its result is given to the run, which ignores it if it was discarded meanwhile. */
   begin(
     run: Run,
     { rebuild, replay, leftover = null, barrier }: RebuildStarted,
@@ -34,7 +34,7 @@ export class RebuildsUnderWay {
       .catch(failed)
       .then((built) => {
         if (this.byRun.get(run.id)?.controller === controller) this.byRun.delete(run.id);
-        // An engine that stops leaves it to the next one.
+        // A stopping engine leaves it to the next one.
         if (controller.signal.reason === "stopped") return;
         const durationMs = this.clock.now() - startedAt;
         const made = built.ok ? { ...built, message: "" } : { ...built, path: null };
@@ -53,7 +53,7 @@ export class RebuildsUnderWay {
     this.settle(runId, this.keeper.promote({ runId, path }));
   }
 
-  /** Resolves when nothing is built for the run any more. */
+  /** Resolves when nothing is being built for the run any more. */
   async release(runId: number): Promise<void> {
     const underWay = this.byRun.get(runId);
     underWay?.controller.abort("stopped");
@@ -61,7 +61,7 @@ export class RebuildsUnderWay {
     await this.settling.get(runId);
   }
 
-  /** What does not come off now is made good before the next one is built, or by the run's next owner. */
+  /** Executes follow-up work. If it fails now, it is repeated before the next rebuild, or by the run's next owner. */
   private settle(runId: number, work: Promise<void>): void {
     const before = this.settling.get(runId);
     const all: Promise<void> = Promise.allSettled([before, work]).then(() => {

@@ -7,7 +7,10 @@ import type { SetAside, WorkspaceKeeper } from "./workspace-keeper.js";
 
 type SetAsideStarted = Extract<Event, { type: "set_aside.started" }>;
 
-/** What attempts have left and is being set aside, one a run. It is never broken off: the tree would be half the old one. */
+/**
+ * Leftovers of attempts that are being set aside, one per run. This is never interrupted, because the tree would be
+ * half restored.
+ */
 export class SetAsidesUnderWay {
   private readonly byRun = new Map<number, Promise<void>>();
   private readonly released = new Set<Promise<void>>();
@@ -22,7 +25,7 @@ export class SetAsidesUnderWay {
     const path = rebuild === null ? run.workspace.path : (run.workspace.rebuild?.path ?? null);
     const done: Promise<void> = this.setAside(run, { job, attempt, path }).then((result) => {
       if (this.byRun.get(run.id) === done) this.byRun.delete(run.id);
-      // An engine that stops leaves it to the next one, which finds it done.
+      // A stopping engine leaves it to the next one, which finds it done.
       if (this.released.delete(done)) return;
       const durationMs = this.clock.now() - startedAt;
       const ended = result.ok ? { ...result, message: "" } : { ...result, patch: null, files: 0 };

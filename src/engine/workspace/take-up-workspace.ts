@@ -6,8 +6,8 @@ import type { RunHost } from "../run-host.js";
 import type { WorkspaceKeeper } from "./workspace-keeper.js";
 
 /**
- * What the run is to be told once this engine can work in its workspace. One that is out of reach is not this engine's to
- * fail: the run is told who could not have it, and is left to another (WORKSPACE_ELSEWHERE).
+ * The commands for a run once this engine can use its workspace. If the workspace cannot be reached, the run does not
+ * fail: this is recorded, and the run is left to another engine (WORKSPACE_ELSEWHERE).
  */
 export async function takeUpWorkspace(
   keeper: WorkspaceKeeper,
@@ -19,7 +19,7 @@ export async function takeUpWorkspace(
     const movedTo = await keeper.takeUp(host.run);
     return movedTo === null ? [] : [{ type: "workspace.move", ...movedTo }];
   } catch (error) {
-    // One that cannot be found again in its own folder is the failure of the step that wants it.
+    // If it is missing in its own folder, the step that needs it fails.
     if (!isElsewhere(error)) return [];
     host.take({ type: "workspace.leave", host: owner.host, message: messageOf(error) }, clock.now());
     throw error;

@@ -7,19 +7,19 @@ import type {
 } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 
-/** A run's workspace that is to be made for the first time. */
+/** A run's workspace that is to be created. */
 export interface NewWorkspace {
   readonly runId: number;
-  /** As the file names it; a relative path starts at `folder`. */
+  /** The repository as the file names it. A relative path starts at `folder`. */
   readonly repo: string;
   readonly ref: string;
-  /** Empty where the run has none. */
+  /** Empty if the run has none. */
   readonly folder: string;
 }
 
 export interface OpenedWorkspace {
   readonly commit: string;
-  /** Where it is not the commit itself: what changes are counted from. */
+  /** The commit from which changes are counted, if it is not `commit` itself. */
   readonly base?: string;
   readonly notes?: readonly WorkspaceNote[];
   readonly home?: string;
@@ -32,15 +32,18 @@ export interface TakenOver extends WorkspaceHome {
   readonly moved?: readonly MovedCheckpoint[];
 }
 
-/** A fresh workspace that is wanted: the run's pinned commit with these checkpoints on top, in this order. */
+/** A requested rebuild: the run's pinned commit with these checkpoints on top, in this order. */
 export interface WantedWorkspace {
   readonly run: Run;
   readonly rebuild: number;
   /** Ordinals of `run.workspace.checkpoints`. */
   readonly replay: readonly number[];
-  /** Whose leftovers lie in the active one, which is about to go; they are kept as a patch where that is possible. */
+  /**
+   * The attempt whose leftovers are in the active workspace, which is about to be removed. They are saved as a patch if
+   * possible.
+   */
   readonly leftover: AttemptName | null;
-  /** A way back asks for it: what goes with the checkpoints that it cuts off is kept as a patch where that is possible. */
+  /** Whether the run goes back. The changes of checkpoints that are cut off are then saved as a patch if possible. */
   readonly goesBack: boolean;
 }
 
@@ -50,46 +53,46 @@ export type BuiltWorkspace =
       readonly path: string;
       readonly moved?: readonly MovedCheckpoint[];
       readonly partial?: KeptLeftover | null;
-      /** What the checkpoints that are not replayed had changed, relative to the run's folder. */
+      /** The patch of what the omitted checkpoints had changed, relative to the run's folder. */
       readonly previous?: string | null;
     }
   | { readonly ok: false; readonly message: string };
 
-/** What an attempt has left in one of the run's workspaces, and that is to go. */
+/** What an attempt has left in one of the run's workspaces and that is to be removed. */
 export interface UnwantedLeftover extends AttemptName {
   readonly run: Run;
-  /** Where it lies. */
+  /** The path of that workspace. */
   readonly path: string;
 }
 
 export type SetAside =
-  /** `patch` is relative to the run's folder, null where nothing was left. */
+  /** `patch` is relative to the run's folder; null if nothing was left. */
   | { readonly ok: true; readonly patch: string | null; readonly files: number }
   | { readonly ok: false; readonly message: string };
 
-/** Makes the workspaces of runs, and builds new ones beside the active one, which it never touches. */
+/** Creates the workspaces of runs, and builds new ones beside the active one, which it never touches. */
 export interface WorkspaceKeeper {
   /**
-   * Rejects with a WORKSPACE_* code where there is no such repository or commit. What a run that never came to be on
-   * record has left under this id is removed.
+   * Creates a workspace. Rejects with a WORKSPACE_* code if the repository or commit does not exist. Removes what a run
+   * with this id left behind that was never put on record.
    */
   open(wanted: NewWorkspace): Promise<OpenedWorkspace>;
   /**
-   * A new owner has taken the run: what the log says of its workspace becomes true on disk, too. Where it lies in another
-   * output folder it is built here from its checkpoints: then the answer says where. Rejects with WORKSPACE_ELSEWHERE if
-   * that cannot be done.
+   * Makes the workspace on disk match the log after a new owner has taken the run. If it was in another output folder,
+   * it is rebuilt here from its checkpoints, and the result says where. Rejects with WORKSPACE_ELSEWHERE if that is
+   * impossible.
    */
   takeUp(run: Run): Promise<TakenOver | null>;
-  /** Replays and verifies every hash. The same `rebuild` may be asked for again after a crash. */
+  /** Replays checkpoints and verifies every hash. The same `rebuild` may be repeated after a crash. */
   rebuild(wanted: WantedWorkspace, signal: AbortSignal): Promise<BuiltWorkspace>;
   /**
-   * Puts all that differs from the last checkpoint into a patch, then brings those files back to it, in place. Ignored
-   * files stay. The same may be asked for again after a crash, and the patch that is there by then stays as it is.
+   * Saves all differences from the last checkpoint as a patch, then restores these files in place. Ignored files stay.
+   * May be repeated after a crash; an existing patch is then kept.
    */
   setAside(unwanted: UnwantedLeftover): Promise<SetAside>;
-  /** What was built is the run's workspace from now on. */
+  /** Makes a rebuilt workspace the run's workspace. */
   promote(built: { readonly runId: number; readonly path: string }): Promise<void>;
-  /** Nobody wants it any more; `path` is null where it was not finished. */
+  /** Removes a workspace that nobody needs any more. `path` is null if it was not finished. */
   discard(dropped: {
     readonly runId: number;
     readonly rebuild: number;
@@ -97,7 +100,7 @@ export interface WorkspaceKeeper {
   }): Promise<void>;
 }
 
-/** For an engine whose runs have none. */
+/** For an engine whose runs have no workspaces. */
 export const noWorkspaces: WorkspaceKeeper = {
   open: () => Promise.reject(new TypeError("this engine cannot make workspaces")),
   takeUp: () => Promise.resolve(null),
