@@ -4,23 +4,23 @@ import type { Assignment } from "./worker.js";
 export interface AttemptFiles {
   readonly output: string;
   readonly failure: string;
-  /** Set where a failure led to the attempt. */
+  /** Set if a failure led to the attempt. */
   readonly failureContext: string | null;
-  /** Set where an attempt before it failed. */
+  /** Set if an earlier attempt failed. */
   readonly retryContext: string | null;
   readonly hint: string | null;
-  /** Changes of earlier attempts that are not in the working folder. */
+  /** The patch of earlier attempts whose changes are not in the working folder. */
   readonly previousPatch: string | null;
 }
 
-/** Where the attempt runs, and where the worker keeps its files and answers. */
+/** Where the attempt runs, and where the worker keeps its files and outputs. */
 export interface AttemptPlace {
   readonly cwd: string;
   readonly base: string;
   readonly apiUrl: string;
 }
 
-/** What steps inherit from the worker: all but Daruma's own tokens and addresses. */
+/** The environment that steps inherit from the worker: everything except Daruma's own tokens and addresses. */
 export function inheritedEnvironment(env: { readonly [name: string]: string | undefined }): {
   readonly [name: string]: string;
 } {
@@ -31,7 +31,7 @@ export function inheritedEnvironment(env: { readonly [name: string]: string | un
   return inherited;
 }
 
-/** What a step's process finds in its environment: what it inherits, then the file's and the step's, then DARUMA_*. */
+/** The environment of a step's process: what it inherits, then the file's and the step's variables, then DARUMA_*. */
 export function attemptEnvironment(
   inherited: { readonly [name: string]: string },
   assignment: Assignment,
@@ -48,7 +48,7 @@ export function attemptEnvironment(
     DARUMA_API_URL: apiUrl,
   };
   return Object.assign({}, inherited, assignment.env, {
-    // As a shell would say it; the worker's own is another folder.
+    // As a shell would set it. The worker's own value names another folder.
     PWD: cwd,
     ...told,
     ...(assignment.asTorc === true ? torcNames(told) : {}),
@@ -64,7 +64,7 @@ export function attemptEnvironment(
   });
 }
 
-/** The system takes no NUL within a variable. */
+/** Replaces NULs, which an environment variable cannot contain. */
 function withoutNul(text: string): string {
   return text.replaceAll("\0", "\ufffd");
 }
@@ -75,7 +75,7 @@ function torcNames(told: { readonly [name: string]: string }): { [name: string]:
   );
 }
 
-/** Made when it is first asked for. */
+/** Computes a value on the first call and keeps it. */
 export function once<Value extends object>(make: () => Value): () => Value {
   let made: Value | null = null;
   return () => {

@@ -10,19 +10,19 @@ import type { Json } from "../core/text/json.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { AbortCause, Assignment } from "./worker.js";
 
-/** Of a message or a stack; an action may give any length, and each goes into the log and every row. */
+/** Limit for a message or a stack, which goes into the log and every row. Actions may return any length. */
 const MAX_ERROR_TEXT_CHARS = 4 * 1024;
 
-/** As wide as any system reports them. */
+/** The largest exit code that any system reports. */
 const MAX_EXIT_CODE = 255;
 
-/** An action that broke its word and threw. */
+/** The failure of an action that broke its contract and threw. */
 export function thrownFacts(error: unknown): FailureFacts {
   const stack = error instanceof Error ? error.stack : undefined;
   return { message: messageOf(error), ...(stack ? { stack } : {}) };
 }
 
-/** The run's workspace cannot be used, or what the step did there cannot be kept. */
+/** The failure if the run's workspace cannot be used, or the step's changes in it cannot be saved. */
 export function workspaceFacts(error: unknown): FailureFacts {
   const code = error instanceof DarumaError ? error.code : "WORKSPACE_GIT_FAILED";
   return { code, message: messageOf(error) };
@@ -33,7 +33,7 @@ export function notWritten(what: string, error: unknown): FailureFacts {
   return { code: "LOG_FAILED", ...errno, message: `${what} could not be written: ${messageOf(error)}` };
 }
 
-/** The last resort: nobody waits for an attempt that rejects. */
+/** The outcome if nothing else can be recorded. An attempt must not reject, because nobody would handle that. */
 export function notKept(error: unknown, redactor: Redactor): Outcome {
   const { message, ...facts } = notWritten("what the attempt left", error);
   return { kind: "failed", facts: { ...facts, message: redactor.redact(message) } };
@@ -56,7 +56,7 @@ export function withShortTexts(facts: FailureFacts): FailureFacts {
   };
 }
 
-/** What a worker elsewhere says, within the bounds that hold here: numbers that no system reports are left out. */
+/** Limits what a remote worker reports to the bounds that apply here. Numbers that no system reports are left out. */
 export function withinBounds({ exitCode, stdoutTail, stderrTail, ...facts }: FailureFacts): FailureFacts {
   const isReported = exitCode !== undefined && exitCode >= 0 && exitCode <= MAX_EXIT_CODE;
   return withShortTexts({
@@ -79,8 +79,8 @@ function shorten(text: string): string {
 }
 
 /**
- * Nobody wants it any more, or this engine lets go of its run: the step begins anew with the next one. A failure of its
- * own is told all the same where the engine stays: it may say what was wrong.
+ * Whether the outcome no longer counts, because nobody wants it or this engine releases its run, and the step begins
+ * again. A failure of its own is reported all the same if the engine stays, since it may explain a problem.
  */
 export function wasGivenUp({ kind }: Outcome<Json>, signal: AbortSignal): boolean {
   return signal.aborted && (kind !== "failed" || (signal.reason as AbortCause) === "released");

@@ -3,16 +3,16 @@ import { counted } from "../core/text/amount-text.js";
 import type { Extent } from "./local-room.js";
 import type { Assignment } from "./worker.js";
 
-/** What a worker has for its attempts. */
+/** What a worker can offer to its attempts. */
 export interface Equipment {
   readonly env: { readonly [name: string]: string | undefined };
   readonly tags: readonly string[];
-  /** Machines of its allocation. */
+  /** The number of machines in its allocation. */
   readonly nodes: number;
   readonly extent: () => Extent;
 }
 
-/** Why an attempt cannot begin on this worker, whatever room it has; null: it can. */
+/** Why an attempt cannot begin on this worker, however much room there is. Null if it can. */
 export function lackOf(assignment: Assignment, equipment: Equipment): FailureFacts | null {
   const { secrets, runsOn, resources, recovery } = assignment;
   const missing = secrets.filter((name) => !equipment.env[name]);

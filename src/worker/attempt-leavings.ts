@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { TokenUsage } from "../core/model/events.js";
 
-/** A record for people who count; the attempt is what it is without it. */
+/** Writes token usage, for statistics. The attempt does not depend on it. */
 export function writeUsage(file: string, usage: TokenUsage): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -10,7 +10,7 @@ export function writeUsage(file: string, usage: TokenUsage): void {
   } catch {}
 }
 
-/** Most steps write neither file, and an error with its stack costs more than a look. */
+/** Removes a file. Most steps write none, and checking costs less than an error with its stack. */
 export function removeIfThere(path: string): void {
   if (existsSync(path)) rmSync(path, { force: true });
 }

@@ -12,12 +12,12 @@ export interface AttemptLogsPorts {
   readonly base: string;
   readonly redactor: Redactor;
   readonly earlier: EarlierLogs;
-  /** Hears what is printed, redacted. */
+  /** Receives the printed output, redacted. */
   readonly listener: ((piece: OutputPiece) => void) | null;
   readonly onShortage: (error: unknown) => void;
 }
 
-/** The two files that take what an attempt prints. */
+/** The two files for an attempt's output. */
 export class AttemptLogs {
   readonly stdout: LogFile;
   readonly stderr: LogFile;
@@ -35,7 +35,7 @@ export class AttemptLogs {
     return { stdoutTail: this.stdout.tail(MAX_TAIL_BYTES), stderrTail: this.stderr.tail(MAX_TAIL_BYTES) };
   }
 
-  /** What could not be written; null: all is. */
+  /** Returns the error if something could not be written; null if all is written. */
   async close(signal: AbortSignal): Promise<unknown> {
     const failure = await closeLogs([this.stdout, this.stderr], signal);
     for (const stream of ["stdout", "stderr"] as const) this.tell(stream, null);
@@ -45,7 +45,7 @@ export class AttemptLogs {
   private open(stream: "stdout" | "stderr", quota: LogQuota): LogFile {
     const { base, redactor, earlier, listener, onShortage } = this.ports;
     return openLogFile(logFile(base, this.assignment, stream), redactor.stream(), {
-      // The file of a recovery script says that it ran.
+      // A recovery script's file shows that it ran, even if it is empty.
       create: this.assignment.recovery ? "now" : "on_first_byte",
       quota,
       leftovers: earlier.of(this.assignment, stream),

@@ -11,20 +11,20 @@ import type { Redactor } from "../core/redaction/redaction.js";
 import type { Json } from "../core/text/json.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../core/text/to-json.js";
 
-/** Above this an output is a file, and the log has its hash and first part. */
+/** A larger output is stored in a file. The log then has its hash and first part. */
 export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;
 const PREVIEW_CHARS = 1_000;
-/** Every item of a fan-out reads the same artifact; parsing it once an item would take quadratic time. */
+/** Every item of a fan-out reads the same artifact. Parsing it once per item would take quadratic time. */
 const MAX_PARSED_ARTIFACTS = 4;
 
-/** By path, the one read last at the end. */
+/** Artifacts by path, the most recently read last. */
 const parsedArtifacts = new Map<string, Json>();
 
 export interface OutputRules {
   readonly schema: Json | null;
-  /** For a forEach step; null: the output of this one makes no items. */
+  /** For a forEach step. Null if the output makes no items. */
   readonly maxItems: number | null;
-  /** Where it is kept if it is too large for the log. */
+  /** The path for an output that is too large for the log. */
   readonly artifact: string;
 }
 
@@ -34,13 +34,16 @@ type JudgedOutput =
   | Succeeded
   | { readonly kind: "failed"; readonly facts: FailureFacts & { readonly code: OutputRefusal } };
 
-/** Whoever walks through such an output would run out of stack: it fails the step, whatever its action. */
+/** The failure for an output that would overflow the stack of code that walks through it, whatever the action. */
 export function tooDeep(value: Json): FailureFacts | null {
   if (!isDeeperThan(value, MAX_JSON_LEVELS)) return null;
   return { code: "OUTPUT_INVALID", message: `the output is nested more than ${MAX_JSON_LEVELS} levels deep` };
 }
 
-/** A value that a step produced (redacted already) as the log keeps it; one that the step may not give is a failure. */
+/**
+ * Converts a step's value (already redacted) to its form in the log. A value that the step must not return is a
+ * failure.
+ */
 export function resultOfOutput(value: Json, { schema, maxItems, artifact }: OutputRules): JudgedOutput {
   const misfit = misfitOf(value, schema);
   if (misfit !== null) return failed("OUTPUT_INVALID", misfit);
@@ -51,7 +54,7 @@ export function resultOfOutput(value: Json, { schema, maxItems, artifact }: Outp
   return { kind: "succeeded", output: storeOutput(value, artifact), items: itemsOf(value) };
 }
 
-/** An output in a file, as the log keeps it, from the file alone. Throws where it is no JSON, or nested too deeply. */
+/** Describes an output file for the log, from the file alone. Throws if it is not JSON or nested too deeply. */
 export function describeOutputFile(path: string, bytes: Buffer): OutputFile {
   const text = bytes.toString("utf8");
   const value = JSON.parse(text) as Json;
@@ -75,7 +78,7 @@ function failed(code: OutputRefusal, message: string): JudgedOutput {
   return { kind: "failed", facts: { code, message } };
 }
 
-/** Too large a value is written to the file. */
+/** Stores a value, in the file if it is too large. */
 export function storeOutput(value: Json, artifact: string): Output {
   if (isSmall(value)) return { kind: "value", value };
   const text = JSON.stringify(value);
@@ -95,7 +98,7 @@ export function storeOutput(value: Json, artifact: string): Output {
   };
 }
 
-/** What a failed attempt gave, if the log can have it whole: the failure alone is worth no file. */
+/** The output of a failed attempt if it fits in the log. A failure alone is not worth a file. */
 export function outputOfFailure(
   given: Json | undefined,
   redactor: Pick<Redactor, "redactJson">,

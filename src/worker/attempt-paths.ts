@@ -3,40 +3,40 @@ import { join } from "node:path";
 
 const SELF_HEAL_DIGITS = 4;
 
-/** Where the files of runs lie below the output folder (by default `.daruma`). */
+/** Identifies the files of one attempt, which are below the output folder (by default `.daruma`). */
 export interface AttemptName {
   readonly workflowId: number;
   readonly jobId: number;
   readonly runId: number;
   readonly attempt: number;
-  /** The recovery script that follows the attempt, with logs of its own. */
+  /** Set for the recovery script after the attempt, which has its own logs. */
   readonly recovery?: boolean;
 }
 
 let last = { base: "", folder: "output" };
 
-/** Joined once: each attempt asks for several paths below it. */
+/** Cached, because each attempt needs several paths below it. */
 export function outputFolder(base: string): string {
   if (base !== last.base) last = { base, folder: join(base, "output") };
   return last.folder;
 }
 
-/** The logs of all runs, each in a folder of its run. */
+/** The logs of all runs, with a folder for each run. */
 export function logFolder(base: string): string {
   return `${outputFolder(base)}/job_stdio`;
 }
 
-/** What the attempts of one run printed. */
+/** The logs of one run's attempts. */
 export function runLogFolder(base: string, runId: number): string {
   return `${logFolder(base)}/run-${runId}`;
 }
 
-/** Everything of a run but its logs. */
+/** Everything of a run except its logs. */
 export function runFolder(base: string, runId: number): string {
   return `${outputFolder(base)}/run-${runId}`;
 }
 
-/** What an attempt printed, and samples of what its processes used. */
+/** The output of an attempt, or samples of its processes' resource use. */
 export type LogStream = "stdout" | "stderr" | "usage";
 const LOG_ENDINGS: { readonly [stream in LogStream]: string } = {
   stdout: "o",
@@ -44,12 +44,12 @@ const LOG_ENDINGS: { readonly [stream in LogStream]: string } = {
   usage: "usage.csv",
 };
 
-/** Of each one an attempt, never reused. */
+/** The log of an attempt. Its name is never reused. */
 export function logFile(base: string, name: AttemptName, stream: LogStream): string {
   return `${runLogFolder(base, name.runId)}/${logName(name, stream)}`;
 }
 
-/** Paths of all logs of these runs. */
+/** The paths of all logs of these runs. */
 export function logFilesOf(base: string, runs: ReadonlySet<number>): string[] {
   return [...runs].flatMap((runId) => {
     const folder = runLogFolder(base, runId);
@@ -74,17 +74,17 @@ export function outputArtifact(base: string, name: AttemptName): string {
   return runArtifact(base, name, "outputs", "json");
 }
 
-/** What became of a failed attempt, in a few lines. */
+/** A short summary of a failed attempt. */
 export function summaryArtifact(base: string, name: AttemptName): string {
   return runArtifact(base, name, "summaries", "txt");
 }
 
-/** What is known of the attempt's failure; attempt 0 is the step's `if`. */
+/** The record of the attempt's failure. Attempt 0 stands for the step's `if`. */
 export function failureArtifact(base: string, name: AttemptName): string {
   return runArtifact(base, name, "failures", "json");
 }
 
-/** The failure that a transition brought to the attempt, and what of it was kept. */
+/** The failure context that a transition passed to the attempt, and its manifest. */
 export function contextArtifact(
   base: string,
   name: AttemptName,
@@ -95,12 +95,12 @@ export function contextArtifact(
   };
 }
 
-/** What the attempt was told of the one before it. */
+/** The attempt's context about the previous attempt. */
 export function retryContextArtifact(base: string, name: AttemptName): string {
   return runArtifact(base, name, "contexts", "retry.txt");
 }
 
-/** What an agent or a model was told in the attempt, and what of it was kept. */
+/** The prompt of an agent or model in the attempt, and its manifest. */
 export function promptArtifact(
   base: string,
   name: AttemptName,
@@ -111,7 +111,7 @@ export function promptArtifact(
   };
 }
 
-/** What became of a failed attempt that self-heal watched. `step` is the job's number in its run. */
+/** The record of a failed attempt that self-heal watched. `step` is the job's number in its run. */
 export function selfHealArtifact(
   base: string,
   runId: number,
@@ -127,7 +127,7 @@ export function usageArtifact(base: string, name: AttemptName): string {
   return runArtifact(base, name, "usage", "json");
 }
 
-/** The stream whose files end so. */
+/** The stream whose files have this ending. */
 export function streamOfEnding(ending: string): LogStream {
   return (
     (Object.keys(LOG_ENDINGS) as LogStream[]).find((stream) => LOG_ENDINGS[stream] === ending) ?? "stderr"

@@ -1,21 +1,24 @@
 import type { StopCause } from "../action/action.js";
 
-/** Time as workers need it. */
+/** The time functions that workers need. */
 export interface TimerPort {
-  /** Milliseconds since the epoch: for people, never to measure by. */
+  /** Milliseconds since the epoch, for display only and never for measuring. */
   now(): number;
-  /** Milliseconds since some moment, by a clock that nobody sets. */
+  /** Milliseconds on a monotonic clock. */
   elapsed(): number;
-  /** Calls once after that time by the same clock; the answer takes it back. */
+  /** Calls once after this time on the monotonic clock. Returns a function that cancels the timer. */
   after(delayMs: number, call: () => void): () => void;
 }
 
-/** How many looks there are within the idle time at what else may show progress: an end comes a fourth too late at most. */
+/**
+ * How often other signs of progress are checked within the idle time. An idle attempt is ended at most a fourth of it
+ * too late.
+ */
 const LOOKS_PER_IDLE_TIME = 4;
 
 /**
- * The wall and the idle timeout of one attempt. A sign of life only notes the time: the idle timer looks at it when it
- * fires and goes on waiting, so that a chatty step costs nothing.
+ * The wall and idle timeouts of one attempt. A sign of life only records the time. The idle timer checks it when it
+ * fires and continues to wait, so that frequent output costs nothing.
  */
 export class AttemptTimers {
   private readonly cancels: (() => void)[] = [];
@@ -27,7 +30,7 @@ export class AttemptTimers {
     private readonly clock: TimerPort,
     limits: { readonly timeoutMs: number | null; readonly idleTimeoutMs: number | null },
     private readonly stop: (cause: StopCause) => void,
-    /** Asked now and then, and before an idle attempt is ended: true is a sign of life. */
+    /** Checked at intervals, and before an idle attempt is ended. True counts as a sign of life. */
     private readonly hasProgress: (() => Promise<boolean>) | null = null,
   ) {
     this.lastSignAt = clock.elapsed();
@@ -56,7 +59,7 @@ export class AttemptTimers {
   }
 
   private async look(hasProgress: () => Promise<boolean>): Promise<void> {
-    // What cannot be looked at shows nothing.
+    // A failed check counts as no progress.
     if (await hasProgress().catch(() => false)) this.signOfLife();
   }
 

@@ -12,14 +12,14 @@ import { FileProgress } from "./file-progress.js";
 import { filesNamedIn, lacksProgram, withUncommitted } from "./missing-program.js";
 import type { AssignedWorkspace, Assignment } from "./worker.js";
 
-/** How many names of changed files go with a failure; no retry context has room for more. */
+/** How many changed files a failure names. No retry context has room for more. */
 const MAX_FAILURE_FILES = 50;
 
 type Left = Pick<FailureFacts, "diffHash" | "changedFiles" | "patch">;
 
 type Environment = { readonly [name: string]: string };
 
-/** The run's workspace as one attempt has it. */
+/** The run's workspace from the point of view of one attempt. */
 export class AttemptWorkspace {
   private constructor(
     private readonly workspaces: Workspaces,
@@ -28,7 +28,7 @@ export class AttemptWorkspace {
     private readonly files: FileProgress | null,
   ) {}
 
-  /** Rejects if the workspace is not there. */
+  /** Finds the workspace. Rejects if it does not exist. */
   static async find(
     workspaces: Workspaces | null,
     { runId }: Pick<Assignment, "runId">,
@@ -44,7 +44,7 @@ export class AttemptWorkspace {
     return new AttemptWorkspace(workspaces!, found, assigned, files);
   }
 
-  /** Whether files have changed since the last look; null where that is no sign of life. */
+  /** Checks whether files have changed since the last check; null if that is no sign of life. */
   get progress(): (() => Promise<boolean>) | null {
     const { files } = this;
     return files === null ? null : () => files.hasChanged();
@@ -54,7 +54,7 @@ export class AttemptWorkspace {
     return resolve(this.workspace.path, cwd);
   }
 
-  /** What a step inherits, but for all that would lead its git to another repository. */
+  /** The environment that a step inherits, without anything that would lead its git to another repository. */
   environment(inherited: Environment): Environment {
     const env: { [name: string]: string } = { ...inherited, ...stepEnvironment(this.workspace) };
     for (const name of REPOSITORY_VARIABLES) delete env[name];
@@ -65,7 +65,7 @@ export class AttemptWorkspace {
     return this.assigned.mayFailYet === true;
   }
 
-  /** What a failed attempt leaves. A tree that git cannot read counts as one without changes: it is stuck, too. */
+  /** The changes of a failed attempt. A tree that git cannot read counts as unchanged, because it is stuck, too. */
   async changes({ jobId: job, attempt, maxLogBytes }: Assignment): Promise<Left> {
     const { since } = this.assigned;
     try {
@@ -78,7 +78,7 @@ export class AttemptWorkspace {
     }
   }
 
-  /** A file that the command wants may be one that the user has not committed. */
+  /** Adds a hint if a missing file of the command is one that the user has not committed. */
   async explained(facts: FailureFacts, assignment: Assignment): Promise<FailureFacts> {
     if (!lacksProgram(facts)) return facts;
     const { commit } = this.workspace;
@@ -86,7 +86,7 @@ export class AttemptWorkspace {
     return withUncommitted(facts, files, commit);
   }
 
-  /** Null: the attempt leaves none. */
+  /** Makes a checkpoint; null if the attempt leaves none. */
   async checkpoint(of: Omit<CheckpointInput, keyof AssignedWorkspace>): Promise<CheckpointFacts | null> {
     const { ordinal, index, since, leavesNoCheckpoint } = this.assigned;
     if (leavesNoCheckpoint) return null;

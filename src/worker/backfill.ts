@@ -1,22 +1,23 @@
 import { fits, minus, plus, type Room, type Taker } from "./room.js";
 
-/** Something that wants room, and for how long at most; null: it does not say. */
+/** A request for room; `runtimeMs` is null if its duration is unknown. */
 interface Wanting extends Room {
   readonly runtimeMs: number | null;
 }
 
-/** A worker at one moment. */
+/** The state of a worker at one moment. */
 export interface Occupied {
   readonly free: Room;
   readonly takers: readonly Taker[];
-  /** By the clock that nobody sets. */
+  /** The time on the monotonic clock. */
   readonly now: number;
 }
 
 /**
- * An attempt that asks for more than one slot may wait for ever while small ones take each slot that becomes free. Where
- * nobody has room for it, one worker keeps its room for it; this is what others may still have of that worker. They may
- * go ahead if that cannot delay it: they are over before it can begin, or there is room for both then.
+ * Whether a small attempt may go ahead of a wide one. An attempt that needs more than one slot could wait forever while
+ * small ones take each slot that becomes free. If no worker has room for it, one worker reserves its room, and this is
+ * what others may still use of it: they may go ahead if that cannot delay the wide one, because they end before it can
+ * begin, or because there is room for both then.
  */
 export function mayGoAhead(small: Wanting, wide: Room, worker: Occupied): boolean {
   const beginning = beginningOf(wide, worker);
@@ -25,7 +26,7 @@ export function mayGoAhead(small: Wanting, wide: Room, worker: Occupied): boolea
   return isOver || fits(small, beginning.spare);
 }
 
-/** When there is room for it at the latest, and what is left beside it then; null: nobody knows when. */
+/** When there will be room for it at the latest, and what is left beside it then. Null if unknown. */
 export function beginningOf(
   wide: Room,
   { free, takers, now }: Occupied,

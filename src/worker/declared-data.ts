@@ -7,7 +7,7 @@ import { DeclaredFiles } from "./declared-files.js";
 import { UserDataFiles } from "./user-data-files.js";
 import type { Assignment } from "./worker.js";
 
-/** What goes on record of what an attempt says it makes. */
+/** The record of what an attempt claims to produce. */
 type Made = {
   readonly files?: readonly FileFacts[];
   readonly user_data?: NonNullable<Assignment["userData"]>["given"];
@@ -17,11 +17,11 @@ export interface DeclaredPorts {
   readonly base: string;
   readonly workspace: AttemptWorkspace | null;
   readonly redactor: Redactor;
-  /** Beginning of the names of the attempt's private files. */
+  /** Prefix for the names of the attempt's private files. */
   readonly scratch: () => string;
 }
 
-/** What a step says it needs and makes: files and user data. */
+/** The files and user data that a step declares to need and produce. */
 export class DeclaredData {
   private readonly files: DeclaredFiles | null;
   private readonly userData: UserDataFiles | null;
@@ -35,7 +35,7 @@ export class DeclaredData {
     this.userData = userData === undefined ? null : new UserDataFiles(userData, scratch(), redactor);
   }
 
-  /** Null: all that it needs is there. */
+  /** Returns null if everything that the step needs exists. */
   async before(signal: AbortSignal): Promise<FailureFacts | null> {
     try {
       this.userData?.write();
@@ -49,14 +49,14 @@ export class DeclaredData {
     }
   }
 
-  /** With the variables that say where its user data lies. */
+  /** The assignment with variables that name its user data files. */
   get equipped(): Assignment {
     const { assignment, userData } = this;
     if (userData === null) return assignment;
     return { ...assignment, env: { ...assignment.env, ...userData.environment } };
   }
 
-  /** What is to be recorded, or what is missing. */
+  /** Returns what to record, or what is missing. */
   async after(signal: AbortSignal): Promise<{ readonly made: Made } | { readonly missing: FailureFacts }> {
     const written = this.userData === null ? {} : this.userData.read();
     if ("missing" in written) return written;

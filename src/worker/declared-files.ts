@@ -13,7 +13,10 @@ const MISSING: { readonly [role in Role]: { readonly code: string; readonly what
   output: { code: "OUTPUT_MISSING", what: "the step ended without its output file" },
 };
 
-/** The files that a step says it needs and makes. Inputs are looked at before it begins: it may change them. */
+/**
+ * The files that a step declares to need and produce. Inputs are described before it begins, because it may change
+ * them.
+ */
 export class DeclaredFiles {
   private inputs: readonly FileFacts[] = [];
 
@@ -23,7 +26,7 @@ export class DeclaredFiles {
     private readonly workspace: AttemptWorkspace | null,
   ) {}
 
-  /** Null: all inputs are there. What is left to be read once `signal` is aborted goes without its hash. */
+  /** Returns null if all inputs exist. Files not yet read when `signal` is aborted get no hash. */
   async before(signal: AbortSignal): Promise<FailureFacts | null> {
     const found = await this.describe("input", this.assignment.files?.inputs ?? [], signal);
     if ("missing" in found) return found.missing;
@@ -31,7 +34,7 @@ export class DeclaredFiles {
     return null;
   }
 
-  /** What is to be recorded of inputs and outputs, or which output is missing. */
+  /** Returns the record of inputs and outputs, or the missing output. */
   async after(
     signal: AbortSignal,
   ): Promise<{ readonly files: readonly FileFacts[] } | { readonly missing: FailureFacts }> {
@@ -50,7 +53,7 @@ export class DeclaredFiles {
       try {
         files.push({ role, path, ...(await contentOf(file, signal)) });
       } catch (error) {
-        // The file is there for all we know.
+        // The file may well exist.
         if (shortageBehind(error) !== null) throw error;
         const { code, what } = MISSING[role];
         const { code: errno } = error as NodeJS.ErrnoException;

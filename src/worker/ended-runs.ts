@@ -5,14 +5,14 @@ export interface RecordedRuns {
   readRun(runId: number): Promise<RunRow | null>;
 }
 
-/** What a run has left on workers is kept for so long: somebody may look at it, or bring the run back. */
+/** How long workers keep what a run has left: somebody may look at it, or bring the run back. */
 export const KEPT_AFTER_END_MS = 10 * 60_000;
-/** An ended run can be brought back: what was read is believed no longer than this. */
+/** How long a stored answer counts, because an ended run can be brought back. */
 const BELIEVED_MS = 30_000;
 
 /**
- * Which runs ended some time ago. Workers ask with every heartbeat, and a heartbeat must not wait for the store: what
- * is not known is looked up, and the next one is told.
+ * Knows which runs ended some time ago. Workers ask with every heartbeat, which must not wait for the store, so an
+ * unknown run is looked up for the next heartbeat.
  */
 export class EndedRuns {
   private readonly known = new Map<number, { readonly isOver: boolean; readonly readAt: number }>();
@@ -40,7 +40,7 @@ export class EndedRuns {
         this.known.set(run, { isOver, readAt: this.clock.elapsed() });
       }
     } catch {
-      // A store that is away is asked again with the next heartbeat.
+      // If the store is down, the next heartbeat tries again.
     } finally {
       this.asking = false;
     }

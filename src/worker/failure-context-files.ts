@@ -8,14 +8,14 @@ import { readLogEnds } from "./logs/log-ends.js";
 import type { Assignment, FailureContext, FailureSource } from "./worker.js";
 
 export interface FailureContextFiles {
-  /** For $DARUMA_FAILURE_CONTEXT. */
+  /** The path for $DARUMA_FAILURE_CONTEXT. */
   readonly file: string;
   readonly text: string;
 }
 
 /**
- * The failure that led to this attempt, as one bounded envelope beside the attempt's other files, with the manifest of
- * what was included, cut and dropped. Null where none did.
+ * Writes the failure that led to this attempt: a bounded envelope beside the attempt's other files, with a manifest of
+ * what was included, cut and dropped. Null if no failure led here.
  */
 export function writeFailureContext(base: string, assignment: Assignment): FailureContextFiles | null {
   const context = assignment.failureContext ?? failureContextFor(base, assignment);
@@ -27,7 +27,7 @@ export function writeFailureContext(base: string, assignment: Assignment): Failu
   return { file: files.text, text: context.text };
 }
 
-/** Read from the logs and summaries of the failed attempt, which are redacted already. */
+/** Reads the context from the logs and summaries of the failed attempt, which are already redacted. */
 export function failureContextFor(base: string, assignment: Assignment): FailureContext | null {
   const source = assignment.failureSource;
   if (source === null) return null;
@@ -38,7 +38,7 @@ export function failureContextFor(base: string, assignment: Assignment): Failure
   return { text, manifest: JSON.parse(JSON.stringify(manifest)) as Json };
 }
 
-/** The failed attempt as its files and its record tell it. */
+/** The failed attempt according to its files and its record. */
 export function failureContextInput(
   base: string,
   assignment: Assignment,

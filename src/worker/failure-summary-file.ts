@@ -9,9 +9,11 @@ import { firstChars } from "../core/text/head-tail.js";
 import { summaryArtifact } from "./attempt-paths.js";
 import type { Assignment } from "./worker.js";
 
-/** A summarising command that takes longer is given up; the built-in summary serves then. */
+/** Time limit for a summarising command. After that the built-in summary is used. */
 const SUMMARY_TIMEOUT_MS = 30_000;
-/** What a summarising command prints beyond this is dropped. Far more than is kept: redaction may shorten it. */
+/**
+ * Limit for the output of a summarising command. It is much larger than a summary, because redaction may shorten it.
+ */
 const MAX_PRINTED_BYTES = 1024 * 1024;
 
 export interface SummaryRequest {
@@ -19,25 +21,27 @@ export interface SummaryRequest {
   readonly assignment: Assignment;
   readonly failure: Failure;
   readonly redactor: Redactor;
-  /** Runs the step's own summarising command; null where the worker cannot run commands. */
+  /** Runs the step's own summarising command. Null if the worker cannot run commands. */
   readonly command: Action | null;
   readonly env: { readonly [name: string]: string };
-  /** Of the attempt: what ends it ends the summarising too. */
+  /** The attempt's signal, which also ends the summarising. */
   readonly signal: AbortSignal;
 }
 
-/** Leaves a short account of a failed attempt beside its logs: the step's own command's, else the built-in one. */
+/**
+ * Writes a short summary of a failed attempt beside its logs: from the step's own command, or else the built-in one.
+ */
 export async function writeFailureSummary(request: SummaryRequest): Promise<void> {
   const { base, assignment, failure, redactor } = request;
   const own = assignment.summarize === null ? null : await runSummarizer(request);
   const text = own ?? summariseFailure(failure);
   const file = summaryArtifact(base, assignment);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Redacted before it is cut: half a secret is no secret that redaction knows.
+  // Redacted before it is cut, because half a secret would not be recognised.
   writeFileSync(file, firstChars(redactor.redact(text), MAX_FAILURE_SUMMARY_CHARS), { mode: 0o600 });
 }
 
-/** The command reads stderr, then stdout, and prints the summary. */
+/** Runs the command, which reads stderr, then stdout, and prints the summary. */
 async function runSummarizer({
   assignment,
   failure,
@@ -51,7 +55,7 @@ async function runSummarizer({
   let bytes = 0;
   const attempt: Attempt = {
     ...assignment,
-    // By the token its processes are found again if this worker dies.
+    // The token identifies its processes if this worker dies.
     env: { ...env, DARUMA_ATTEMPT_TOKEN: assignment.token },
     action: {
       type: "command",

@@ -4,24 +4,26 @@ import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { FileFacts } from "../core/model/events.js";
 
-/** Read in one go: a stream costs more than the few bytes do. */
+/** A smaller file is read at once, because a stream costs more. */
 const SMALL_FILE_BYTES = 256 * 1024;
 
-/** What is there, or the system's error. Nothing is read any more once `signal` is aborted: then there is no hash. */
+/**
+ * Describes the file. Throws the system's error. Nothing is read after `signal` is aborted, so there is no hash then.
+ */
 export async function contentOf(
   file: string,
   signal?: AbortSignal,
 ): Promise<Pick<FileFacts, "bytes" | "modified_at" | "sha256">> {
   const found = statSync(file);
-  // A folder has nothing to hash; a pipe or a device may never come to an end.
+  // A folder has no content to hash, and a pipe or a device may never end.
   const bytes = found.isFile() ? found.size : null;
   const sha256 = bytes === null ? null : await hashOf(file, bytes, signal);
   return { bytes, modified_at: Math.round(found.mtimeMs), sha256 };
 }
 
-/** Of as many bytes as it had when it was looked at: somebody may still write to it. Null: nobody waits for it any more. */
+/** Hashes as many bytes as the file had before, because it may still be growing. Null if it was aborted. */
 async function hashOf(file: string, bytes: number, signal: AbortSignal | undefined): Promise<string | null> {
-  // Should a pipe have taken its place, this does not wait for a writer.
+  // Does not wait for a writer if a pipe has replaced the file.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   const hash = createHash("sha256");
   try {

@@ -2,16 +2,16 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The folder that git itself writes to, also for a mere look. */
+/** The folder that git itself writes to, even when it only reads the tree. */
 const GIT_FOLDER = ".git";
 
 /**
- * Whether anything has changed below a folder since the last look, files that a .gitignore names included.
+ * Whether anything has changed in a folder since the last check, including ignored files.
  *
- * By looks at intervals, not by fs.watch: on Linux that is one inotify watch a folder, which misses what is written in a
- * folder before its watch is set, and of which a user has only so many. Not by `git status`: it knows nothing of ignored
- * build results. The newest ctime is enough: each write, rename, removal (by its folder) and chmod sets it, and no
- * program can set it back, as tar and `touch` do with the mtime.
+ * It polls instead of using fs.watch, which on Linux needs one inotify watch per folder, misses what is written in a
+ * folder before its watch is set, and is limited per user. `git status` does not see ignored build results. The newest
+ * ctime suffices: each write, rename, removal (by its folder) and chmod sets it, and no program can set it back, as tar
+ * and `touch` do with the mtime.
  */
 export class FileProgress {
   private newest: number;
@@ -35,7 +35,9 @@ export class FileProgress {
   }
 }
 
-/** One folder after another: a step's own work needs the disk, too. */
+/**
+ * The newest change below a folder. Folders are read one after the other, because the step itself needs the disk, too.
+ */
 async function newestChange(folder: string): Promise<number> {
   let newest = await changedAt(folder);
   const folders = [folder];
@@ -56,7 +58,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch {
-    // It has gone since it was listed.
+    // It was removed after it was listed.
     return [];
   }
 }

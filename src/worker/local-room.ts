@@ -8,25 +8,25 @@ interface LocalPlace extends Place {
   readonly taker: Taker;
 }
 
-/** What there is beside slots. */
+/** Resources besides slots. */
 export interface Extent {
   readonly memoryBytes: number;
-  /** Their names. */
+  /** The names of GPUs. */
   readonly gpus: readonly string[];
 }
 
 export interface LocalRoomOptions {
-  /** Asked once, when a step wants any of it; without it there is as much memory as anybody wants, and no gpu. */
+  /** Called once, when a step first asks for such a resource. Without it, memory is unlimited and there are no GPUs. */
   readonly extent?: () => Extent;
-  /** By the clock that nobody sets. */
+  /** The time on the monotonic clock. */
   readonly elapsed?: () => number;
-  /** Asked once, with the first place; without it there is none. */
+  /** Called once, for the first place. Without it there is no bash. */
   readonly hasBash?: () => boolean;
 }
 
 const ENDLESS: Extent = { memoryBytes: Number.POSITIVE_INFINITY, gpus: [] };
 
-/** The room of a worker that takes whatever it is given, counted. Graphics processors are given out by name. */
+/** Counts the room of a worker that accepts whatever it is given. GPUs are assigned by name. */
 export class LocalRoom {
   private readonly held = new Set<LocalPlace>();
   private readonly listeners = new Set<() => void>();
@@ -43,7 +43,9 @@ export class LocalRoom {
     private readonly options: LocalRoomOptions = {},
   ) {}
 
-  /** An attempt that wants more than there is gets in alone; of gpus that there are not it gets none. */
+  /**
+   * Reserves a place. An attempt that needs more than exists gets in alone; GPUs that do not exist are not assigned.
+   */
   place(needs: RoomNeeds): Place | "full" | null {
     const wanted = this.atMost(needs);
     const { free } = this;
@@ -63,7 +65,7 @@ export class LocalRoom {
     return this.take({ ...wanted, endsAt });
   }
 
-  /** Keep room for one that has none: what comes after it must not delay it. */
+  /** Reserves room for an attempt that has none, so that later ones do not delay it. */
   keepFor(needs: RoomNeeds | null): boolean {
     this.keptFor = needs === null || this.slots === 0 || !isWide(needs) ? null : this.atMost(needs);
     return this.keptFor !== null;
@@ -77,13 +79,13 @@ export class LocalRoom {
     for (const gpu of held.gpus ?? []) this.gpusInUse.delete(gpu);
   }
 
-  /** Before the report of whoever has it. To release it once more does nothing. */
+  /** Frees room before its attempt has reported. Releasing it again has no effect. */
   giveEarly(place: Place): void {
     this.release(place);
     for (const listener of this.listeners) listener();
   }
 
-  /** Called when room has come before a report. The answer takes it back. */
+  /** Calls the listener when room becomes free before a report. Returns a function that removes it. */
   onEarly(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -7,13 +7,16 @@ import type { Assignment } from "./worker.js";
 
 interface JudgedLocally {
   readonly assignment: Pick<Assignment, "resources">;
-  /** Aborted when the engine stops, or nobody wants the attempt any more. */
+  /** Aborted when the engine stops, or when nobody wants the attempt any more. */
   readonly signal: AbortSignal;
-  /** Called before it takes time. */
+  /** Called before a wait. */
   readonly giveRoom: () => void;
 }
 
-/** A scheduler that ends an allocation signals all processes in it: the steps, and a moment later the engine beside them. */
+/**
+ * Recognises attempts that ended with the allocation: a scheduler signals all processes in it, the steps first and the
+ * engine a moment later.
+ */
 export class LocalStops {
   private readonly inAllocation: boolean;
 
@@ -25,7 +28,9 @@ export class LocalStops {
     this.inAllocation = readAllocation(env).allocation !== null;
   }
 
-  /** The outcome as it is, or that the engine's end has stopped the attempt. Outside of an allocation nothing waits. */
+  /**
+   * Returns the outcome, or that the engine's end has stopped the attempt. Outside of an allocation it does not wait.
+   */
   async judge(outcome: Outcome, { assignment, signal, giveRoom }: JudgedLocally): Promise<Outcome> {
     const { processes, clock, inAllocation } = this;
     if (!inAllocation || outcome.exitedAt === undefined) return outcome;

@@ -6,32 +6,37 @@ import type { LocalStops } from "./local-stops.js";
 
 export interface LocalWorkerOptions {
   readonly actions: readonly Action[];
-  /** Where logs and artifacts go. */
+  /** The folder for logs and artifacts. */
   readonly outputDir: string;
   readonly clock: TimerPort;
-  /** Slots; by default the number of cores. 0: only steps that take none, such as child runs. */
+  /** The number of slots; by default the number of cores. 0 allows only steps that take none, such as child runs. */
   readonly maxParallel?: number;
-  /** What else steps may ask for; by default what this machine, or this process's part of it, has. */
+  /** Other resources that steps may ask for. By default those of this machine, or of this process's part of it. */
   readonly machine?: Extent & { readonly nodes: number };
-  /** What steps with `runs_on` may ask for. */
+  /** Tags that steps with `runs_on` may ask for. */
   readonly tags?: readonly string[];
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Those of the runs whose files lie in the same output folder. */
+  /** The workspaces of runs whose files are in the same output folder. */
   readonly workspaces?: Workspaces;
-  /** For $DARUMA_API_URL; empty where there is no server. A server knows its own only once it listens. */
+  /**
+   * The value of $DARUMA_API_URL; empty without a server. A function, because a server knows its address only once it
+   * listens.
+   */
   readonly apiUrl?: string | (() => string);
-  /** Knows the signals that come to steps and to this process alike. Missing: whoever gets the reports knows them. */
+  /**
+   * Recognises signals sent to steps and to this process alike. If it is missing, the receiver of reports does that.
+   */
   readonly stops?: LocalStops;
-  /** People are told what the machine lacks, while attempts wait for it. */
+  /** Tells people what the machine lacks while attempts wait for it. */
   readonly tell?: (text: string) => void;
 }
 
-/** What an attempt, or its recovery script, prints; redacted. */
+/** Output of an attempt or its recovery script, redacted. */
 export interface OutputPiece {
   readonly jobId: number;
   readonly step: string;
   readonly recovery: boolean;
   readonly stream: "stdout" | "stderr";
-  /** Null: there is no more. */
+  /** Null at the end. */
   readonly bytes: Uint8Array | null;
 }

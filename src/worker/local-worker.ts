@@ -48,19 +48,19 @@ import { tellAttempt } from "./tell-attempt.js";
 import { workFolder } from "./work-folder.js";
 import type { Assignment, Ended, Needs, Place, Worker } from "./worker.js";
 
-/** An action that has come to its end, one way or the other. */
+/** The end of an action, however it came about. */
 interface ActionEnd {
   readonly result: Outcome<Json>;
   readonly workspace: AttemptWorkspace | null;
   readonly declared: DeclaredData;
   readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
-  /** It was ended for want of memory or time, its own or the machine's. */
+  /** Set if it was ended for lack of memory or time, its own or the machine's. */
   readonly exceeded: FailureFacts | null;
   readonly used: ProcessUsage | undefined;
   readonly logError: unknown;
 }
 
-/** Executes attempts in this process's own name: logs, timers and redaction around an action. */
+/** Executes attempts in this process: logs, timers and redaction around an action. */
 export class LocalWorker implements Worker {
   readonly name = `${LOCAL_WORKER_PREFIX}${process.pid}`;
   readonly doesNothingAs = this.name;
@@ -108,12 +108,12 @@ export class LocalWorker implements Worker {
     return this.room.extent;
   }
 
-  /** Tags are looked at when the attempt begins: a lone worker that lacks one must say so, not wait for ever. */
+  /** Tags are checked when the attempt begins: a lone worker that lacks one must report it, not wait forever. */
   place(needs: Needs): Place | "full" | null {
     return this.hasAction(needs.actionType) ? this.room.place(needs) : null;
   }
 
-  /** Without it an attempt stays ready until somebody has it. */
+  /** Whether the action exists here. Without it, an attempt stays ready until another worker has it. */
   hasAction(type: string): boolean {
     return this.actions.has(type);
   }
@@ -134,7 +134,7 @@ export class LocalWorker implements Worker {
     void this.run(assignment, place, signal).then((outcome) => ended(outcome));
   }
 
-  /** Resolves once, never rejects. */
+  /** Resolves once and never rejects. */
   async run(given: Assignment, place: Place | null, signal: AbortSignal): Promise<Outcome> {
     const assignment = place?.gpus === undefined ? given : { ...given, gpus: place.gpus };
     const { clock, stops } = this.options;
@@ -143,12 +143,12 @@ export class LocalWorker implements Worker {
       notKept(error, this.redactorFor(assignment)),
     );
     const outcome = { ...said, duration_ms: Math.max(0, Math.round(clock.elapsed() - startedAt)) };
-    // Others may have its room while it is not known how it has ended.
+    // Lets others use its room while it is determined how it ended.
     const giveRoom = (): void => (place === null ? undefined : this.room.giveEarly(place));
     return stops === undefined ? outcome : stops.judge(outcome, { assignment, signal, giveRoom });
   }
 
-  /** What ran in a process that is gone has gone with it. */
+  /** What ran in a process that is gone has ended with it. */
   adopt(): boolean {
     return false;
   }
@@ -157,7 +157,7 @@ export class LocalWorker implements Worker {
     return this.room.onEarly(listener);
   }
 
-  /** Hears what attempts print, as they print it. */
+  /** Sets the listener for the attempts' output as it is printed. */
   onOutput(listener: (piece: OutputPiece) => void): void {
     this.outputListener = listener;
   }
@@ -174,7 +174,7 @@ export class LocalWorker implements Worker {
     await this.scratch.close();
   }
 
-  /** The redactor for a workflow's secrets, as this worker's environment gives them. */
+  /** The redactor for a workflow's secrets, with their values from this worker's environment. */
   redactorFor({ secrets, hidden = [] }: Pick<Assignment, "secrets" | "hidden">): Redactor {
     return this.redactors.for([...secrets, ...hidden]);
   }
@@ -223,7 +223,7 @@ export class LocalWorker implements Worker {
     }
     if (workspace === null) return checked;
     try {
-      // Before the success is told to anybody: what is on record can be brought back.
+      // Made before the success is reported, so that everything on record can be restored.
       const { stepId, attempt: attempts } = assignment;
       const redactor = this.redactorFor(assignment);
       const at = this.options.clock.now();
@@ -237,7 +237,7 @@ export class LocalWorker implements Worker {
     }
   }
 
-  /** Once the machine has what a start takes. Its logs are closed while it waits. Null: nobody wants it any more. */
+  /** Runs once the machine has what a start needs. Logs are closed while it waits. Null if nobody wants it any more. */
   private async runStarted(assignment: Assignment, signal: AbortSignal): Promise<ActionEnd | null> {
     for (let tries = 0; ; tries += 1) {
       if (this.shortages.isDiskFull) await this.shortages.untilRoom(signal);
@@ -248,7 +248,7 @@ export class LocalWorker implements Worker {
         if (lacked === null) return ran;
         ran.declared.clear();
       } catch (error) {
-        // What an action throws is its result: this was before it began.
+        // An action's own errors are part of its result, so this one came before it began.
         if (shortageBehind(error) === null) throw error;
         lacked = this.redactorFor(assignment).redact(messageOf(error));
       }
@@ -257,7 +257,7 @@ export class LocalWorker implements Worker {
     }
   }
 
-  /** The action between two log files and under its timers. */
+  /** Runs the action with its log files and timers. */
   private async runLogged(assignment: Assignment, signal: AbortSignal): Promise<ActionEnd> {
     const { clock, workspaces = null, outputDir } = this.options;
     const redactor = this.redactorFor(assignment);
@@ -306,7 +306,7 @@ export class LocalWorker implements Worker {
     return { result, workspace, declared, tails: logs.tails, exceeded, used, logError };
   }
 
-  /** The facts without secrets, and a summary of them beside the logs. */
+  /** Reports the failure without secrets, and writes a summary beside the logs. */
   private async failed(
     assignment: Assignment,
     { workspace, given }: { readonly workspace: AttemptWorkspace | null; readonly given: Json | undefined },
@@ -316,11 +316,11 @@ export class LocalWorker implements Worker {
     const redactor = this.redactorFor(assignment);
     const explained = (await workspace?.explained(observed, assignment)) ?? observed;
     const facts = { ...explained, ...(await workspace?.changes(assignment)) };
-    // Cut after redaction: half a secret would no longer be recognised.
+    // Cut after redaction, because half a secret would not be recognised.
     const shown = withShortTexts(redactor.redactJson(facts as never, "ownRecord") as unknown as FailureFacts);
     if (assignment.recovery) return { kind: "failed", facts: shown };
     const outcome = { kind: "failed", facts: shown, ...outputOfFailure(given, redactor) } as const;
-    // A summary is a convenience: without it the failure is still the same failure.
+    // A summary is optional: without it, the failure is the same.
     await writeFailureSummary({
       base: this.options.outputDir,
       assignment: { ...assignment, cwd: this.folderOf(assignment, workspace) },
@@ -369,7 +369,7 @@ export class LocalWorker implements Worker {
     const files = { ...told.files, output: `${scratch}.output`, failure: `${scratch}.failure` };
     const { apiUrl = "", outputDir: base } = this.options;
     const place = { cwd, base, apiUrl: typeof apiUrl === "string" ? apiUrl : apiUrl() };
-    // Made for those who look at it: a function has no process.
+    // Made only when needed, because a function has no process.
     const env = once(() => attemptEnvironment(this.inheritedIn(workspace), assignment, files, place));
     const attempt: Attempt = {
       ...assignment,
@@ -393,7 +393,7 @@ export class LocalWorker implements Worker {
     }
   }
 
-  /** Raw step outputs lie here until they are read and redacted: out of the output folder, readable by nobody else. */
+  /** A private folder, outside of the output folder, for raw step outputs until they are redacted. */
   private scratchOf({ jobId, attempt }: Assignment): string {
     return join(this.scratch.open(), `j${jobId}_a${attempt}`);
   }

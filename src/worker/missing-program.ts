@@ -3,18 +3,18 @@ import type { FailureFacts } from "../core/model/failure.js";
 import type { Json } from "../core/text/json.js";
 import type { Assignment } from "./worker.js";
 
-/** What a shell ends with that does not find a command or a script. */
+/** The exit code of a shell that does not find a command or a script. */
 const NOT_FOUND = 127;
-/** More words than a command line has that somebody wrote. */
+/** More words than any command line that a person writes. */
 const MAX_WORDS = 100;
 const SHORT_COMMIT_CHARS = 8;
 
-/** A command was not found, as far as facts tell it. */
+/** Whether the failure looks like a missing command. */
 export function lacksProgram({ exitCode, errno }: FailureFacts): boolean {
   return exitCode === NOT_FOUND || errno === "ENOENT";
 }
 
-/** The words of the step's command that may be files of the repository, as paths from its top. */
+/** The words of the step's command that may be files of the repository, as paths from its root. */
 export function filesNamedIn({ action, cwd }: Pick<Assignment, "action" | "cwd">): string[] {
   const words = wordsOf(action.exec).slice(0, MAX_WORDS);
   const paths = words.map((word) => posix.normalize(posix.join(cwd, word)));
@@ -28,7 +28,7 @@ function wordsOf(exec: Json | undefined): string[] {
   return typeof exec === "string" ? (exec.match(/[\w@%+.,:/-]+/g) ?? []) : [];
 }
 
-/** The failure, with the reason why the workspace has no such file. */
+/** Adds to the failure why the workspace does not have such a file. */
 export function withUncommitted(facts: FailureFacts, files: readonly string[], commit: string): FailureFacts {
   if (files.length === 0) return facts;
   const [are, them] = files.length === 1 ? ["is", "it"] : ["are", "them"];

@@ -12,9 +12,9 @@ import { failureContextInput, readIfThere } from "./failure-context-files.js";
 import type { Assignment, PromptMaterial, RetryMaterial } from "./worker.js";
 
 /**
- * What the attempt of an agent or a model is told, as one bounded text beside the attempt's other files, with the
- * manifest of what was included, cut and dropped. Redacted part by part before it is assembled, so that no label makes
- * it longer than it may be and no fence is taken over hidden text.
+ * Writes the prompt of an agent or model: a bounded text beside the attempt's other files, with a manifest of what was
+ * included, cut and dropped. Each part is redacted before assembly, so that no label makes it longer than allowed, and
+ * no fence is computed over hidden text.
  */
 export function writePrompt(
   base: string,
@@ -47,7 +47,7 @@ export function writePrompt(
   return { text, system, file: files.text };
 }
 
-/** The same assignment with what a worker needs for the prompt that lies here in files. */
+/** The assignment with what a worker needs for a prompt whose files are here. */
 export function withPromptFiles(base: string, assignment: Assignment): Assignment {
   const { promptMaterial, failureSource, retry } = assignment;
   return {
@@ -64,7 +64,7 @@ export function withPromptFiles(base: string, assignment: Assignment): Assignmen
   };
 }
 
-/** The minimal retry context by itself, for `$DARUMA_RETRY_CONTEXT`; null: nothing of the step has failed before. */
+/** Writes the minimal retry context for `$DARUMA_RETRY_CONTEXT`. Null if nothing of the step has failed before. */
 export function writeRetryContext(base: string, assignment: Assignment, redactor: Redactor): string | null {
   const retry = retryPart(base, assignment, redactor);
   if (retry === null) return null;
@@ -97,10 +97,10 @@ function retryPart(base: string, assignment: Assignment, redactor: Redactor): Re
     failure,
     signature: retry.signature,
     stderr: failure.stderr_tail,
-    // What a model answered is its transcript; it prints nothing else.
+    // A model's answer is its transcript; it prints nothing else.
     stdout: assignment.action.type === "llm_call" ? null : failure.stdout_tail,
     repairs: retry.repairs,
-    // The built-in summary repeats the last lines of the log; only what the step's own command says is new.
+    // The built-in summary repeats the last lines of the log, so only that of the step's own command is new.
     summary: retry.summary === undefined ? summaryOf(base, assignment, retry) : retry.summary,
     lastCommand: lastCommand === null ? null : redactor.redact(lastCommand),
     changes:
@@ -110,7 +110,7 @@ function retryPart(base: string, assignment: Assignment, redactor: Redactor): Re
   };
 }
 
-/** What a step of the author's ran. An agent knows how it was started, and that is not what went wrong. */
+/** The command line of the step. An agent knows how it was started, and that did not cause the failure. */
 function commandLineOf({ type, exec }: ActionDefinition): string | null {
   if (type !== "command") return null;
   return typeof exec === "string" ? exec : (exec as readonly string[]).join(" ");

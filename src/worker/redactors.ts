@@ -1,6 +1,6 @@
 import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
 
-/** Redactors for workflows' secrets, as one environment gives them; made once for each set of names. */
+/** Redactors for workflows' secrets, with values from one environment. Each set of names gets one. */
 export class Redactors {
   private readonly known = new Map<string, Redactor>();
 

@@ -8,22 +8,22 @@ import type { Json } from "../core/text/json.js";
 import type { TimerPort } from "./attempt-timers.js";
 import type { Assignment } from "./worker.js";
 
-/** How often a step with a memory limit is looked at. */
+/** How often the memory of a step with a limit is checked. */
 const MEMORY_POLL_MS = 250;
 
 const KILLED_EXIT_CODE = 137;
 
-/** The kernel's count of processes that it has ended here for want of memory; null: nobody counts. */
+/** Counts processes that the kernel has killed here for lack of memory. Null if unknown. */
 export interface KillCounter {
   count(): number | null;
 }
 
-/** Ends an attempt that takes more time or memory than it asked for, and knows when the system has ended one. */
+/** Ends an attempt that takes more time or memory than it asked for, and recognises when the system has killed one. */
 export class ResourceLimits {
-  /** Set once a limit was passed. */
+  /** Set once a limit was exceeded. */
   private exceeded: FailureFacts | null = null;
   private readonly killsBefore: number | null;
-  /** Of all processes together, as far as it was looked at. */
+  /** The peak of all processes together, as far as it was measured. */
   private peakBytes = 0;
   private cancel: (() => void) | null = null;
   private poll: (() => void) | null = null;
@@ -32,7 +32,7 @@ export class ResourceLimits {
     private readonly clock: TimerPort,
     private readonly assignment: Assignment,
     private readonly stop: () => void,
-    /** Null: nothing of the attempt can be killed. */
+    /** Null if nothing of the attempt can be killed. */
     private readonly kills: KillCounter | null,
   ) {
     this.killsBefore = kills?.count() ?? null;
@@ -54,13 +54,13 @@ export class ResourceLimits {
     this.poll = null;
   }
 
-  /** What the attempt used: of its processes together, where that was more than one of them had. */
+  /** The attempt's resource use: that of all processes together, if it is larger than that of a single one. */
   used({ used }: Outcome<Json>): ProcessUsage | undefined {
     if (used === undefined || used.peak_memory_bytes >= this.peakBytes) return used;
     return { ...used, peak_memory_bytes: this.peakBytes };
   }
 
-  /** Why the attempt has ended, where that is not for the action to say; null: it is. */
+  /** Why the attempt has ended, if a limit or the system caused it. Null if the action's own result counts. */
   judge(result: Outcome<Json>): FailureFacts | null {
     if (this.exceeded !== null) return this.exceeded;
     if (result.kind !== "failed" || !wasKilled(result.facts) || !this.wasOutOfMemory()) return null;
@@ -70,12 +70,15 @@ export class ResourceLimits {
     if (asked === null || peak === 0) return { ...failureOf("memory"), message: noMemory };
     const share = `${sizeText(peak)} of the ${sizeText(asked)} it asked for`;
     if (peak > asked) return { ...failureOf("memory"), message: `${noMemory}; it had used ${share}` };
-    // Others have taken what was meant for it.
+    // Others have used the memory that was meant for it.
     const message = `${noMemory}, though it had used only ${share}`;
     return { ...result.facts, evicted: true, message };
   }
 
-  /** With several attempts at once the kill may have been another's; but this one was killed, too. */
+  /**
+   * Whether it was killed for lack of memory. With several attempts at once the kill may have been another's, but this
+   * one was killed, too.
+   */
   private wasOutOfMemory(): boolean {
     const kills = this.kills?.count() ?? null;
     return kills !== null && this.killsBefore !== null && kills > this.killsBefore;
@@ -88,7 +91,7 @@ export class ResourceLimits {
 
   private watch(limit: number): void {
     this.poll = this.clock.after(MEMORY_POLL_MS, () => {
-      // What cannot be read now is read the next time.
+      // If it cannot be read now, the next check comes later.
       const used = memoryOfToken(this.assignment.token).catch(() => 0);
       void used.then((bytes) => {
         if (this.poll === null) return;

@@ -1,4 +1,4 @@
-/** What a worker has of what attempts take, or an attempt takes of it. */
+/** The resources of a worker, or those that an attempt takes of it. */
 export interface Room {
   readonly slots: number;
   readonly cpus: number;
@@ -6,9 +6,9 @@ export interface Room {
   readonly gpus: number;
 }
 
-/** Room that an attempt takes. */
+/** The resources that an attempt takes. */
 export interface Taker extends Room {
-  /** When it is over at the latest, by the monotonic clock; null: nobody knows. */
+  /** When it is over at the latest, on the monotonic clock. Null if unknown. */
   readonly endsAt: number | null;
 }
 

@@ -6,30 +6,30 @@ import { join } from "node:path";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner } from "../store/store.js";
 
-/** Host, boot, process and its start, then what `mkdtemp` adds. */
+/** Host, boot, process and its start time, then what `mkdtemp` adds. */
 const NAME = /^daruma-([0-9a-f]{12})-([0-9a-f]{12})-(\d{1,10})-(\d+|unknown)-\w{6}(\.removing)?$/;
 const UNKNOWN = "unknown";
-/** A folder of this name was to be removed before. */
+/** Suffix of a folder whose removal has begun. */
 const REMOVING = ".removing";
 const MAX_LEFTOVERS = 100;
 const MAX_ENTRIES = 20_000;
 const MAX_TIDYING_MS = 2_000;
-/** Whoever removes one changes it all the time. */
+/** A folder that is being removed changes all the time. After this long without a change, the removal is stuck. */
 const STUCK_AFTER_MS = 10_000;
 
 /**
- * A private folder for this process's raw step outputs. Those of processes that were killed are removed meanwhile; what
- * goes wrong with them is no concern of any run, so it is left to `doctor`.
+ * A private folder for this process's raw step outputs. It also removes those of killed processes. Errors in that do
+ * not concern any run, so they are left to `doctor`.
  */
 export class ScratchFolder {
   private path: string | null = null;
-  /** What others have left has been seen to. */
+  /** Resolves when the leftovers of others have been handled. */
   tidied: Promise<void> = Promise.resolve();
   private readonly closing = new AbortController();
 
   constructor(readonly parent = tmpdir()) {}
 
-  /** It is made when it is first wanted, and again if somebody has removed it. */
+  /** Creates the folder when it is first needed, and again if somebody has removed it. */
   open(): string {
     if (this.path !== null && (isOurFolder(this.path) || isMadeAgain(this.path))) return this.path;
     const isFirst = this.path === null;
@@ -46,7 +46,7 @@ export class ScratchFolder {
   }
 }
 
-/** What this user's dead processes have left in the temporary folder, and could not be removed. */
+/** Leftovers of this user's dead processes in the temporary folder that could not be removed. */
 export async function stuckLeftovers(parent = tmpdir()): Promise<string[]> {
   const stuck: string[] = [];
   for await (const { name } of await opendir(parent)) {
@@ -75,8 +75,8 @@ async function removeLeftover(path: string, signal: AbortSignal): Promise<void> 
 }
 
 /**
- * Folders within folders are moved up before they are emptied: no path becomes too long, however deep a step has nested
- * them. Links are removed, never followed. What is more than the limits allow is left for the next time.
+ * Removes a folder. Nested folders are moved up before they are emptied, so that no path becomes too long, however deep
+ * a step has nested them. Links are removed and never followed. What exceeds the limits is left for the next time.
  */
 async function remove(folder: string, signal: AbortSignal): Promise<void> {
   let entries = 0;
@@ -105,7 +105,7 @@ async function remove(folder: string, signal: AbortSignal): Promise<void> {
   await rmdir(folder);
 }
 
-/** Whoever made it was a process of this user, host and process namespace, and is certainly not there any more. */
+/** Whether it was made by a process of this user, host and process namespace that certainly no longer exists. */
 function isLeftover(parent: string, name: string): boolean {
   const owner = ownerIn(name);
   return owner !== null && isDead(owner) && isOurFolder(join(parent, name));
@@ -115,7 +115,7 @@ function markOf({ host, bootId, pid, processStart }: LeaseOwner): string {
   return [hashOf(host), hashOf(bootId), pid, /^\d+$/.test(processStart) ? processStart : UNKNOWN].join("-");
 }
 
-/** Null: it is not the name of such a folder, or one of another host. */
+/** The owner in a folder's name. Null if the name has another form, or is from another host. */
 function ownerIn(name: string): LeaseOwner | null {
   const [, host, boot, pid, processStart] = NAME.exec(name) ?? [];
   if (host === undefined || processStart === undefined) return null;
@@ -129,7 +129,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
 
-/** A link in its place is not the folder. */
+/** Whether the path is our folder. A link in its place does not count. */
 function isOurFolder(path: string): boolean {
   const stats = lookAt(path);
   const uid = process.geteuid?.();
@@ -144,7 +144,7 @@ function lookAt(path: string): Stats | null {
   }
 }
 
-/** At the same place, where attempts under way still look for it. */
+/** Creates the folder again at the same path, which running attempts still use. */
 function isMadeAgain(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });

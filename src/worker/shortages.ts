@@ -8,26 +8,26 @@ import type { TimerPort } from "./attempt-timers.js";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
-/** People are told again after as long. */
+/** How long until people are told again. */
 const TOLD_FOR_MS = 60_000;
-/** A disk with less room than this has none. */
+/** A disk with less room than this counts as full. */
 const PROBE_BYTES = 64 * 1024;
 
 export interface ShortagePorts {
   readonly clock: TimerPort;
-  /** Where logs lie. */
+  /** The folder of logs. */
   readonly folder: string;
   readonly tell: (text: string) => void;
 }
 
-/** What the machine lacks for a while. Attempts wait for it; no attempt, retry or restart is used up. */
+/** Temporary shortages of the machine. Attempts wait for their end without using up an attempt, retry or restart. */
 export class Shortages {
   isDiskFull = false;
   private readonly toldAt = new Map<string, number>();
 
   constructor(private readonly ports: ShortagePorts) {}
 
-  /** A log, or what an attempt left, waits to be written. */
+  /** Notes that a log, or what an attempt left, cannot be written yet. */
   noteUnwritten(what: string, error: unknown): void {
     const isFull = shortageBehind(error) === "room";
     if (isFull) this.isDiskFull = true;
@@ -35,7 +35,7 @@ export class Shortages {
     this.tell("unwritten", `${what} cannot be written: ${messageOf(error)}. ${waits}`);
   }
 
-  /** Resolves when the disk takes logs, or nobody wants to know any more. */
+  /** Resolves when the disk can take logs, or the signal is aborted. */
   async untilRoom(signal: AbortSignal): Promise<void> {
     for (let tries = 0; this.isDiskFull && !signal.aborted; tries += 1) {
       if (this.hasRoom()) {
@@ -46,7 +46,7 @@ export class Shortages {
     }
   }
 
-  /** Does it again and again while the disk is full, or files and processes are lacking. */
+  /** Repeats work while the disk is full, or files or processes cannot be created. */
   async untilItWorks<T>(what: string, write: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -100,7 +100,7 @@ export class Shortages {
   }
 }
 
-/** Why an attempt has not begun; null: it has, or it never can. */
+/** Why an attempt has not begun; null if it has, or never can. */
 export function lackedAtStart(result: Outcome<Json>): string | null {
   if (result.kind !== "failed") return null;
   const { code, errno, message } = result.facts;

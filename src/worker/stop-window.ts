@@ -3,24 +3,26 @@ import { endedBefore, interrupted, stoppingSignalOf, wasInterrupted } from "../c
 import type { Outcome } from "../core/model/outcome.js";
 import type { TimerPort } from "./attempt-timers.js";
 
-/** A scheduler signals one process after the other, and may reach a step so much before the launcher beside it. */
+/** A scheduler signals processes one by one, and may reach a step this long before the launcher beside it. */
 const SIGNALING_MS = 500;
-/** Where nobody dates the signal, or it comes to another machine first, a step may end of it so much before. */
+/**
+ * If the signal's time is unknown, or it first reached another machine, a step may end because of it this long before.
+ */
 const UNDATED_MS = 2_000;
 
-/** What tells a worker to stop, each aborted when it does. */
+/** The signals that stop a worker, each aborted when it comes. */
 export interface StopSources {
   /** Take nothing more, finish what runs. */
   readonly drain: AbortSignal;
-  /** The end comes in seconds: hand back what runs. */
+  /** The end comes within seconds: hand back what runs. */
   readonly end: AbortSignal;
-  /** It sees signals that go to all processes, those of the steps among them. */
+  /** Notices signals that go to all processes, including those of steps. */
   readonly processes?: Pick<ProcessHost, "stops">;
-  /** Its allocation may be ended at any time. */
+  /** Whether its allocation may be ended at any time. */
   readonly inAllocation: boolean;
 }
 
-/** Tells a step that has ended itself from one that was ended with its worker. */
+/** Distinguishes a step that has ended by itself from one that was ended with its worker. */
 export class StopWindow {
   private toldAt: number | null = null;
   private endAt: number | null = null;
@@ -37,13 +39,13 @@ export class StopWindow {
     });
   }
 
-  /** The outcome as it is, or that what the attempt ran on was being stopped. `isWide`: it runs on several machines. */
+  /** Returns the outcome, or that what the attempt ran on was being stopped. `isWide`: it runs on several machines. */
   async judge(outcome: Outcome, isWide = false): Promise<Outcome> {
     const { exitedAt } = outcome;
     if (exitedAt === undefined || endedBefore(outcome)) return outcome;
     const known = (): boolean | null => this.isInterrupted(outcome, exitedAt, isWide);
     let wasEnded = await this.until(known, this.waitFor(outcome, isWide));
-    // Its processes were signaled. On a busy machine the worker may hear of it later.
+    // Its processes were signaled. On a busy machine the worker may notice that later.
     if (!wasEnded && this.wasSignaled(exitedAt, isWide)) wasEnded = await this.until(known, UNDATED_MS);
     return wasEnded ? interrupted(outcome) : outcome;
   }
@@ -52,7 +54,7 @@ export class StopWindow {
     return this.from.processes?.stops ?? null;
   }
 
-  /** Null: nothing is being stopped so far. A worker that is only to drain lets its steps end as they like. */
+  /** Null if nothing is being stopped so far. A worker that only drains lets its steps end as they like. */
   private isInterrupted(outcome: Outcome, exitedAt: number, isWide: boolean): boolean | null {
     const { endAt } = this;
     if (this.toldAt !== null && endedBySignal(outcome)) return true;
@@ -67,12 +69,15 @@ export class StopWindow {
     return at !== null && wasInterrupted(exitedAt, { at, slackMs: isWide ? UNDATED_MS : SIGNALING_MS });
   }
 
-  /** A signal that came to the launchers alone, or long before the worker was told, stops nothing. */
+  /**
+   * When processes were signaled. A signal that came only to the launchers, or long before the worker was stopped, does
+   * not count.
+   */
   private signaledAt(): number | null {
     return this.stops?.firstSince((this.toldAt ?? this.clock.elapsed()) - UNDATED_MS) ?? null;
   }
 
-  /** So long it takes until it is known; other steps have the room meanwhile. */
+  /** How long it may take until that is known. Other steps have the room meanwhile. */
   private waitFor(outcome: Outcome, isWide: boolean): number {
     if (isWide || endedBySignal(outcome)) return UNDATED_MS;
     const { inAllocation, drain } = this.from;

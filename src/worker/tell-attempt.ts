@@ -9,14 +9,14 @@ import { writeFailureContext } from "./failure-context-files.js";
 import { hintTold, writePrompt, writeRetryContext } from "./prompt-files.js";
 import type { Assignment } from "./worker.js";
 
-/** What an attempt is told of what went before it, for its environment, its prompt and its variables. */
+/** What an attempt is told about the past, for its environment, its prompt and its variables. */
 interface Told {
   readonly files: Omit<AttemptFiles, "output" | "failure">;
   readonly prompt: AttemptPrompt | null;
   readonly variables: Assignment["variables"];
 }
 
-/** Write it into files beside the attempt's other files; a first attempt that no failure led to has none of them. */
+/** Writes these to files beside the attempt's other files. A first attempt to which no failure led has none. */
 export function tellAttempt(base: string, assignment: Assignment, redactor: Redactor): Told {
   const context = writeFailureContext(base, assignment);
   const { promptMaterial, variables, earlierFiles = [] } = assignment;
@@ -34,7 +34,7 @@ export function tellAttempt(base: string, assignment: Assignment, redactor: Reda
   };
 }
 
-/** As templates and expressions have it, with the envelope beside it. */
+/** Adds the envelope to the variables of templates and expressions. */
 function withContext(variables: Assignment["variables"], context: string): Assignment["variables"] {
   return { ...variables, failure: { ...(variables.failure as { [name: string]: Json } | null), context } };
 }

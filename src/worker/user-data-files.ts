@@ -12,14 +12,14 @@ import type { Json } from "../core/text/json.js";
 import { removeIfThere } from "./attempt-leavings.js";
 import type { Assignment } from "./worker.js";
 
-/** The two files through which a command reads and writes user data: each is one JSON object by name. */
+/** The two files through which a command reads and writes user data. Each is one JSON object by name. */
 export class UserDataFiles {
   private readonly given: string | null;
   private readonly written: string | null;
 
   constructor(
     private readonly data: NonNullable<Assignment["userData"]>,
-    /** Beginning of their names, in a folder that nobody else reads. */
+    /** Prefix of their names, in a folder that only this user can read. */
     scratch: string,
     private readonly redactor: Redactor,
   ) {
@@ -34,10 +34,10 @@ export class UserDataFiles {
     };
   }
 
-  /** Throws where there is no room for it. */
+  /** Writes the data. Throws if there is no room for it. */
   write(): void {
     if (this.given !== null) writeFileSync(this.given, JSON.stringify(this.data.given), { mode: 0o600 });
-    // An attempt that could not be started may have been here before.
+    // An earlier try to start the attempt may have left it.
     if (this.written !== null) removeIfThere(this.written);
   }
 
@@ -59,7 +59,7 @@ export class UserDataFiles {
     for (const file of [this.given, this.written]) if (file !== null) removeIfThere(file);
   }
 
-  /** The names are those of the workflow file, whatever they look like. */
+  /** Redacts the values. The names are those of the workflow file and stay unchanged. */
   private withoutSecrets(values: UserData): UserData {
     return Object.fromEntries(
       Object.entries(values).map(([name, value]): [string, Json] => [name, this.redactor.redactJson(value)]),

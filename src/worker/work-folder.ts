@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Assignment } from "./worker.js";
 
-/** Where an attempt works. A run without a folder of its own gets one from each worker, made when it is needed. */
+/** The folder in which an attempt works. A run without a folder gets one from each worker when it is needed. */
 export function workFolder(base: string, { runId, cwd }: Pick<Assignment, "runId" | "cwd">): string {
   if (isAbsolute(cwd)) return cwd;
   const folder = workFolderOf(base, runId);

@@ -18,7 +18,7 @@ export interface WorkerInfo {
   readonly allocation: string | null;
   readonly restart: number | null;
   readonly draining: boolean;
-  /** When it takes nothing any more; null: it stays. */
+  /** When it stops taking work; null if it stays. */
   readonly leaves_at: number | null;
   readonly registered_at: number;
   readonly last_seen_at: number;

@@ -13,7 +13,7 @@ import type { AttemptPlace, Placed } from "../core/model/worker-names.js";
 import type { LoggedText } from "../core/text/head-tail.js";
 import type { Json } from "../core/text/json.js";
 
-/** One attempt handed to a worker: everything it needs, templates rendered. */
+/** One attempt for a worker: everything it needs, with rendered templates. */
 export interface Assignment {
   readonly runId: number;
   readonly workflowId: number;
@@ -23,19 +23,21 @@ export interface Assignment {
   readonly token: string;
   readonly startedAt: number;
   readonly action: ActionDefinition;
-  /** The file's and the step's own variables; the worker puts its environment below and DARUMA_* above them. */
+  /**
+   * The variables of the file and the step. The worker's environment is overridden by them, and DARUMA_* override both.
+   */
   readonly env: { readonly [name: string]: string };
   readonly secrets: readonly string[];
-  /** Further variables whose values are hidden where they are set. */
+  /** Further variables whose values are redacted if they are set. */
   readonly hidden?: readonly string[];
-  /** Relative where the run has no folder: it begins at the worker's own folder of the run. */
+  /** Relative if the run has no folder: it then starts at the worker's own folder of the run. */
   readonly cwd: string;
   readonly variables: { readonly [name: string]: Json };
-  /** What it says it needs and makes; relative paths begin at `folder`, those of a workspace step at the workspace. */
+  /** The files that it declares. Relative paths start at `folder`, those of a workspace step at the workspace. */
   readonly files?: {
     readonly inputs: readonly string[];
     readonly outputs: readonly string[];
-    /** Empty where the run has none. */
+    /** Empty if the run has none. */
     readonly folder: string;
   };
   /** The values that it reads, and the names of those that it writes. */
@@ -44,68 +46,68 @@ export interface Assignment {
   readonly idleTimeoutMs: number | null;
   readonly killGraceMs: number;
   readonly outputSchema: Json | null;
-  /** For a forEach step: how many items its output may have. */
+  /** The limit for a forEach step's items. */
   readonly maxItems?: number;
-  /** Of both logs together; without it the default of a workflow. */
+  /** Limit for both logs together. By default that of a workflow. */
   readonly maxLogBytes?: number;
   readonly resources: ResourceRequirements | null;
-  /** What its processes use is noted so often; without it never. */
+  /** The interval for samples of its processes' resource use. By default none are taken. */
   readonly sampleEveryMs?: number;
-  /** Names of the graphics processors that it has to itself; the worker that executes it says which. */
+  /** Names of the GPUs reserved for it, set by the worker that executes it. */
   readonly gpus?: readonly string[];
-  /** Its scripts may come from Torc: what they are told has Torc's names too. */
+  /** Its scripts may come from Torc, so variables have Torc's names, too. */
   readonly asTorc?: true;
   /** Tags that the worker must have. */
   readonly runsOn: readonly string[];
   /** A command that sums up a failed attempt, instead of the built-in summary. */
   readonly summarize: string | null;
-  /** For a step that has a child run: the first attempt that may have made the one which this attempt is for. */
+  /** For a step with a child run: the first attempt that may have started the child that this attempt continues. */
   readonly childSince?: number;
-  /** Exit code of the failure before this attempt; for a recovery script that of the failed attempt. */
+  /** The exit code of the failure before this attempt. For a recovery script, that of the failed attempt. */
   readonly returnCode: number | null;
-  /** This is a recovery script, not an attempt: its logs have names of their own. */
+  /** Whether this is a recovery script, whose logs have their own names. */
   readonly recovery: boolean;
-  /** Where the attempt before ran: a recovery script is wanted there, if that can be. */
+  /** Where the previous attempt ran. A recovery script should run there if possible. */
   readonly lastWorker: string | null;
   /** The failure that led here. */
   readonly failureSource: FailureSource | null;
   /** The failed attempt before this one, if there is one. */
   readonly retry?: RetryMaterial;
-  /** What somebody tells the step for this attempt. */
+  /** A person's hint to the step for this attempt. */
   readonly hint?: Hint;
-  /** Where the changes of its earlier attempts are, where it may look for them. */
+  /** Where the changes of its earlier attempts are, if it may read them. */
   readonly earlierFiles?: readonly EarlierFiles[];
-  /** For a step of the run's workspace; `cwd` is relative to it then. */
+  /** Set for a step of the run's workspace, to which `cwd` is then relative. */
   readonly workspace?: AssignedWorkspace;
-  /** For actions that are told something in words: what goes into their prompt beside their own keys. */
+  /** For actions with a prompt: its content besides their own keys. */
   readonly promptMaterial?: PromptMaterial;
-  /** The same, prepared where all logs are, for a worker that does not have them. */
+  /** The failure context, prepared where all logs are, for a worker that does not have them. */
   readonly failureContext: FailureContext | null;
-  /** The attempt failed before it could begin: a template did not render. */
+  /** Set if the attempt failed before it could begin because a template could not be rendered. */
   readonly failedAlready: FailureFacts | null;
 }
 
 export interface AssignedWorkspace {
-  /** As the log has it; the output folder may have been moved since. */
+  /** The path in the log. The output folder may have been moved since. */
   readonly path: string;
   /** The commit of the last checkpoint that counts, or the pinned one. */
   readonly since: string;
-  /** Of the checkpoint that the attempt leaves if it succeeds. */
+  /** The ordinal of the checkpoint that the attempt makes if it succeeds. */
   readonly ordinal: number;
-  /** The step's place in the file, from 0. */
+  /** The step's position in the file, from 0. */
   readonly index: number;
-  /** Changes of files are a sign of life for the idle timeout, too. */
+  /** Whether changes of files count as a sign of life for the idle timeout. */
   readonly watchFiles: boolean;
-  /** What the attempt changes belongs to no checkpoint. */
+  /** The attempt's changes belong to no checkpoint. */
   readonly leavesNoCheckpoint?: true;
-  /** Its success is judged once more: what it left is kept as that of a failed attempt, too. */
+  /** Its success will be judged again, so its changes are also kept like those of a failed attempt. */
   readonly mayFailYet?: true;
 }
 
 export interface PromptMaterial {
-  /** What the whole run is for, unless the step has an objective of its own. */
+  /** The objective of the whole run, unless the step has its own. */
   readonly objective: string;
-  /** What its dependencies gave, but for those whose outputs its prompt names itself. */
+  /** The outputs of its dependencies, except those that its prompt names itself. */
   readonly upstream: readonly UpstreamText[];
   /** The failure that led here, prepared for a worker that does not have the logs. */
   readonly failure?: FailureContextInput;
@@ -116,12 +118,12 @@ export interface RetryMaterial {
   readonly attempt: number;
   readonly failure: ClassifiedFailure;
   readonly signature: string;
-  /** Of a workspace step: what the failed attempt had changed. */
+  /** For a workspace step: what the failed attempt had changed. */
   readonly changedFiles?: readonly string[];
   readonly diffHash?: string;
-  /** What has been repaired since. */
+  /** The repairs since then. */
   readonly repairs: readonly RepairTold[];
-  /** What the step's own command said of it, prepared for a worker that does not have the file. */
+  /** The summary by the step's own command, prepared for a worker that does not have the file. */
   readonly summary?: string | null;
 }
 
@@ -144,123 +146,138 @@ export interface FailureSource {
   readonly rounds: number | null;
   readonly earlier: readonly EarlierRound[];
   readonly failure: Failure;
-  /** JSON that it gave all the same; null: none. */
+  /** JSON that it printed all the same; null if none. */
   readonly output: LoggedText | null;
   readonly maxRetries: number;
   readonly retriesUsed: number;
-  /** What the target's own dependencies gave, for the room that the failure leaves. */
+  /** The outputs of the target's own dependencies, for the room that the failure leaves. */
   readonly upstream: readonly UpstreamText[];
 }
 
-/** Called once, with null where the attempt goes on without this engine; `settled` then once, with what became of it. */
+/**
+ * Called once with the outcome, or with null if the attempt continues without this engine. `settled` is then called
+ * once with what became of the outcome.
+ */
 export type Ended = (outcome: Outcome | null, settled?: (fate: Fate) => void) => void;
 
 /**
- * `committed`: it is on record. `stale`: the run has moved on and has no use for it. `not_owned`: this engine does not,
- * or no longer, speak for the run; whoever takes it next may want the outcome.
+ * `committed`: it is on record. `stale`: the run has moved on and does not need it. `not_owned`: this engine does not
+ * (or no longer) speak for the run; its next owner may want the outcome.
  */
 export type Fate = "committed" | "stale" | "not_owned";
 
-/** What an attempt asks of the worker that is to have it. */
+/** What an attempt requires of its worker. */
 export interface Needs {
-  /** One, or as many as it wants processors; 0 for a step that only waits for others. */
+  /** One, or as many as the processors it wants. 0 for a step that only waits for others. */
   readonly slots: number;
-  /** Processors that it asks for by name; 0 where it says nothing. */
+  /** The processors that it asks for; 0 if it does not say. */
   readonly cpus: number;
   readonly memoryBytes: number;
   readonly gpus: number;
-  /** Machines at once: more than one has only an allocation that was made for it. */
+  /** The number of machines. Only an allocation made for it has more than one. */
   readonly nodes: number;
-  /** How long it may take; null where it does not say. */
+  /** How long it may take; null if it does not say. */
   readonly runtimeMs: number | null;
   readonly tags: readonly string[];
   /** Secrets and programs by name, such as `secret API_KEY` and `program git`. */
   readonly wants: readonly string[];
   readonly actionType: string;
-  /** It works in the run's workspace, which lies in the folder of the process that owns the run. */
+  /** Whether it works in the run's workspace, which is in the folder of the process that owns the run. */
   readonly usesWorkspace: boolean;
 }
 
-/** Room on a worker that is held for one attempt. */
+/** Room on a worker that is reserved for one attempt. */
 export interface Place {
-  /** As the log names it. */
+  /** The worker's name in the log. */
   readonly worker: string;
-  /** Without it nobody knows. */
+  /** Missing if unknown. */
   readonly at?: AttemptPlace;
-  /** Why there, where that is not the room alone. */
+  /** The reason for the choice, if it is not room alone. */
   readonly placed?: Placed;
-  /** Names of the graphics processors that it has to itself; without it none. */
+  /** Names of the GPUs reserved for it. By default none. */
   readonly gpus?: readonly string[];
-  /** Its worker finds a bash; without it nobody knows of one. */
+  /** Whether its worker has a bash. Missing if unknown. */
   readonly hasBash?: boolean;
 }
 
-/** What an attempt would like of its place. */
+/** Preferences of an attempt for its place. */
 export interface PlaceWish {
-  /** Beside `worker`, where its last attempt was, by the name that answers for it. Null: it has no wish. */
+  /**
+   * Whether to use `worker`, the one of the last attempt (by the name under which its health is counted), or another
+   * one. Null for no preference.
+   */
   readonly on: "other" | "same" | null;
   readonly worker: string | null;
-  /** It rather waits for another that is busy than goes back there. */
+  /** It would rather wait for another busy worker than go back there. */
   readonly patient: boolean;
-  /** If it fails it is made again, so it may show whether a worker that was in quarantine works again. */
+  /** If it fails it is repeated, so it may test whether a worker in quarantine works again. */
   readonly mayProve: boolean;
 }
 
-/** An attempt, or a recovery script, that an earlier engine had begun. */
+/** An attempt, or a recovery script, that an earlier engine had started. */
 export interface HeldAttempt {
   readonly runId: number;
   readonly workflowId: number;
   readonly jobId: number;
   readonly attempt: number;
   readonly token: string;
-  /** The worker that had it; for a recovery script the one that had the failed attempt. */
+  /** The worker that had it. For a recovery script, the one of the failed attempt. */
   readonly worker: string;
-  /** Where that was, as far as it is known. */
+  /** Where that was, if known. */
   readonly at?: AttemptPlace;
   readonly recovery: boolean;
-  /** Of both logs together; without it the default of a workflow. */
+  /** Limit for both logs together. By default that of a workflow. */
   readonly maxLogBytes?: number;
-  /** What it takes of its worker: no room where it is a recovery script. */
+  /** What it takes of its worker. A recovery script takes no room. */
   readonly needs: Needs;
 }
 
-/** Why an attempt's signal is aborted: nobody wants it any more, or this engine lets go of its run. */
+/**
+ * Why an attempt's signal is aborted: nobody wants it any more (`stopped`), or this engine releases its run
+ * (`released`).
+ */
 export type AbortCause = "stopped" | "released";
 
-/** Executes attempts, in this process or through any number of others. The engine decides, a worker does. */
+/** Executes attempts, in this process or on any number of others. The engine decides, a worker executes. */
 export interface Worker {
   /**
-   * A place for an attempt now. `full`: nobody has any room, do not ask again this turn; null: none for this one. Only
-   * a patient wish keeps it waiting.
+   * Reserves a place for an attempt. `full`: no worker has any room, so do not ask again this turn. Null: there is none
+   * for this attempt. Only a patient wish makes it wait.
    */
   place(needs: Needs, wish?: PlaceWish): Place | "full" | null;
   /**
-   * Nobody has room for this one: keep the room of the worker that can have it soonest, so that what is placed from now on
-   * does not delay it. Null: for nobody. False: it asks for no more than any other, or no worker is large enough. Without
-   * it small attempts go first.
+   * Reserves the room of the worker that can take this attempt soonest, so that later attempts do not delay it. Null
+   * reserves it for nobody. Returns false if the attempt asks for no more than others, or no worker is large enough. If
+   * this method is missing, small attempts go first.
    */
   keepRoomFor?(needs: Needs | null): boolean;
-  /** In whose name steps that do nothing are passed without being executed; without it they are executed like others. */
+  /**
+   * The worker name for steps that do nothing and are passed without being executed. If it is missing, they are
+   * executed like others.
+   */
   readonly doesNothingAs?: string;
-  /** A step of a workspace with these needs has its turn here sooner or later; without it, nobody knows. */
+  /** Whether a workspace step with these needs will get its turn here. If this method is missing, that is unknown. */
   hasTurnFor?(needs: Needs): boolean;
-  /** The most of a resource that an attempt with these tags can be given; null: no limit is known. */
+  /** The most of a resource that an attempt with these tags can get; null if no limit is known. */
   mostOf?(runsOn: readonly string[], resource: Resource): Limit | null;
-  /** Give back a place: its attempt has reported, or no attempt came to it. */
+  /** Releases a place: its attempt has reported, or none was started on it. */
   release(place: Place): void;
   /**
-   * Never throws. Without a place (a recovery script) it takes no room. Aborting the signal with `stopped` ends the
-   * attempt's processes; with `released` too where they would die with this process, else it has ended with null: the
-   * attempt goes on, and the next owner of its run adopts it.
+   * Executes an attempt. Never throws. Without a place (a recovery script) it takes no room. Aborting the signal with
+   * `stopped` ends the attempt's processes. `released` does so too if they depend on this process; otherwise `ended` is
+   * called with null: the attempt continues, and the next owner of its run adopts it.
    */
   execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void;
-  /** What an earlier engine began on a worker that may still have it, as `execute`. False: it is certainly gone. */
+  /**
+   * Takes over, like `execute`, what an earlier engine started on a worker that may still have it. Returns false if it
+   * is certainly gone.
+   */
   adopt(attempt: HeldAttempt, signal: AbortSignal, ended: Ended): boolean;
-  /** Called when room may have appeared without a report. The answer takes it back. */
+  /** Calls the listener when room may have appeared without a report. Returns a function that removes it. */
   onRoom(listener: () => void): () => void;
-  /** End what an attempt that is to be declared lost may have left running on this host. */
+  /** Ends what an attempt that will be declared lost may have left running on this host. */
   endLeftovers(token: string): Promise<void>;
-  /** A run is over: end what its attempts left behind on this host, but for what asked to stay. */
+  /** Ends what a finished run's attempts left running on this host, except what asked to stay. */
   endRun?(run: EndedRun): void;
   close(): Promise<void>;
 }

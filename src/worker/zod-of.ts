@@ -2,17 +2,17 @@ import { z } from "zod";
 import type { Fields, Of, Optional, Shape } from "../core/text/shape.js";
 
 export interface Strictness {
-  /** Keys that the shape does not name: refused, dropped, or kept as they are. */
+  /** What happens to keys that the shape does not name: refused, dropped, or kept. */
   readonly others: "refused" | "dropped" | "kept";
-  /** Of every text. */
+  /** Limit for every text. */
   readonly maxChars?: number;
 }
 
 const made = new WeakMap<Shape, Map<string, z.ZodType>>();
 
 /**
- * A shape of the core as a schema that checks and documents. The same shape gives the same schema, so that one which
- * holds itself ends in a reference.
+ * Converts a shape of the core to a schema that checks and documents. The same shape gives the same schema, so that a
+ * recursive one ends in a reference.
  */
 export function zodOf<T>(shape: Shape<T>, how: Strictness): z.ZodType<T, T> {
   const ofShape = made.get(shape) ?? new Map<string, z.ZodType>();
@@ -48,7 +48,7 @@ function schemaOf(shape: Shape, how: Strictness): z.ZodType {
     case "number": {
       const { whole, min, max } = shape;
       const base = whole ? z.int() : z.number();
-      // A bound that is infinite is none, and would be null in a JSON Schema.
+      // An infinite limit is none, and would be null in a JSON Schema.
       const above = Number.isFinite(min) ? base.min(min) : base;
       return Number.isFinite(max) ? above.max(max) : above;
     }

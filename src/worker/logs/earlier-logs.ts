@@ -1,19 +1,20 @@
 import { existsSync } from "node:fs";
 import { type AttemptName, logFile, runLogFolder } from "../attempt-paths.js";
 
-/** Of so many runs it is known whether their folder was there before. */
+/** For how many runs it is remembered whether their folder already existed. */
 const MAX_KNOWN_RUNS = 1_000;
 
 /**
- * Where logs of an earlier database may lie, whose runs had the same numbers: they would pass for what an attempt printed.
- * Looked at once for each run, not for each attempt. A folder that was not there has only logs of this worker since.
+ * Finds logs of an earlier database whose runs had the same numbers, so that they are not mistaken for an attempt's
+ * output. The check is made once per run, not per attempt: a folder that did not exist contains only logs of this
+ * worker.
  */
 export class EarlierLogs {
   private readonly hadFolder = new Map<number, boolean>();
 
   constructor(private readonly base: string) {}
 
-  /** Paths at which a log of the attempt may lie already. */
+  /** Paths where an old log may exist. */
   of(name: AttemptName, stream: "stdout" | "stderr"): string[] {
     return this.hadFolderOf(name.runId) ? [logFile(this.base, name, stream)] : [];
   }

@@ -3,12 +3,12 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { TextDecoder } from "node:util";
 import type { LoggedText } from "../../core/text/head-tail.js";
 
-/** Of each end of a log that is longer than two of them; far more than fits into a context. */
+/** Size of each end of a long log, far more than fits in a context. */
 export const LOG_PART_BYTES = 32 * 1024;
 const COUNT_PIECE_BYTES = 1024 * 1024;
 const FIRST_NON_ASCII = 0x80;
 
-/** A log whole, or where it is long its two ends with the length of what stands between them. */
+/** Reads a log, or if it is long its two ends and the length of what is between. */
 export function readLogEnds(file: string): LoggedText {
   let fd: number;
   try {
@@ -33,7 +33,7 @@ function readPart(fd: number, position: number, length: number): Buffer {
   return bytes.subarray(0, readSync(fd, bytes, 0, length, position));
 }
 
-/** Characters of a file as `length` would count them, read in pieces. Most logs are ASCII, which is a byte each. */
+/** Counts characters like `length`, reading in pieces. Most logs are ASCII, with one byte each. */
 function countChars(fd: number, size: number): number {
   const rest = decoder();
   let chars = 0;
@@ -51,7 +51,7 @@ function decoder(): TextDecoder {
   return new TextDecoder("utf-8", { ignoreBOM: true });
 }
 
-/** Without the rest of a character whose beginning lies before. */
+/** Drops the rest of a character whose first bytes are missing. */
 function fromCharacter(bytes: Buffer): Buffer {
   const start = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
   return bytes.subarray(Math.max(0, start));

@@ -2,22 +2,22 @@ import { type AttemptPlace, NOWHERE } from "../../core/model/worker-names.js";
 
 type Environment = { readonly [name: string]: string | undefined };
 
-/** What the environment of a process says of the allocation that a scheduler gave it. Null: it does not say. */
+/** What a process's environment says about the allocation of its scheduler. Null if it does not say. */
 export interface AllocationEnvironment extends AttemptPlace {
   readonly cpus: number | null;
   readonly memoryBytes: number | null;
-  /** Machines of the allocation. */
+  /** The number of machines in the allocation. */
   readonly nodes: number | null;
-  /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
+  /** Names of GPUs, in the form of CUDA_VISIBLE_DEVICES. */
   readonly gpus: readonly string[] | null;
 }
 
 const BYTES_PER_MEGABYTE = 1024 ** 2;
 
-/** Slurm's and Grid Engine's. A process that neither has started is nowhere. */
+/** Reads the allocation of Slurm or Grid Engine. All fields are null for a process that neither has started. */
 export function readAllocation(env: Environment): AllocationEnvironment {
   if (isSet(env.SLURM_JOB_ID)) return ofSlurm(env, env.SLURM_JOB_ID);
-  // Grid Engine sets SGE_TASK_ID for every job; JOB_ID alone may be anybody's.
+  // Grid Engine sets SGE_TASK_ID for every job. JOB_ID alone may come from anything.
   if (isSet(env.JOB_ID) && isSet(env.SGE_TASK_ID)) return ofGridEngine(env, env.JOB_ID, env.SGE_TASK_ID);
   return { ...NOWHERE, cpus: null, memoryBytes: null, nodes: null, gpus: visibleGpus(env) };
 }
@@ -31,12 +31,12 @@ function ofSlurm(env: Environment, id: string): AllocationEnvironment {
     cpus: cpus === 0 ? null : cpus,
     memoryBytes: slurmMemory(env, cpus),
     nodes: countOf(env.SLURM_JOB_NUM_NODES) || null,
-    // Within a control group that hides the others they are counted anew: what CUDA is told holds.
+    // A control group that hides other GPUs numbers its own from 0, so CUDA's variable takes precedence.
     gpus: visibleGpus(env) ?? listOf(env.SLURM_JOB_GPUS),
   };
 }
 
-/** In megabytes, for the node or for each processor. 0: all that the node has. */
+/** The memory, which Slurm gives in megabytes, per node or per processor. 0 means all of the node's. */
 function slurmMemory(env: Environment, cpus: number | null): number | null {
   const perNode = countOf(env.SLURM_MEM_PER_NODE);
   const perCpu = countOf(env.SLURM_MEM_PER_CPU);
@@ -47,7 +47,7 @@ function slurmMemory(env: Environment, cpus: number | null): number | null {
 function ofGridEngine(env: Environment, id: string, task: string): AllocationEnvironment {
   return {
     allocation: `gridengine/${id}${task === "undefined" ? "" : `.${task}`}`,
-    // It tells only whether, not how often.
+    // It only says whether the job was restarted, not how often.
     restart: countOf(env.RESTARTED) ?? 0,
     node: env.HOSTNAME || null,
     cpus: countOf(env.NSLOTS) || null,
@@ -57,11 +57,11 @@ function ofGridEngine(env: Environment, id: string, task: string): AllocationEnv
   };
 }
 
-/** Null: nobody has chosen any. Empty: somebody has, and left none. */
+/** The GPUs that somebody has chosen. Null if nobody has, empty if none is left. */
 function visibleGpus({ CUDA_VISIBLE_DEVICES: visible }: Environment): readonly string[] | null {
   if (visible === undefined) return null;
   const named = visible.split(",").map((name) => name.trim());
-  // CUDA itself takes them up to the first that is none.
+  // CUDA itself uses them up to the first invalid one.
   const end = named.findIndex((name) => !/^(?:\d+|(?:GPU|MIG)-[A-Za-z0-9/-]+)$/.test(name));
   return end < 0 ? named : named.slice(0, end);
 }

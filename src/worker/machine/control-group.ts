@@ -1,19 +1,19 @@
-/** The text of a file, null where there is none. */
+/** Returns the text of a file; null if it does not exist. */
 export type ReadText = (path: string) => string | null;
 
-/** What the kernel allows the control group of this process, and those above it. Null: no bound. */
+/** Limits of the control groups that contain this process. Null for no limit. */
 export interface ControlGroup {
   readonly cpus: number | null;
   readonly memoryBytes: number | null;
 }
 
-/** A folder of the control group, and those of all groups above it that can be seen. */
+/** The folder of the control group, followed by those of all visible groups above it. */
 type Folders = readonly string[];
 
-/** Version 1 says so in bytes, rounded down to pages. */
+/** Version 1 reports no limit as a huge number of bytes, rounded down to pages. */
 const NO_MEMORY_BOUND = 2 ** 60;
 
-/** Version 1, version 2 and both beside each other: each controller is in one of them. */
+/** Reads the limits from versions 1, 2, or both: each controller is in one of them. */
 export function readControlGroup(read: ReadText): ControlGroup {
   const { v1, v2 } = hierarchies(read);
   const memory = v1("memory");
@@ -29,7 +29,7 @@ export function readControlGroup(read: ReadText): ControlGroup {
   };
 }
 
-/** The file that counts the processes of the group which the kernel has ended for want of memory; null: there is none. */
+/** The file that counts the group's processes that the kernel has killed for lack of memory; null if there is none. */
 export function oomFileOf(read: ReadText): string | null {
   const { v1, v2 } = hierarchies(read);
   const [memory] = v1("memory");
@@ -50,13 +50,13 @@ function hierarchies(read: ReadText): {
   };
 }
 
-/** `memory.events` and `memory.oom_control` have a line for it; kernels before 4.13 do not. */
+/** Reads the count from `memory.events` or `memory.oom_control`. Kernels before 4.13 do not have it. */
 export function oomKillsIn(text: string): number | null {
   const found = /^oom_kill (\d+)$/m.exec(text);
   return found === null ? null : Number(found[1]);
 }
 
-/** Lines are `ID:CONTROLLERS:PATH`; version 2 has none of the controllers' names. */
+/** Finds the group. Lines are `ID:CONTROLLERS:PATH`; version 2 lists no controllers. */
 function groupOf(groups: readonly string[], controller: string): string | null {
   for (const line of groups) {
     const [, controllers, ...path] = line.split(":");
@@ -70,7 +70,7 @@ interface Mount {
   readonly at: string;
 }
 
-/** Lines are `ID PARENT DEVICE ROOT POINT OPTIONS [...] - TYPE SOURCE OPTIONS`. */
+/** Finds the mount. Lines are `ID PARENT DEVICE ROOT POINT OPTIONS [...] - TYPE SOURCE OPTIONS`. */
 function mountOf(mounts: readonly string[], type: string, controller: string | null): Mount | null {
   for (const line of mounts) {
     const [before, after] = line.split(" - ");
@@ -84,7 +84,7 @@ function mountOf(mounts: readonly string[], type: string, controller: string | n
 
 function foldersOf(group: string | null, mount: Mount | null): Folders {
   if (group === null || mount === null) return [];
-  // A container sees its own group as the root, and elsewhere the whole path.
+  // A container sees its own group as the root; outside of one the path is complete.
   const inside =
     mount.root === "/" ? group : group.startsWith(mount.root) ? group.slice(mount.root.length) : "";
   const names = inside.split("/").filter((name) => name !== "" && name !== "..");
@@ -104,13 +104,16 @@ function quotaOfV1(read: ReadText, folder: string): number | null {
   return quota > 0 && period > 0 ? quota / period : null;
 }
 
-/** `max 100000` or `200000 100000`. */
+/** Reads `max 100000` or `200000 100000`. */
 function quotaOfV2(text: string | null): number | null {
   const [quota, period] = (text ?? "").trim().split(" ").map(Number);
   return quota !== undefined && period !== undefined && quota > 0 && period > 0 ? quota / period : null;
 }
 
-/** `0-3,8`; that of the group itself counts those above it already. That of the topmost is the machine, not a bound. */
+/**
+ * Counts a list such as `0-3,8`. The group's own list already includes the limits above it. The topmost group's list is
+ * the whole machine, which is no limit.
+ */
 function cpusetSize(read: ReadText, folders: Folders, file: string): number | null {
   const text = folders.length < 2 ? null : read(`${folders[0]}/${file}`);
   if (text === null || text.trim() === "") return null;

@@ -4,8 +4,8 @@ import { oomFileOf, oomKillsIn } from "./control-group.js";
 const MAX_FILE_BYTES = 4_096;
 
 /**
- * How many processes the kernel has ended for want of memory in the control group of this process, which is that of its
- * steps too. The file is found when it is first asked for and stays open: it is read once for every attempt.
+ * Counts processes that the kernel has killed for lack of memory in this process's control group, which is also that of
+ * its steps. The file is opened on the first call and kept open, because it is read for every attempt.
  */
 export class KernelKills {
   private fd: number | null | undefined = undefined;
@@ -13,7 +13,7 @@ export class KernelKills {
 
   constructor(private readonly findFile: () => string | null = findOomFile) {}
 
-  /** Null: nobody counts. */
+  /** The count; null if unknown. */
   count(): number | null {
     try {
       if (this.fd === undefined) this.fd = this.open();

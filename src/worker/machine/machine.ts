@@ -4,18 +4,18 @@ import type { AttemptPlace } from "../../core/model/worker-names.js";
 import { readAllocation } from "./allocation-environment.js";
 import { type ControlGroup, type ReadText, readControlGroup } from "./control-group.js";
 
-/** What a worker has to give: its allocation, as far as its control group allows, else the whole machine. */
+/** What a worker can offer: its allocation, within the limits of its control group, or else the whole machine. */
 export interface Machine extends AttemptPlace {
-  /** Whole ones; at least one. */
+  /** A whole number, at least one. */
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** Machines of the allocation, of which this is the first. */
+  /** The number of machines in the allocation. This one is the first. */
   readonly nodes: number;
-  /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
+  /** Names of GPUs, in the form of CUDA_VISIBLE_DEVICES. */
   readonly gpus: readonly string[];
 }
 
-/** The machine itself, whoever was given what of it. */
+/** The whole machine, even if this process may use only a part. */
 export interface WholeMachine {
   readonly node: string;
   readonly cpus: number;
@@ -29,7 +29,7 @@ export function readMachine(env: { readonly [name: string]: string | undefined }
   return machineOf(env, readControlGroup(readText), wholeMachine());
 }
 
-/** The least of what the allocation, the control group and the machine say; names as the allocation has them. */
+/** The minimum of what the allocation, the control group and the machine report. Names come from the allocation. */
 export function machineOf(
   env: { readonly [name: string]: string | undefined },
   group: ControlGroup,

@@ -4,7 +4,7 @@ import { usageOfToken } from "../../action/process/token-usage.js";
 import type { TimerPort } from "../attempt-timers.js";
 import type { Assignment } from "../worker.js";
 
-/** What stands in the first line of a file of samples. */
+/** The header of a file of samples. */
 export const SAMPLE_COLUMNS = [
   "ms",
   "processes",
@@ -13,10 +13,12 @@ export const SAMPLE_COLUMNS = [
   "read_bytes",
   "written_bytes",
 ] as const;
-/** After as many samples the time between two of them doubles: a file grows ever slower, and is never written anew. */
+/**
+ * After this many samples the interval doubles, so that a file grows more and more slowly and need not be rewritten.
+ */
 const SAMPLES_PER_INTERVAL = 1_000;
 
-/** Notes from time to time what the processes of one attempt use, as lines of CSV. */
+/** Records the resource use of one attempt's processes at intervals, as lines of CSV. */
 export class UsageSampler {
   private fd: number | null = null;
   private samples = 0;
@@ -35,7 +37,7 @@ export class UsageSampler {
     this.wait();
   }
 
-  /** Null: nobody wants samples of it. */
+  /** Null if no samples are wanted. */
   static of(
     clock: TimerPort,
     { token, sampleEveryMs }: Pick<Assignment, "token" | "sampleEveryMs">,
@@ -57,7 +59,7 @@ export class UsageSampler {
 
   private async sample(): Promise<void> {
     const ms = Math.round(this.clock.elapsed() - this.startedAt);
-    // What cannot be read now is read the next time.
+    // If it cannot be read now, the next sample comes later.
     const used = await this.look(this.token).catch(() => null);
     if (this.isOver) return;
     if (used !== null && used.processes > 0) {
@@ -69,7 +71,7 @@ export class UsageSampler {
     this.wait();
   }
 
-  /** False: there is no room for it. The attempt goes on without. */
+  /** Returns false if there is no room on the disk. The attempt continues without samples. */
   private write(values: readonly number[]): boolean {
     try {
       if (this.fd === null) {

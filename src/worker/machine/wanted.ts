@@ -4,7 +4,7 @@ import { PROGRAM, SECRET } from "../../core/model/worker-names.js";
 
 export const BASH = `${PROGRAM}bash`;
 
-/** Whether this process has it: a variable that is not empty, or a program on its PATH. Values stay here. */
+/** Whether this process has a non-empty variable, or a program on its PATH. Values are not passed on. */
 export function hasWanted(wanted: string, env: { readonly [name: string]: string | undefined }): boolean {
   if (wanted.startsWith(SECRET)) return Boolean(env[wanted.slice(SECRET.length)]);
   if (!wanted.startsWith(PROGRAM)) return false;

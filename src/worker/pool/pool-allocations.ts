@@ -8,23 +8,23 @@ import type { PoolAttempt } from "./pool-attempt.js";
 import type { PoolBook } from "./pool-book.js";
 import type { PoolWorker } from "./pool-worker.js";
 
-/** Incarnations of allocations that are remembered after their worker has gone. */
+/** How many incarnations of allocations are remembered after their worker has left. */
 const MAX_REMEMBERED = 10_000;
 
 export interface EndedAllocation {
-  /** `CLUSTER/ID`. */
+  /** The allocation's name, `CLUSTER/ID`. */
   readonly allocation: string;
   readonly restart: number;
   readonly end: Pick<AllocationEnd, "code" | "message">;
-  /** The one job that it was for; null: whatever fitted. */
+  /** The only job that it was for; null if it took any that fitted. */
   readonly jobId: number | null;
 }
 
-/** What workers show of the allocations that they run in. */
+/** Information about allocations from the workers in them. */
 export class PoolAllocations {
-  /** The most that a job can be given where these tags lead. Whoever looks after clusters knows it. */
+  /** The most that a job with these tags can get. Set by the part that manages clusters. */
   mostOf: (runsOn: readonly string[], resource: Resource) => Limit | null = () => null;
-  /** Other workers can be had where these tags lead. */
+  /** Whether more workers can be requested for these tags. */
   canBring: (runsOn: readonly string[]) => boolean = () => false;
   private readonly came = new Set<string>();
 
@@ -34,14 +34,17 @@ export class PoolAllocations {
     private readonly standings: Standings,
   ) {}
 
-  /** A worker has registered with this token; null where there are none. */
+  /** Notes that a worker has registered with this token. Null if no tokens are in use. */
   note({ allocation, restart }: AttemptPlace, caller: number | null): void {
     if (allocation === null) return;
     this.came.add(cameAs(nameOf(allocation, restart), caller));
     if (this.came.size > MAX_REMEMBERED) this.came.delete(this.came.values().next().value!);
   }
 
-  /** A worker of this incarnation has come, be it gone again. One with another token only says that it is of it. */
+  /**
+   * Whether a worker of this incarnation has come, even if it has left again. One with another token is not trusted to
+   * be of it.
+   */
   hadPilot(allocation: string, restart: number, token: number | null): boolean {
     const name = nameOf(allocation, restart);
     return this.came.has(cameAs(name, token)) || this.came.has(cameAs(name, null));
@@ -51,7 +54,7 @@ export class PoolAllocations {
     return this.workersOf(allocation, token).length > 0;
   }
 
-  /** It takes nothing more, or nothing for now. */
+  /** Whether it takes no more jobs, now or for good. */
   isDraining(allocation: string, token: number | null): boolean {
     return this.workersOf(allocation, token).some(
       ({ draining, answersAs }) => draining || this.standings.standingOf(answersAs) === "out",
@@ -64,7 +67,7 @@ export class PoolAllocations {
     );
   }
 
-  /** The batch system has ended it: so have its attempts, and its worker is gone. May be told twice. */
+  /** Ends the attempts and the worker of an allocation that the batch system has ended. May be called twice. */
   ended({ allocation, restart, end, jobId }: EndedAllocation): void {
     const name = nameOf(allocation, restart);
     const isOfIt = (at: AttemptPlace | undefined): boolean =>
@@ -82,7 +85,7 @@ export class PoolAllocations {
     hadAllocation: boolean,
     wasAlone: boolean,
   ): void {
-    // What has arrived is decided by the engine; a script that broke off begins anew.
+    // The engine decides what has arrived. An interrupted script begins again.
     if (attempt.reporting !== null) return;
     const elapsedMs = this.clock.elapsed() - attempt.since;
     const { runtimeMs } = attempt.needs;

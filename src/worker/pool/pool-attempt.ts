@@ -7,36 +7,36 @@ import type { ReceivedFiles } from "./received-files.js";
 /** `queued`: to be sent. `sent`: in an answer that may have been lost. `received`: the worker has it. */
 export type Delivery = "queued" | "sent" | "received";
 
-/** So long the end of an attempt waits for what the batch system says of its allocation. */
+/** How long the end of an attempt waits for the batch system's verdict on its allocation. */
 export const VERDICT_MS = 60_000;
 
-/** An attempt or recovery script that this server has, or expects to find, on a remote worker. */
+/** An attempt or recovery script that this server has on a remote worker, or expects there. */
 export class PoolAttempt {
-  /** Null: it is expected of whoever registers with it. */
+  /** Null if a worker is expected to register with it. */
   worker: PoolWorker | null = null;
-  /** Who waits for its end. Null: its run is not, or no longer, this server's. */
+  /** Who waits for its end. Null if this server does not (or no longer) own its run. */
   ended: Ended | null = null;
-  /** It was in an answer, be it one that is thought lost: the worker may have it. */
+  /** It was in an answer, perhaps a lost one, so the worker may have it. */
   wasSent = false;
   stopping = false;
-  /** The worker has not been told of it. */
+  /** The worker has not been asked to stop it yet. */
   isStopNews = false;
-  /** It has reported: its room is free, whatever becomes of the report. */
+  /** It has reported, so its room is free, whatever happens to the report. */
   hasEnded = false;
-  /** A report that is being committed. */
+  /** The report that is being committed. */
   reporting: Promise<ReportAnswer> | null = null;
-  /** When its worker first said that it was ended with the worker, by the monotonic clock. */
+  /** When its worker first reported that it was ended together with the worker, on the monotonic clock. */
   evictedAt: number | null = null;
-  /** Heartbeats in a row that did not speak of it. */
+  /** How many heartbeats in a row did not mention it. */
   missed = 0;
-  /** When this server began to wait for it, by the monotonic clock. */
+  /** When this server began to wait for it, on the monotonic clock. */
   since = 0;
   cancelExpiry: () => void = () => {};
-  /** When it is over at the latest, by the monotonic clock; null: nobody knows. */
+  /** When it is over at the latest, on the monotonic clock. Null if unknown. */
   endsAt: number | null = null;
-  /** It shows whether its worker works again. */
+  /** Whether it tests if its worker works again. */
   proves = false;
-  /** Logs that have begun to arrive, here or at the server before. */
+  /** Logs that have begun to arrive, here or at the previous server. */
   private readonly begun: Set<Stream>;
   private writing: Promise<unknown> = Promise.resolve();
   private lastAt: AttemptPlace | undefined;
@@ -53,7 +53,7 @@ export class PoolAttempt {
     return this.held.token;
   }
 
-  /** An owned run waits for it, or for what became of its report. */
+  /** Whether an owned run waits for it, or for the result of its report. */
   get isWanted(): boolean {
     return this.ended !== null || this.reporting !== null;
   }
@@ -63,23 +63,25 @@ export class PoolAttempt {
     return this.held.needs;
   }
 
-  /** Where it is, or was when it was last seen. */
+  /** Where it is, or was last seen. */
   get at(): AttemptPlace | undefined {
     return this.worker?.at ?? this.lastAt ?? this.held.at;
   }
 
-  /** It has an allocation to itself: if that ends under it, only the batch system knows whether that is its own fault. */
+  /**
+   * Whether it has an allocation to itself. If that ends, only the batch system knows whether the attempt caused it.
+   */
   get awaitsVerdict(): boolean {
     const isAlone = this.needs.nodes > 1 && (this.at?.allocation ?? null) !== null;
     return isAlone && !this.isUnsent && !this.held.recovery;
   }
 
-  /** No worker can have begun it. */
+  /** Whether it certainly has not begun on any worker. */
   get isUnsent(): boolean {
     return this.delivery === "queued" && !this.wasSent;
   }
 
-  /** Pieces of its logs are written one after the other. Resolves to how much of this log is here. */
+  /** Writes pieces of its logs one after the other. Resolves to how much of the log is here. */
   writeLog(files: ReceivedFiles, stream: Stream, offset: number, bytes: Uint8Array): Promise<number> {
     const begin = !this.begun.has(stream);
     this.begun.add(stream);
@@ -90,7 +92,7 @@ export class PoolAttempt {
 
   received(): void {
     this.delivery = "received";
-    // It can be large, and nobody needs it any more.
+    // Dropped, because it can be large and nobody needs it any more.
     this.assignment = null;
     this.missed = 0;
   }

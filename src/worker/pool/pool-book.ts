@@ -7,7 +7,9 @@ import type { PoolReports } from "./pool-reports.js";
 import { labelOf, type PoolWorker, PRESENT_MS } from "./pool-worker.js";
 import type { Registration } from "./protocol.js";
 
-/** Who is registered and what is on whom. A silent worker is struck off, and its attempts are lost. */
+/**
+ * The registered workers and their attempts. A worker that shows no sign of life is removed, and its attempts are lost.
+ */
 export class PoolBook {
   readonly workers = new Map<string, PoolWorker>();
   readonly attempts = new Map<string, PoolAttempt>();
@@ -28,7 +30,9 @@ export class PoolBook {
     return worker;
   }
 
-  /** Attempts are known by the name of their worker: nobody may take that of another token's. */
+  /**
+   * Refuses a name that a worker with another token has, because attempts are identified by the name of their worker.
+   */
   refuseTakenName(offer: Pick<Registration, "name" | "instance">, caller: number | null): void {
     const label = labelOf(offer);
     for (const { id, label: taken, caller: other } of this.workers.values())
@@ -63,14 +67,14 @@ export class PoolBook {
     this.timers.set(worker, clock.after(this.leaseMs, watch));
   }
 
-  /** One process may be struck off and come back: it is the same worker, but another object. */
+  /** Whether the worker is registered as this object. A process may be removed and come back as another object. */
   isRegistered(worker: PoolWorker | null): boolean {
     return worker !== null && this.workers.get(worker.id) === worker;
   }
 
   add(worker: PoolWorker): void {
     this.workers.set(worker.id, worker);
-    // Of its earlier registration only what was being committed is left.
+    // Of its earlier registration, only reports that are being committed are left.
     for (const attempt of this.attempts.values()) if (attempt.worker?.id === worker.id) attempt.putOn(worker);
   }
 
@@ -82,7 +86,7 @@ export class PoolBook {
     for (const attempt of [...worker.attempts]) this.lose(attempt, why);
   }
 
-  /** It leaves by itself, and nothing that it had goes on. */
+  /** Removes a worker that leaves by itself. None of its attempts continues. */
   letGo(worker: PoolWorker): void {
     const why = "its worker has left";
     for (const attempt of [...worker.attempts]) {
@@ -93,12 +97,12 @@ export class PoolBook {
     this.remove(worker, why);
   }
 
-  /** An attempt of an earlier engine: some worker has it, or will come back with it, or it is lost. */
+  /** Expects an attempt of an earlier engine: some worker has it or will register with it, or else it is lost. */
   expect(attempt: PoolAttempt): void {
     for (const worker of this.workers.values())
       if (worker.strays.has(attempt.token)) return attempt.putOn(worker);
     const { held } = attempt;
-    // Its worker is here and has no such attempt: it was on its way when the server that sent it died.
+    // Its worker is here without the attempt, which was on its way when the server that sent it died.
     const neverBegan = this.isHere(held.worker) && !held.recovery;
     const why = neverBegan
       ? NEVER_BEGAN
@@ -106,7 +110,7 @@ export class PoolBook {
     attempt.cancelExpiry = this.clock.after(neverBegan ? 0 : this.leaseMs, () => this.lose(attempt, why));
   }
 
-  /** The worker has come back without them. */
+  /** Declares attempts lost with which the worker has not come back. */
   loseWhatNeverArrived(worker: PoolWorker): void {
     for (const attempt of [...this.attempts.values()])
       if (attempt.worker === null && attempt.held.worker === worker.label && !attempt.held.recovery)
@@ -114,12 +118,15 @@ export class PoolBook {
   }
 
   lose(attempt: PoolAttempt, why: string): void {
-    // What has arrived is decided by the engine.
+    // The engine decides what has arrived.
     if (attempt.reporting !== null) return;
     this.end(attempt, { kind: "failed", facts: { lost: true, message: why } });
   }
 
-  /** Its worker was told to stop while the start was being committed: it asks for it soon, or never. */
+  /**
+   * Declares the attempt lost unless its worker, which was stopped while the start was being committed, asks for it
+   * soon.
+   */
   loseUnlessAskedFor(attempt: PoolAttempt, worker: PoolWorker): void {
     const { clock } = this;
     const lose = (): void => {
@@ -129,12 +136,12 @@ export class PoolBook {
     lose();
   }
 
-  /** What its worker will never ask for. */
+  /** Declares attempts lost that its worker will never ask for. */
   loseWhatIsUnsent(worker: PoolWorker): void {
     for (const attempt of [...worker.attempts]) if (attempt.isUnsent) this.lose(attempt, WAS_LEAVING);
   }
 
-  /** It ends without a report. Whether it is over for good is known when that is on record; till then the store is asked. */
+  /** Ends an attempt without a report. Until that is on record, reports are checked against the store. */
   end(attempt: PoolAttempt, outcome: Outcome): void {
     const { token } = attempt;
     this.drop(attempt);
@@ -145,7 +152,10 @@ export class PoolBook {
     });
   }
 
-  /** Its worker has gone with a report that nobody could take: it is expected again by whoever wants it now. */
+  /**
+   * Releases an attempt whose worker has left with a report that nobody could take. If its run wants it, it is expected
+   * again.
+   */
   setFree(attempt: PoolAttempt): void {
     if (!attempt.isWanted) return this.drop(attempt);
     attempt.leave();

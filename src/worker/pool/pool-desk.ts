@@ -24,12 +24,12 @@ import {
 } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
 
-/** Heartbeats in a row without an attempt that the worker had: it has lost it. */
+/** After this many heartbeats in a row without an attempt, its worker has lost it. */
 const MISSED_HEARTBEATS = 2;
 
-/** What remote workers ask of the server. */
+/** Serves the requests of remote workers. */
 export class PoolDesk {
-  /** Called with each worker that comes, or comes again. */
+  /** Called with each worker that registers, for the first time or again. */
   onRegistered: (worker: PoolWorker) => void = () => {};
 
   constructor(
@@ -41,7 +41,7 @@ export class PoolDesk {
     private readonly controlOf: (runId: number) => LiveControl | null,
   ) {}
 
-  /** `caller` is the token by which it comes; null where there are none. */
+  /** Registers a worker. `caller` is its token; null if no tokens are in use. */
   register(
     { attempts: held, draining = false, ends_in_ms: endsInMs = null, ...offer }: Registration,
     caller: number | null = null,
@@ -72,7 +72,7 @@ export class PoolDesk {
     };
   }
 
-  /** A token acts as the workers that registered with it, and as no other. */
+  /** Checks that the worker registered with this token. */
   checkCaller(workerId: string, caller: number | null): void {
     if (this.book.known(workerId).caller !== caller) throw unknownWorker();
   }
@@ -87,7 +87,7 @@ export class PoolDesk {
     const worker = book.known(workerId);
     const wasPresent = worker.isPresent(clock.elapsed());
     book.seen(worker);
-    // It was long on its way, and the worker no longer waits for it; if it does, it registers again.
+    // The request was delayed for so long that the worker no longer waits for it. If it does, it registers again.
     if (session !== worker.session) throw unknownWorker();
     if (answers !== undefined) worker.learn(answers);
     const answer = worker.openClaim(clock, waitMs, gone);
@@ -98,7 +98,7 @@ export class PoolDesk {
     return answer;
   }
 
-  /** The server goes down: workers must not keep it waiting. */
+  /** Closes open claims, so that workers do not delay the shutdown. */
   closeClaims(): void {
     for (const worker of this.book.workers.values()) worker.closeClaim();
   }
@@ -117,14 +117,14 @@ export class PoolDesk {
     return { ...verdict, over: this.endedRuns.among(runs), control: this.controlFor(verdict.renewed) };
   }
 
-  /** Each is answered once it is on record. */
+  /** Takes reports. Each is answered once it is on record. */
   async report(workerId: string, sent: readonly SentOutcome[]): Promise<ReportAnswer[]> {
     const worker = this.book.known(workerId);
     this.book.seen(worker);
     return Promise.all(sent.map((one) => this.takeReport(worker, one)));
   }
 
-  /** As `report`, and the answer brings what there is to do next; not where `isGone` says that nobody would read it. */
+  /** Like `report`, but the answer also has the next work, unless `isGone` says that nobody would read it. */
   async reportAndClaim(
     workerId: string,
     { reports: sent, session }: Reports,
@@ -141,7 +141,10 @@ export class PoolDesk {
     }
   }
 
-  /** How much of the log is here now. Less than `offset`: nothing was written, and the worker goes on from there. */
+  /**
+   * Returns how much of the log is here now. If that is less than `offset`, nothing was written, and the worker
+   * continues from there.
+   */
   async writeLog(
     workerId: string,
     { token, stream, offset }: { readonly token: string; readonly stream: Stream; readonly offset: number },
@@ -170,7 +173,7 @@ export class PoolDesk {
     }
     const answered = (answer: ReportAnswer): void => {
       if (answer.outcome !== "retry") book.drop(attempt);
-      // Struck off meanwhile: whoever takes the run next expects it from the worker that comes back with it.
+      // Its worker was removed meanwhile. The run's next owner expects it from the worker when that comes back.
       else if (!book.isRegistered(attempt.worker)) book.setFree(attempt);
     };
     if (attempt.isWanted) return reports.take(attempt, sent, answered);
@@ -183,7 +186,7 @@ export class PoolDesk {
 
   private async takeStray(worker: PoolWorker, sent: SentOutcome): Promise<ReportAnswer> {
     const answer = await this.reports.answerUnknown(sent);
-    // The worker forgets it now, and its room is free.
+    // The worker forgets it now, so its room is free.
     if (answer.outcome !== "retry" && worker.strays.delete(sent.token)) this.book.tellRoom();
     return answer;
   }
@@ -205,7 +208,7 @@ export class PoolDesk {
         continue;
       }
       attempt.received();
-      // A run that is not ours may begin it anew elsewhere: only its owner may keep it alive.
+      // A run that is not ours may be started again elsewhere, so only its owner may renew its attempts.
       if (!attempt.isWanted) continue;
       verdict.renewed.push(token);
       if (attempt.stopping) verdict.stop.push(token);
@@ -213,7 +216,7 @@ export class PoolDesk {
     return verdict;
   }
 
-  /** Of the runs that these attempts belong to. */
+  /** The control documents of the runs of these attempts. */
   private controlFor(tokens: readonly string[]): HeartbeatAnswer["control"] {
     const runIds = new Set(tokens.map((token) => this.book.attempts.get(token)!.held.runId));
     const control: { [runId: string]: { live_control: LiveControl } } = {};

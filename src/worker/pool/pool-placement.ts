@@ -8,38 +8,38 @@ import type { PoolWorker, Reservation } from "./pool-worker.js";
 /** The worker in the server's own process. */
 export interface LocalPart extends Worker {
   readonly name: string;
-  /** May be 0: child runs are its business all the same. */
+  /** May be 0, but it executes child runs all the same. */
   readonly slots: number;
   readonly used: number;
   readonly tags: readonly string[];
-  /** Beside slots; asked for only where a step wants any of it. */
+  /** Resources besides slots. Requested only if a step needs them. */
   readonly extent: Extent;
-  /** A secret or a program by name. */
+  /** Whether it has a secret or a program, by name. */
   hasWanted?(wanted: string): boolean;
   hasAction(type: string): boolean;
 }
 
-/** Room here or there. */
+/** A place on the local worker or on a remote one. */
 export interface PoolPlace extends Place {
   readonly local?: Place;
   readonly remote?: { readonly worker: PoolWorker; readonly reservation: Reservation };
 }
 
-/** Among whom a place is looked for. */
+/** The candidates for a place. */
 export interface Choice {
   readonly local: LocalPart;
   readonly workers: readonly PoolWorker[];
   readonly elapsed: number;
   readonly standings: Standings;
-  /** A cluster brings others where these tags lead. */
+  /** Whether a cluster can provide more workers for these tags. */
   readonly canBringOthers: (tags: readonly string[]) => boolean;
 }
 
 export const NO_WISH: PlaceWish = { on: null, worker: null, patient: false, mayProve: false };
 
 /**
- * A probation that is due first, then the worker that is wished for, then the server's own, then the one with the most
- * room. One that fails everything at once has the most room, so it comes after the others.
+ * Chooses a place: first a probation that is due, then the preferred worker, then the server's own, then the one with
+ * the most room. A worker that fails everything at once always has the most room, so suspects come last.
  */
 export function choosePlace(needs: Needs, wish: PlaceWish, choice: Choice): PoolPlace | "full" | null {
   const { local, workers, elapsed } = choice;
@@ -47,7 +47,7 @@ export function choosePlace(needs: Needs, wish: PlaceWish, choice: Choice): Pool
   if (early?.found?.beforeHome === true) return reserveAt(early.found, needs, elapsed);
   const atHome = placeAtHome(needs, local, workers);
   if (atHome !== null && atHome !== "full") return atHome;
-  // Its files lie here, and nowhere else; others may well have room for what comes after it.
+  // Its files are only here. Others may well have room for later jobs.
   if (needs.usesWorkspace) return null;
   const { found, hasAnyRoom } = early ?? findWorker(needs, wish, choice);
   if (found === null) return hasAnyRoom || atHome === null ? null : "full";
@@ -57,11 +57,11 @@ export function choosePlace(needs: Needs, wish: PlaceWish, choice: Choice): Pool
 interface Found {
   readonly worker: PoolWorker;
   readonly placed: Placed | null;
-  /** Even if the server's own worker has room. */
+  /** Whether it is preferred even if the server's own worker has room. */
   readonly beforeHome: boolean;
 }
 
-/** Where the server's own worker has room, the others are mostly not asked. */
+/** Remote candidates for a job for which the server's own worker has room; mostly none. */
 function mayGoBeforeHome(
   needs: Needs,
   { on, worker, mayProve }: PlaceWish,
@@ -134,13 +134,13 @@ function findWished(
     choice,
   );
   if (other !== null && other !== usual) return { worker: other, placed: "elsewhere", beforeHome: false };
-  // One that fails at once always has room: it would take all retries of a job while the others are busy.
+  // A worker that fails at once always has room, and would take all retries of a job while others are busy.
   const isFailing = choice.standings.standingOf(last) === "suspect";
   if (other === null && (patient || isFailing) && couldGoElsewhere(needs, choice, last)) return null;
   return seen(usual);
 }
 
-/** Somebody who may be given attempts could run it, now or when he has room; the worker of this name apart. */
+/** Whether another trusted worker could run it, now or later. The named worker does not count. */
 function couldGoElsewhere(needs: Needs, choice: Choice, except: string | null): boolean {
   const { local, workers, elapsed, standings } = choice;
   if (isForHome(needs, local, workers)) return true;
@@ -162,7 +162,10 @@ function seen(worker: PoolWorker | null): Found | null {
   return worker === null ? null : { worker, placed: null, beforeHome: false };
 }
 
-/** The server's own worker and clusters apart, nobody but those in quarantine can ever take it. */
+/**
+ * The only workers that could ever take it, if all of them are in quarantine. The server's own worker and clusters do
+ * not count.
+ */
 function findOnlyOne(
   needs: Needs,
   trusted: readonly PoolWorker[],
@@ -196,7 +199,7 @@ function hasRoomAtHome(needs: Needs, { local, workers }: Choice): boolean {
 }
 
 function reserveAt({ worker, placed }: Found, needs: Needs, elapsed: number): PoolPlace {
-  // One object for each place: by it the room is found again.
+  // Each place is a new object, by which its room is found again.
   const endsAt = needs.runtimeMs === null ? null : elapsed + needs.runtimeMs;
   const reservation = { needs, endsAt, proves: placed === "probation" };
   worker.reserve(reservation);
@@ -205,7 +208,7 @@ function reserveAt({ worker, placed }: Found, needs: Needs, elapsed: number): Po
   return placed === null ? place : { ...place, placed };
 }
 
-/** Null: it is not for the server's own worker, whatever its room. */
+/** Null if it is not for the server's own worker, whatever room that has. */
 function placeAtHome(
   needs: Needs,
   local: LocalPart,
@@ -218,13 +221,16 @@ function placeAtHome(
   return { worker: place.worker, local: place, ...(place.hasBash ? { hasBash: true } : {}) };
 }
 
-/** One that wants more memory than there is gets in alone, but only where nobody else could have it. */
+/**
+ * Whether the job may run on the server's own worker. One that needs more memory than it has gets in alone, but only if
+ * no other worker could take it.
+ */
 export function isForHome(needs: Needs, local: LocalPart, workers: readonly PoolWorker[]): boolean {
   const { tags, nodes, gpus, memoryBytes, actionType } = needs;
   if (!local.hasAction(actionType)) return false;
   if (local.slots === 0 || nodes > 1 || !hasTags(local.tags, tags)) return false;
   if (gpus > 0 && gpus > local.extent.gpus.length) return false;
-  // Alone it tells what it lacks; beside others it leaves the step to them.
+  // Without other workers, an attempt reports what is missing; otherwise it is left to them.
   if (workers.length > 0 && lackedAtHome(needs, local).length > 0 && !needs.usesWorkspace) return false;
   const isTooLarge = memoryBytes > 0 && memoryBytes > local.extent.memoryBytes;
   return (
@@ -239,8 +245,8 @@ function lackedAtHome({ wants }: Needs, local: LocalPart): readonly string[] {
 }
 
 /**
- * Keep room for one that nobody has room for: at the worker that has it soonest, as far as that is known, else at the
- * server's own, else at the one with the most room. False: nobody is large enough.
+ * Reserves room for a job without a place: at the worker that will have it soonest if that is known, else at the
+ * server's own, else at the one with the most room. Returns false if no worker is large enough.
  */
 export function keepRoom(needs: Needs | null, choice: Choice): boolean {
   const { local, workers, elapsed, standings } = choice;

@@ -11,19 +11,19 @@ import { type PoolAttempt, VERDICT_MS } from "./pool-attempt.js";
 import { type ReportAnswer, type SentOutcome, type Stream, stream } from "./protocol.js";
 import type { ReceivedFiles } from "./received-files.js";
 
-/** What the store says of attempts that this server has no memory of. */
+/** Looks up attempts that this server does not remember in the store. */
 export interface RecordedAttempts {
   readAttempts(runId: number, jobId: number): Promise<readonly AttemptRow[]>;
   readJob(jobId: number): Promise<JobRow | null>;
 }
 
-/** Outcomes remembered for reports that come twice; older ones are looked up in the store. */
+/** How many outcomes are remembered for repeated reports. Older ones are looked up in the store. */
 const MAX_REMEMBERED = 10_000;
 
-/** Its worker has redacted it: this server need not know the secrets. */
+/** The worker has redacted it, so this server need not know the secrets. */
 const AS_SENT = { redactJson: (value: Json): Json => value };
 
-/** Takes reports of workers: their logs first, then the result, answered once it is on record. */
+/** Takes workers' reports: first their logs, then the result, which is answered once it is on record. */
 export class PoolReports {
   private readonly remembered = new Map<string, "accepted" | "stale">();
 
@@ -42,12 +42,12 @@ export class PoolReports {
     if (this.remembered.size > MAX_REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!);
   }
 
-  /** The engine says that it is under way: what was known of it counts no more. */
+  /** Forgets the outcome of an attempt that the engine says is running. */
   unremember(token: string): void {
     this.remembered.delete(token);
   }
 
-  /** `answered` is called with what came of a report that the engine was asked about. */
+  /** Takes a report. `answered` is called with the engine's answer. */
   take(
     attempt: PoolAttempt,
     sent: SentOutcome,
@@ -65,7 +65,10 @@ export class PoolReports {
     return attempt.reporting;
   }
 
-  /** Nobody here waits for it: it was taken before, or is somebody else's, or its run has not come here yet. */
+  /**
+   * Answers a report for which nobody waits: it was taken before, belongs to another server, or its run has not come
+   * here yet.
+   */
   async answerUnknown(sent: SentOutcome): Promise<ReportAnswer> {
     const { token } = sent;
     const known = this.remembered.get(token);
@@ -92,27 +95,32 @@ export class PoolReports {
     { token, outcome }: SentOutcome,
     files: Promise<ReportAnswer | null> | null,
   ): Promise<ReportAnswer> {
-    // A disk that is full now may have room later.
+    // A full disk may have room later.
     const lacking = files === null ? null : await files.catch(() => notHere(token));
     if (lacking !== null) return lacking;
     const seen = this.seen(outcome, attempt);
     if (seen === null || this.mustWait(attempt, seen)) return notHere(token);
     attempt.hasEnded = true;
     const { ended } = attempt;
-    // Its run was let go of while the files were written.
+    // Its run was released while the files were written.
     if (ended === null) return notHere(token);
     attempt.ended = null;
     return new Promise((resolve) => ended(seen, (fate) => resolve(ANSWERS[fate](token))));
   }
 
-  /** Why its allocation ends is for the batch system to say; its worker offers the report again until it leaves. */
+  /**
+   * Whether to wait for the batch system's verdict on the allocation. The worker repeats the report until it leaves.
+   */
   private mustWait(attempt: PoolAttempt, outcome: Outcome): boolean {
     if (outcome.kind !== "failed" || outcome.facts.evicted !== true || !attempt.awaitsVerdict) return false;
     attempt.evictedAt ??= this.clock.elapsed();
     return this.clock.elapsed() - attempt.evictedAt < VERDICT_MS;
   }
 
-  /** What goes on record: of an output what this server sees for itself, whatever the worker says. Null: it cannot now. */
+  /**
+   * The outcome for the record. For an output it is what this server finds itself, whatever the worker says. Null if
+   * that is not possible now.
+   */
   private seen(said: SentOutcome["outcome"], { held }: PoolAttempt): Outcome | null {
     if (said.kind === "stopped") return said;
     if (said.kind === "failed") {
@@ -126,14 +134,14 @@ export class PoolReports {
         output.kind === "value"
           ? { output: storeOutput(output.value, this.files.outputPath(held)), items: itemsOf(output.value) }
           : this.files.sentOutput(held)!;
-      // Only for a forEach step are there any; the engine knows which steps those are.
+      // Only a forEach step has items; the engine knows which steps those are.
       return { ...said, output: seen.output, items: said.items == null ? null : seen.items };
     } catch {
       return null;
     }
   }
 
-  /** Null: there is nothing to wait for. Resolves to null when all that belongs to the report is here. */
+  /** Writes the report's files. Null if there is nothing to wait for; resolves to null when everything is here. */
   private writeFiles(attempt: PoolAttempt, sent: SentOutcome): Promise<ReportAnswer | null> | null {
     const { outcome, summary } = sent;
     if (summary !== null) this.writeSummary(attempt, summary);
@@ -142,7 +150,7 @@ export class PoolReports {
       return (await attempt.writeLog(this.files, which, offset, bytes)) >= offset;
     });
     const isFile = outcome.kind === "succeeded" && outcome.output.kind === "artifact";
-    // An empty log is made in its own time.
+    // An empty log need not be waited for.
     if (!isFile && sent.logs.every(({ offset, data }) => offset === 0 && data === "")) {
       for (const piece of pieces) piece.catch(() => {});
       return null;
@@ -150,7 +158,7 @@ export class PoolReports {
     return Promise.all(pieces).then((whole) => this.lacking(attempt, sent, whole.every(Boolean)));
   }
 
-  /** A convenience: without it the failure is still the same failure. */
+  /** Optional: without it, the failure is the same. */
   private writeSummary({ held }: PoolAttempt, text: string): void {
     try {
       this.files.writeSummary(held, text);

@@ -9,9 +9,9 @@ import type { Needs } from "../worker.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import { type ClaimAnswer, type Held, MAX_ASKED, type Registration } from "./protocol.js";
 
-/** What a worker takes for an attempt that it holds and that no run here has asked for yet. */
+/** What an attempt takes that a worker holds but that no run here has asked for yet. */
 const STRAY_SLOTS = 1;
-/** A worker that was silent for longer is given nothing: a live one asks again as soon as it has been answered. */
+/** After a longer silence a worker gets no work, because a live one asks again as soon as it has an answer. */
 export const PRESENT_MS = 5_000;
 
 const NOTHING: ClaimAnswer = { assignments: [], stop: [] };
@@ -21,44 +21,44 @@ interface OpenClaim {
   readonly cancelTimer: () => void;
 }
 
-/** Room that is held for an attempt whose start is being committed. */
+/** Room reserved for an attempt whose start is being committed. */
 export interface Reservation {
   readonly needs: Needs;
   readonly endsAt: number | null;
-  /** It shows whether the worker works again. */
+  /** Whether it tests if the worker works again. */
   readonly proves: boolean;
 }
 
-/** One registered worker as the server sees it: what it offers, what it has, and its open claim. */
+/** A registered worker as the server sees it: what it offers, what it has, and its open claim. */
 export class PoolWorker {
   readonly attempts = new Set<PoolAttempt>();
-  /** What it says it holds and no run here has asked for yet, by token. */
+  /** What it says it holds but no run here has asked for yet, by token. */
   readonly strays = new Map<string, Held>();
   draining = false;
-  /** As records of its attempts say it. */
+  /** Its location in the records of its attempts. */
   readonly at: AttemptPlace;
-  /** The name that answers for its attempts. */
+  /** The name under which its health is counted. */
   readonly answersAs: string;
-  /** When it takes nothing any more, by the monotonic clock; null: it stays. */
+  /** When it stops taking work, on the monotonic clock. Null if it stays. */
   private endsAt: number | null = null;
-  /** Answers of an earlier one bring nothing: the worker may have given up waiting for them. */
+  /** Requests of an earlier session get nothing, because the worker may no longer wait for their answers. */
   session = "";
-  /** Messages with reports that are soon answered, and bring along what there is by then. */
+  /** Reports that will soon be answered, with whatever work there is by then. */
   reportsUnderWay = 0;
-  /** By the clock on the wall, as people are told. */
+  /** The wall clock time, for display. */
   lastSeenAt: number;
-  /** By the clock that nobody sets. */
+  /** The time on the monotonic clock. */
   seenAt = 0;
-  /** Its claim broke off, and it has not come again since. */
+  /** Its claim was cut off, and it has not asked again since. */
   private hasHungUp = false;
-  /** When it last asked for attempts, by the monotonic clock. */
+  /** When it last asked for attempts, on the monotonic clock. */
   private claimedAt: number;
   private reserved: Reservation[] = [];
-  /** One that waits for room here: others may only go ahead of it if that does not delay it. */
+  /** An attempt that waits for room here. Others may go ahead of it only if that does not delay it. */
   keptFor: Needs | null = null;
-  /** Of secrets and programs, by name. */
+  /** Which secrets and programs it has, by name, according to its answers. */
   private readonly said = new Map<string, boolean>();
-  /** To be asked, and asked without an answer yet. */
+  /** Questions that must be sent, or have no answer yet. */
   private readonly questions = new Set<string>();
   private readonly asked = new Set<string>();
   private claim: OpenClaim | null = null;
@@ -66,10 +66,10 @@ export class PoolWorker {
 
   constructor(
     readonly offer: Omit<Registration, "attempts" | "draining" | "ends_in_ms">,
-    /** By the clock on the wall, as people are told. */
+    /** The wall clock time, for display. */
     readonly registeredAt: number,
     elapsed: number,
-    /** The token by which it registered; null where there are none. */
+    /** The token with which it registered; null if no tokens are in use. */
     readonly caller: number | null = null,
   ) {
     this.lastSeenAt = registeredAt;
@@ -79,22 +79,22 @@ export class PoolWorker {
     this.answersAs = answerableFor(this.label, this.at)!;
   }
 
-  /** It has said how long it stays. */
+  /** Records how long it says it will stay. */
   leaveIn(ms: number | null, elapsed: number): void {
     this.endsAt = ms === null ? null : elapsed + ms;
   }
 
-  /** What it takes now is over before it leaves. */
+  /** Whether a job that starts now ends before the worker leaves. */
   hasTimeFor(needs: Needs, elapsed: number): boolean {
     return this.endsAt === null || elapsed + runtimeOf(needs) <= this.endsAt;
   }
 
-  /** How long it stays; null: nobody knows. */
+  /** How long it stays; null if unknown. */
   timeLeft(elapsed: number): number | null {
     return this.endsAt === null ? null : Math.max(0, this.endsAt - elapsed);
   }
 
-  /** It was heard of: `elapsed` is by the monotonic clock. */
+  /** Notes a sign of life. `elapsed` is on the monotonic clock. */
   see(now: number, elapsed: number): void {
     this.lastSeenAt = now;
     this.seenAt = elapsed;
@@ -104,7 +104,7 @@ export class PoolWorker {
     return this.offer.instance;
   }
 
-  /** As the log names it: a worker of the same name that was started later is another one. */
+  /** Its name in the log. A worker of the same name that started later has another one. */
   get label(): string {
     return labelOf(this.offer);
   }
@@ -114,20 +114,23 @@ export class PoolWorker {
     return this.claim !== null || (!this.hasHungUp && elapsed - this.seenAt < PRESENT_MS);
   }
 
-  /** It takes nothing new, and has not asked for some time for what was given to it before. */
+  /** Whether it takes nothing new, and has not asked for some time for work given to it earlier. */
   takesNothing(elapsed: number): boolean {
     if (!this.draining || this.claim !== null) return false;
     return this.hasHungUp || elapsed - this.claimedAt >= PRESENT_MS;
   }
 
-  /** An allocation of several machines was made for one that asks for as many, and is not for others. */
+  /** Whether it could run the job. An allocation of several machines only takes jobs that ask for as many. */
   couldRun({ tags, actionType, nodes }: Needs): boolean {
     const { offer } = this;
     if ((offer.nodes ?? 1) !== nodes) return false;
     return hasTags(offer.tags, tags) && offer.actions.includes(actionType);
   }
 
-  /** It has all that is wanted beside room. What nobody has asked it yet is asked now, and it is told of room then. */
+  /**
+   * Whether it has all secrets and programs that the job wants. Unknown ones are asked for now, and dispatching is
+   * tried again after the answer.
+   */
   hasWanted({ wants }: Needs): boolean {
     for (const wanted of wants)
       if (!this.said.has(wanted) && !this.asked.has(wanted)) this.questions.add(wanted);
@@ -135,18 +138,18 @@ export class PoolWorker {
     return wants.every((wanted) => this.said.get(wanted) === true);
   }
 
-  /** It has registered again: what it was asked may have been in an answer that got lost. */
+  /** Asks again after a new registration, because the earlier questions may have been in a lost answer. */
   askAgain(): void {
     for (const wanted of this.asked) this.questions.add(wanted);
     this.asked.clear();
   }
 
-  /** It has said that it does not have this. */
+  /** Whether it has said that it does not have this. */
   lacks(wanted: string): boolean {
     return this.said.get(wanted) === false;
   }
 
-  /** Only what it was asked counts. */
+  /** Takes answers. Only those to questions count. */
   learn(answers: { readonly [wanted: string]: boolean }): void {
     for (const [wanted, has] of Object.entries(answers))
       if (this.asked.delete(wanted)) this.said.set(wanted, has);
@@ -175,18 +178,18 @@ export class PoolWorker {
     return minus(this.total, this.used);
   }
 
-  /** The one attempt of its probation is under way, or about to be. */
+  /** Whether the only attempt of its probation is running or about to start. */
   get isProving(): boolean {
     return this.reserved.some(({ proves }) => proves) || [...this.attempts].some(({ proves }) => proves);
   }
 
-  /** It has room, and no wider one waits for that. */
+  /** Whether it has room that is not reserved for a wider attempt. */
   hasRoomFor(needs: Needs, free: Room, elapsed: number): boolean {
     if (!fits(needs, free)) return false;
     return this.keptFor === null || mayGoAhead(needs, this.keptFor, this.occupied(elapsed));
   }
 
-  /** Big enough, if it had nothing else to do. */
+  /** Whether it is large enough if it had nothing else to do. */
   isBigEnoughFor(needs: Needs): boolean {
     return fits(needs, this.total);
   }
@@ -199,14 +202,16 @@ export class PoolWorker {
     this.reserved.push(reservation);
   }
 
-  /** False: it was given back already. */
+  /** Returns false if the reservation was already released. */
   unreserve(reservation: Reservation): boolean {
     const at = this.reserved.indexOf(reservation);
     if (at >= 0) this.reserved.splice(at, 1);
     return at >= 0;
   }
 
-  /** The worker has said what it has: what else was sent to it was in an answer that got lost. */
+  /**
+   * Begins a session. The worker has said what it holds, so other attempts that were sent to it were in a lost answer.
+   */
   beginSession(holds: (token: string) => boolean): void {
     this.closeClaim();
     this.session = randomUUID();
@@ -215,8 +220,8 @@ export class PoolWorker {
   }
 
   /**
-   * Keep a claim open until there is something to answer, or its time is over; an older one is answered with nothing.
-   * `gone` is aborted if its connection breaks: until the worker comes again it is given nothing.
+   * Keeps a claim open until there is something to answer, or its time is over. An older claim is answered with
+   * nothing. `gone` is aborted if its connection breaks: the worker then gets nothing until it asks again.
    */
   openClaim(clock: TimerPort, waitMs: number, gone: AbortSignal | null): Promise<ClaimAnswer> {
     this.closeClaim();
@@ -246,8 +251,8 @@ export class PoolWorker {
   }
 
   /**
-   * There is something for it. Everything that comes in the same turn goes out in one answer: that to a report if one
-   * is answered in this turn, so that the claim stays open, else that to the claim.
+   * Called when there is something for it. Everything from the same turn goes out in one answer: that to a report if
+   * one is answered in this turn, so that the claim stays open, else that to the claim.
    */
   wake(): void {
     if (this.claim === null || this.answering) return;
@@ -259,7 +264,7 @@ export class PoolWorker {
     });
   }
 
-  /** What there is for it, to go out in an answer of this session. */
+  /** Takes what there is for it, for an answer in this session. */
   takeNews(session: string, elapsed: number): ClaimAnswer {
     if (session !== this.session) return NOTHING;
     this.claimedAt = elapsed;
@@ -311,7 +316,7 @@ function roomOf({ slots, cpus, memoryBytes, gpus }: Needs): Room {
   return { slots, cpus, memoryBytes, gpus };
 }
 
-/** How long an attempt may take, for a worker that does not stay for ever. */
+/** How long an attempt may take, for a worker that does not stay forever. */
 export function runtimeOf({ runtimeMs }: Pick<Needs, "runtimeMs">): number {
   return runtimeMs ?? DEFAULT_RUNTIME_MS;
 }

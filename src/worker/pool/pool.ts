@@ -30,18 +30,18 @@ import { ReceivedFiles } from "./received-files.js";
 import { type NoPlace, whyNoPlace } from "./why-no-place.js";
 
 export interface WorkerPoolOptions {
-  /** The worker in this process. Child runs are its business even where it has no slots. */
+  /** The worker in this process. It executes child runs even if it has no slots. */
   readonly local: LocalPart;
-  /** Where logs and artifacts of all attempts lie. */
+  /** The folder for logs and artifacts of all attempts. */
   readonly outputDir: string;
   readonly clock: TimerPort;
   /** The store. */
   readonly recorded: RecordedAttempts & RecordedRuns;
-  /** How long a silent worker keeps its attempts; by default 90 s. */
+  /** How long a worker without a sign of life keeps its attempts. By default 90 s. */
   readonly leaseMs?: number;
-  /** What people want of a run that this server has; its workers are told. */
+  /** What people request of a run of this server, for its workers. */
   readonly controlOf?: (runId: number) => LiveControl | null;
-  /** Who is in quarantine; without it nobody. */
+  /** Which workers are in quarantine. By default none. */
   readonly standings?: Standings;
 }
 
@@ -49,13 +49,13 @@ export interface WorkerPoolOptions {
 const NOTHING = { ...NO_ROOM, wants: [], nodes: 1, runtimeMs: 0, usesWorkspace: false };
 
 /**
- * All workers of a server: the one in its own process and those that have registered at its desk. It keeps nothing on
- * disk: after a restart workers register again with what they hold, and runs adopt it.
+ * All workers of a server: the one in its own process, and those registered at its desk. It stores nothing on disk:
+ * after a restart workers register again with what they hold, and runs adopt it.
  */
 export class WorkerPool implements Worker {
-  /** For the workers on other machines. */
+  /** Serves workers on other machines. */
   readonly desk: PoolDesk;
-  /** For those who look after allocations of a cluster. */
+  /** For the part that manages allocations of clusters. */
   readonly allocations: PoolAllocations;
   private readonly book: PoolBook;
   private readonly reports: PoolReports;
@@ -73,7 +73,7 @@ export class WorkerPool implements Worker {
     this.desk = new PoolDesk(this.book, reports, files, ended, clock, options.controlOf ?? (() => null));
     this.desk.onRegistered = ({ at, caller, answersAs }) => {
       this.allocations.note(at, caller);
-      // So that it is known when the first attempt is to be placed.
+      // Requested now, so that it is known when the first attempt is placed.
       this.standings.standingOf(answersAs);
     };
   }
@@ -86,7 +86,7 @@ export class WorkerPool implements Worker {
     return keepRoom(needs, this.choice());
   }
 
-  /** Somebody may take something that could not before. */
+  /** Notifies that some worker may take what it could not take before. */
   tellRoom(): void {
     this.book.tellRoom();
   }
@@ -173,7 +173,7 @@ export class WorkerPool implements Worker {
     await this.options.local.close();
   }
 
-  /** The server's own worker first, where it takes anything. */
+  /** Lists workers. The server's own is first, if it takes any work. */
   list(): WorkerInfo[] {
     const { local, clock } = this.options;
     const [now, elapsed] = [clock.now(), clock.elapsed()];
@@ -188,7 +188,7 @@ export class WorkerPool implements Worker {
   }
 
   private listen(attempt: PoolAttempt, signal: AbortSignal, ended: Ended): void {
-    // Whoever waited before has lost the run.
+    // Its previous listener has lost the run.
     attempt.ended?.(null);
     attempt.ended = ended;
     const onAbort = (): void => {
@@ -207,7 +207,7 @@ export class WorkerPool implements Worker {
     this.book.attempts.set(attempt.token, attempt);
   }
 
-  /** While the start was being committed the worker may have left, or have been struck off and come back. */
+  /** Sends an attempt. The worker may have left while the start was being committed, or been removed and come back. */
   private queue(attempt: PoolAttempt, chosen: PoolWorker): void {
     const worker = this.book.workers.get(chosen.id);
     if (worker === undefined) return this.book.lose(attempt, "its worker has gone");
@@ -218,7 +218,7 @@ export class WorkerPool implements Worker {
 
   private diedWithItsServer({ worker, recovery }: HeldAttempt): boolean {
     if (worker === "") return true;
-    // A script follows its attempt only to a server that executes anything itself.
+    // A script follows its attempt to a server only if that server executes steps itself.
     return isLocalWorker(worker) && !(recovery && this.options.local.slots === 0);
   }
 
@@ -232,7 +232,7 @@ export class WorkerPool implements Worker {
     this.book.end(attempt, { kind: "stopped" });
   }
 
-  /** A script runs where its attempt failed, else where it can. */
+  /** The worker for a script: the one where its attempt failed if possible, else any that can run it. */
   private workerForScript(assignment: Assignment): PoolWorker | "local" | null {
     const { local, clock } = this.options;
     const { recovery, lastWorker } = assignment;
@@ -242,13 +242,16 @@ export class WorkerPool implements Worker {
     const able = [...this.book.workers.values()].filter(
       (one) => one.isPresent(elapsed) && one.couldRun(needs),
     );
-    // What it mends in quarantine no attempt would find.
+    // What it repairs on a worker in quarantine would be of no use, since no attempt goes there.
     const trusted = able.filter(({ answersAs }) => isTrusted(this.standings.standingOf(answersAs)));
     const among = trusted.length > 0 ? trusted : able;
     return among.find(({ label }) => label === lastWorker) ?? among[0] ?? (local.slots > 0 ? "local" : null);
   }
 
-  /** The failure that a transition brought, read where the logs are; kept here too, beside the attempt's other files. */
+  /**
+   * Adds the failure that a transition brought, read where the logs are. It is kept here, too, beside the attempt's
+   * other files.
+   */
   private withContext(given: Assignment): Assignment {
     const assignment = withPromptFiles(this.options.outputDir, given);
     if (assignment.failureSource === null) return assignment;

@@ -26,28 +26,32 @@ export interface LogPiece {
   readonly begin: boolean;
 }
 
-/** Large outputs are reported soon after they were sent; of others the file is read again. */
+/**
+ * How many large outputs are remembered. They are reported soon after they were sent; otherwise the file is read again.
+ */
 const MAX_DESCRIBED = 20;
-/** What a worker adds to logs that have reached their limit, generously: notices, and samples of what was used. */
+/**
+ * A generous limit for what a worker adds to logs that have reached their limit: notices, and samples of resource use.
+ */
 const LOG_NOTE_BYTES = 1024 * 1024;
 const STREAMS: readonly Stream[] = ["stdout", "stderr", "usage"];
 const LOG_FLAGS = constants.O_RDWR | constants.O_CREAT;
 const openAsync = promisify(open);
 
-/** What workers send of their attempts, in the server's own folder. Paths come from the server's record alone. */
+/** Files that workers send, in the server's own folder. Paths come only from the server's record. */
 export class ReceivedFiles {
-  /** Outputs that were written here, by path. */
+  /** Outputs written here, by path. */
   private readonly described = new Map<string, OutputFile>();
 
   constructor(private readonly base: string) {}
 
   /**
-   * Bytes of a log at their place. Resolves to the size of the log here; smaller than `offset`: nothing was written.
-   * `begin`: the log is a new one, whatever an earlier database has left under its name. Opening is asynchronous: while a
-   * database syncs, creating a file can take tens of milliseconds.
+   * Writes bytes of a log at their position. Resolves to the size of the log here; if that is smaller than `offset`,
+   * nothing was written. `begin` starts a new log, replacing one that an earlier database has left under its name.
+   * Opening is asynchronous: while a database syncs, creating a file can take tens of milliseconds.
    */
   async writeLog(attempt: HeldAttempt, { stream, offset, bytes, begin }: LogPiece): Promise<number> {
-    // A worker keeps to the limit itself; one that does not must not fill the disk.
+    // A worker applies the limit itself. One that does not must not fill the disk.
     const others = STREAMS.filter((other) => other !== stream).map((other) => this.logSize(attempt, other));
     const taken = others.reduce((sum, size) => sum + size, offset);
     const room = (attempt.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES) + LOG_NOTE_BYTES - taken;
@@ -74,7 +78,10 @@ export class ReceivedFiles {
     writePrivately(summaryArtifact(this.base, attempt), text);
   }
 
-  /** The hash of an output that was too large for the log. It must be JSON: the engine reads it as that. */
+  /**
+   * Writes an output that was too large for the log and returns its hash. It must be JSON, because the engine parses
+   * it.
+   */
   writeOutput(attempt: HeldAttempt, bytes: Buffer): { readonly bytes: number; readonly sha256: string } {
     const path = this.outputPath(attempt);
     let described: OutputFile;
@@ -94,11 +101,11 @@ export class ReceivedFiles {
     return outputArtifact(this.base, attempt);
   }
 
-  /** The output that was sent before the report, as it lies here; null: it is not here. */
+  /** The output that was sent before the report; null if it is missing. */
   sentOutput(attempt: HeldAttempt): OutputFile | null {
     const path = this.outputPath(attempt);
     try {
-      // It is known, unless this server was started again since.
+      // It is remembered unless this server has been restarted since.
       return this.described.get(path) ?? describeOutputFile(path, readFileSync(path));
     } catch {
       return null;

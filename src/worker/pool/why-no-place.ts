@@ -5,7 +5,7 @@ import type { Needs } from "../worker.js";
 import { type Choice, isForHome, type LocalPart } from "./pool-placement.js";
 import { runtimeOf } from "./pool-worker.js";
 
-/** `worker`: none that is there can run it. `slot`: those that can are busy. The text is a clause. */
+/** `worker`: no present worker can run it. `slot`: those that can are busy. The text is a clause. */
 export interface NoPlace {
   readonly kind: "worker" | "slot";
   readonly text: string;
@@ -19,7 +19,7 @@ export function waitsForProgram({ actionType }: Pick<Needs, "actionType">): stri
 const lacking = (text: string): NoPlace => ({ kind: "worker", text });
 const busy = (text: string): NoPlace => ({ kind: "slot", text });
 
-/** For people who wonder why a ready job does not start. */
+/** Explains to people why a ready job does not start. */
 export function whyNoPlace(needs: Needs, { local, workers, elapsed, standings }: Choice): NoPlace {
   if (needs.usesWorkspace) return whyNotAtHome(needs, local);
   if (needs.nodes > 1 && !workers.some((worker) => worker.couldRun(needs)))

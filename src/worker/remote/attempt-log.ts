@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Stream } from "../pool/protocol.js";
 
-/** A log that grows here and is to be whole at the server. */
+/** A log that grows here and must be sent to the server completely. */
 export class AttemptLog {
   /** How much of it the server has. */
   sent = 0;
@@ -19,7 +19,7 @@ export class AttemptLog {
     return statSync(this.file, { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** What comes after the part that was sent, at most so much of it. */
+  /** The next unsent bytes, up to a limit. */
   next(limit: number): Buffer {
     const length = Math.min(limit, this.size - this.sent);
     if (length <= 0) return Buffer.alloc(0);

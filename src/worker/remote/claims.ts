@@ -6,7 +6,7 @@ import { ServerRefusal } from "./server-client.js";
 
 export interface ClaimPorts {
   readonly connection: Connection;
-  /** What the answer to a request that was sent then has brought. */
+  /** Called with the work in the answer to a request that was sent at `sentAt`. */
   readonly given: (session: Session, answer: ClaimAnswer, sentAt: Moment) => void;
   readonly isLeaving: () => boolean;
   /** Whether this worker has a secret or a program, by name. */
@@ -14,13 +14,13 @@ export interface ClaimPorts {
   readonly over: AbortSignal;
 }
 
-/** A claim that failed at once is not repeated at once. */
+/** The pause after a claim that failed at once. */
 const CLAIM_RETRY_MS = 100;
 
-/** Asks the server for something to do, and waits there while there is nothing. */
+/** Asks the server for work, and waits there while there is none. */
 export class Claims {
   private open: AbortController | null = null;
-  /** What the last answer asked for. */
+  /** The questions in the last answer. */
   private asked: readonly string[] = [];
 
   constructor(private readonly ports: ClaimPorts) {}
@@ -42,7 +42,7 @@ export class Claims {
     const { connection, given, isLeaving, hasWanted } = this.ports;
     const session = await connection.get();
     const sentAt = thisMoment();
-    // A signal for each claim: what is tied to a long-lived one is never let go of.
+    // Each claim has its own signal, because listeners on a long-lived one are never released.
     const controller = new AbortController();
     if (waitMs > 0) this.open = controller;
     const { signal } = controller;
@@ -62,7 +62,7 @@ export class Claims {
     }
   }
 
-  /** Nothing is waited for any more. */
+  /** Stops waiting. */
   hangUp(): void {
     this.open?.abort();
   }

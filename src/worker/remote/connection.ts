@@ -6,7 +6,7 @@ import { ServerClient, ServerRefusal } from "./server-client.js";
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
 
-/** A registration that holds: the server knows the worker under this id. */
+/** A valid registration: the server knows the worker by this id. */
 export interface Session extends Registered {
   readonly client: ServerClient;
 }
@@ -15,21 +15,24 @@ export interface ConnectionPorts {
   readonly servers: readonly string[];
   readonly token: string | null;
   readonly registration: () => Registration;
-  /** What the server said of the attempts that the worker holds. */
+  /** Called with what the server said about the attempts that the worker holds. */
   readonly onVerdict: (verdict: Verdict, sentAt: Moment) => void;
   readonly log: (line: string) => void;
-  /** Aborted: nothing is tried any more. */
+  /** When aborted, nothing is tried any more. */
   readonly signal: AbortSignal;
 }
 
-/** Keeps the worker registered at one of its servers: at the same again after a fault, at the next if it cannot be reached. */
+/**
+ * Keeps the worker registered at one of its servers: at the same one again after an error, at the next if that cannot
+ * be reached.
+ */
 export class Connection {
   private readonly clients: readonly ServerClient[];
   private current = 0;
   private session: Session | null = null;
-  /** By server: the last registration there. */
+  /** The last registration at each server. */
   private readonly sessions = new Map<ServerClient, Session>();
-  /** Of the server that was last spoken to. */
+  /** The terms of the server that was contacted last. */
   terms: { readonly leaseMs: number; readonly killMarginMs: number } | null = null;
   private connecting: Promise<Session> | null = null;
 
@@ -37,7 +40,7 @@ export class Connection {
     this.clients = ports.servers.map((url) => new ServerClient(url, ports.token));
   }
 
-  /** Rejects only when the worker is told to give up, or the server wants nothing of it. */
+  /** Returns a session. Rejects only when the worker must give up, or the server refuses it. */
   get(): Promise<Session> {
     if (this.session !== null) return Promise.resolve(this.session);
     this.connecting ??= this.connect().finally(() => {
@@ -46,7 +49,7 @@ export class Connection {
     return this.connecting;
   }
 
-  /** A request of this session failed: register again before the next one. */
+  /** Registers again before the next request, because one of this session failed. */
   failed(session: Session, error: unknown): void {
     if (this.session !== session || this.ports.signal.aborted) return;
     this.session = null;
@@ -55,14 +58,14 @@ export class Connection {
   }
 
   /**
-   * What an answer gives out counts. Not once the worker has registered there anew: what it did not name then is given
-   * to it again, and would be begun twice.
+   * Whether an answer in this session counts. It does not after the worker has registered there again: what it did not
+   * name then is given to it once more, and would be started twice.
    */
   isHeard(session: Session): boolean {
     return this.sessions.get(session.client) === session;
   }
 
-  /** Another server may know what this one does not. */
+  /** Moves on to another server, which may know what this one does not. */
   moveOn(session: Session): boolean {
     if (this.session !== session || this.clients.length === 1) return false;
     this.session = null;
@@ -89,7 +92,7 @@ export class Connection {
         this.ports.onVerdict({ renewed, stop, lost }, sentAt);
         return this.session;
       } catch (error) {
-        // A wrong token or a name that is taken does not mend by itself.
+        // A wrong token, or a name that is taken, will not change by itself.
         if (error instanceof ServerRefusal && error.isFinal && error.status !== 404) throw error;
         if (delayMs === FIRST_DELAY_MS) this.ports.log(`cannot reach ${client.url}: ${rootMessageOf(error)}`);
         this.turn();
@@ -99,7 +102,7 @@ export class Connection {
   }
 }
 
-/** An error that says only that something failed has a cause that says why; one of several addresses has several. */
+/** The message of the root cause of an error. An error for several addresses has several causes. */
 export function rootMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return rootMessageOf(error.errors[0]);

@@ -9,27 +9,27 @@ import { ServerRefusal } from "./server-client.js";
 export interface DeliveryPorts {
   readonly attempts: () => Iterable<RemoteAttempt>;
   readonly connection: Connection;
-  /** The server has taken it, or refused it for good. */
+  /** Called when the server has accepted it, or refused it for good. */
   readonly settled: (answer: ReportAnswer) => void;
-  /** The answer to reports that were sent then has brought something to do. */
+  /** Called with the work in the answer to reports that were sent at `sentAt`. */
   readonly given: (session: Session, answer: ClaimAnswer, sentAt: Moment) => void;
-  /** A request for this attempt failed. */
+  /** Called when a request for this attempt failed. */
   readonly failed: (session: Session, attempt: RemoteAttempt, error: unknown) => void;
   readonly over: AbortSignal;
 }
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
-/** Reports under way at once: one that waits for a slow commit must not hold up the others. */
+/** Reports in progress at once, so that one that waits for a slow commit does not delay others. */
 const MAX_DELIVERIES = 4;
 
-/** Offers the results of attempts that have ended until the server has them on record or has no use for them. */
+/** Sends the results of ended attempts until the server has them on record or does not want them. */
 export class Deliveries {
   private underWay = 0;
 
   constructor(private readonly ports: DeliveryPorts) {}
 
-  /** Send what has ended, as much at a time as there is. */
+  /** Sends what has ended, as much at a time as possible. */
   wake(): void {
     if (this.underWay >= MAX_DELIVERIES || this.ports.over.aborted) return;
     const batch: RemoteAttempt[] = [];
@@ -83,7 +83,7 @@ export class Deliveries {
         { reports, session: session.session },
         session.lease_ms,
       );
-      // First what is over: its slots are free for what comes.
+      // Ended attempts come first, because their slots are then free for new ones.
       for (const result of answer.results) {
         const attempt = attempts.get(result.token);
         if (attempt !== undefined) this.answered(attempt, result);
@@ -94,7 +94,7 @@ export class Deliveries {
         this.ports.connection.failed(session, error);
         return this.offerAgain([...attempts.values()]);
       }
-      // One report that cannot be read must not keep the others of its message from being taken.
+      // One unreadable report must not keep the others in its message from being accepted.
       if (prepared.length > 1) for (const one of prepared) await this.send(session, [one]);
       else this.replaceUnreadable(prepared[0]!.attempt, error);
     }
@@ -106,7 +106,7 @@ export class Deliveries {
     this.offerAgain([attempt]);
   }
 
-  /** The server will never take this result; the attempt must end somehow. */
+  /** Replaces a result that the server will never accept, because the attempt must end somehow. */
   private replaceUnreadable(attempt: RemoteAttempt, error: unknown): void {
     const message = `the server refused the result: ${rootMessageOf(error)}`;
     attempt.outcome = { kind: "failed", facts: { code: "OUTPUT_INVALID", message } };

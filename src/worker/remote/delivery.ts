@@ -8,7 +8,9 @@ import {
 import type { Session } from "./connection.js";
 import type { RemoteAttempt } from "./remote-attempt.js";
 
-/** What the log has grown by since it was last sent; all but the last part of one that has ended. */
+/**
+ * Sends what logs have grown by since the last time. If the attempt has ended, the last part is left for the report.
+ */
 export async function sendLogs({ client, worker_id }: Session, attempt: RemoteAttempt): Promise<void> {
   const { token } = attempt;
   const rest = attempt.outcome === null ? 0 : MAX_REPORTED_LOG_BYTES;
@@ -20,13 +22,13 @@ export async function sendLogs({ client, worker_id }: Session, attempt: RemoteAt
         { token, stream: log.stream, offset: log.sent },
         bytes,
       );
-      // A server that took over may have less than the one before.
+      // A server that took over may have less than the previous one.
       log.sent = Math.min(size, log.sent + bytes.length);
     }
   }
 }
 
-/** Everything that the server must have before it can take the result, and the report itself. */
+/** Sends everything that the server must have before the result, and returns the report. */
 export async function prepareReport(session: Session, attempt: RemoteAttempt): Promise<SentOutcome> {
   await sendLogs(session, attempt);
   const outcome = attempt.outcome!;
@@ -56,7 +58,7 @@ export async function prepareReport(session: Session, attempt: RemoteAttempt): P
   };
 }
 
-/** The server lacks something that an earlier one had. */
+/** Goes back to what the server has, which may be less than an earlier one had. */
 export function goBackTo({ have, output_missing }: ReportAnswer, attempt: RemoteAttempt): void {
   for (const log of attempt.logs) if (have !== undefined) log.sent = Math.min(log.sent, have[log.stream]);
   if (output_missing === true) attempt.isOutputSent = false;

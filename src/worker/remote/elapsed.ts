@@ -2,7 +2,7 @@ import os from "node:os";
 
 const MS_PER_SECOND = 1_000;
 
-/** A moment by two clocks that nobody sets: the one stands still while the machine sleeps, the other is coarse. */
+/** A moment on two monotonic clocks: one stops while the machine sleeps, the other is coarse. */
 export interface Moment {
   readonly awake: number;
   readonly up: number;
@@ -12,7 +12,7 @@ export function thisMoment(): Moment {
   return { awake: performance.now(), up: os.uptime() * MS_PER_SECOND };
 }
 
-/** The clock on the wall may be set by hours; then nothing has passed. */
+/** The elapsed time, which does not depend on the wall clock. */
 export function elapsedMs(since: Moment, until = thisMoment()): number {
   return Math.max(until.awake - since.awake, until.up - since.up);
 }

@@ -6,21 +6,21 @@ import type { Assignment } from "../worker.js";
 import { AttemptLog } from "./attempt-log.js";
 import type { Moment } from "./elapsed.js";
 
-/** One attempt that this worker holds: it runs, or has ended and waits until the server has its result. */
+/** An attempt that this worker holds. It runs, or has ended and waits until the server has its result. */
 export class RemoteAttempt {
   readonly controller = new AbortController();
   readonly logs: readonly AttemptLog[];
   outcome: Outcome | null = null;
-  /** The output has been sent, where it is a file. */
+  /** Set when the output has been sent, if it is a file. */
   isOutputSent = false;
   isReporting = false;
-  /** Offers of the result that came to nothing. */
+  /** How often sending the result has failed. */
   tries = 0;
 
   constructor(
     readonly assignment: Assignment,
     private readonly base: string,
-    /** When the request was sent whose answer gave or renewed the lease. */
+    /** When the request was sent whose answer granted or renewed the lease. */
     public renewedAt: Moment,
   ) {
     this.logs = stream.options.map((which) => new AttemptLog(logFile(base, assignment, which), which));
@@ -43,10 +43,10 @@ export class RemoteAttempt {
     return outputArtifact(this.base, this.assignment);
   }
 
-  /** The server has all of it. */
+  /** Removes the files, because the server has everything. */
   removeFiles(): void {
     const files = [...this.logs.map(({ file }) => file), this.summaryFile, this.outputFile];
-    // Most attempts leave none of them, and to look is cheaper than to fail.
+    // Most attempts leave none of them, and checking costs less than an error.
     for (const file of files) if (existsSync(file)) rmSync(file, { force: true });
   }
 }

@@ -5,31 +5,31 @@ import type { TimerPort } from "../attempt-timers.js";
 import type { Stay } from "./worker-life.js";
 
 export interface RemoteWorkerOptions {
-  /** Tried in turn. */
+  /** The servers, tried in turn. */
   readonly servers: readonly string[];
   readonly token: string | null;
   readonly name: string;
   readonly slots: number;
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** Names of graphics processors, as CUDA_VISIBLE_DEVICES takes them. */
+  /** Names of GPUs, in the form of CUDA_VISIBLE_DEVICES. */
   readonly gpus?: readonly string[];
-  /** Machines of its allocation: with more than one it takes only steps that ask for as many. */
+  /** The number of machines in its allocation. With more than one it only takes steps that ask for as many. */
   readonly nodes?: number;
   readonly tags: readonly string[];
-  /** Where it runs, as its attempts say. */
+  /** Its location in the records of its attempts. */
   readonly at?: AttemptPlace;
   /** When it leaves by itself. */
   readonly stay?: Stay;
   readonly actions: readonly Action[];
-  /** Logs and outputs lie below it, in a folder of this worker's name, until the server has them. */
+  /** The folder for logs and outputs, in a subfolder named after this worker, until the server has them. */
   readonly outputDir: string;
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Aborted, by a signal to its process: take nothing new, finish what runs, deliver it, leave. */
+  /** Aborted by a signal to its process: take nothing new, finish running attempts, deliver them and leave. */
   readonly drain: AbortSignal;
-  /** Aborted: end what runs and leave. */
+  /** Aborted to end running attempts and leave. */
   readonly end: AbortSignal;
-  /** What starts its processes; without it nobody sees signals that go to them. */
+  /** The host that starts its processes. Without it, signals to these are not noticed. */
   readonly processes?: Pick<ProcessHost, "stops">;
   readonly log: (line: string) => void;
   readonly clock: TimerPort;

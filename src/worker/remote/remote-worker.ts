@@ -24,12 +24,12 @@ import { WorkerLife } from "./worker-life.js";
 
 const LOG_PERIOD_MS = 500;
 const LEASE_CHECK_MS = 100;
-/** For a connection that is gone when the worker is to leave. */
+/** How long to wait for a lost connection when the worker leaves. */
 const LEAVE_WAIT_MS = 100;
-/** For a server that does not answer an idle worker that is to leave. */
+/** How long an idle worker that leaves waits for a server that does not answer. */
 const LAST_CLAIM_MS = 2_000;
 
-/** Executes attempts for a server on another machine. Resolves when it has left. */
+/** Executes attempts for a server on another machine. Resolves when the worker has left. */
 export async function runRemoteWorker(options: RemoteWorkerOptions): Promise<void> {
   const worker = new RemoteWorker(options);
   await worker.run();
@@ -42,13 +42,13 @@ class RemoteWorker {
   private readonly local: LocalWorker;
   private readonly connection: Connection;
   private readonly instance = randomUUID();
-  /** Nothing is left to be done. */
+  /** Aborted when nothing is left to do. */
   private readonly over = new AbortController();
   private readonly claims: Claims;
   private readonly deliveries: Deliveries;
-  /** When the last heartbeat that was answered was sent: since then the server counts the lease of all it gives out. */
+  /** When the last answered heartbeat was sent. The server counts the leases of what it gives out from then. */
   private heardAt = thisMoment();
-  /** It begins nothing any more. */
+  /** Set when it starts nothing any more. */
   private hasLeft = false;
   private wakeIdle = (): void => {};
   private readonly life: WorkerLife;
@@ -115,7 +115,7 @@ class RemoteWorker {
     const { end, log } = this.options;
     const drain = this.life.over;
     if (!(await this.isConnected())) {
-      // Its registration may be on its way: the server must not wait for it.
+      // Its registration may be in progress, and the server must not wait for it.
       await this.leave();
       return this.local.close();
     }
@@ -134,7 +134,7 @@ class RemoteWorker {
     if (error instanceof Error && !isAbort(error)) throw error;
   }
 
-  /** A wrong token is told at once. False: it was told to stop before it had ever reached a server. */
+  /** Reports a wrong token at once. Returns false if the worker was stopped before it reached a server. */
   private async isConnected(): Promise<boolean> {
     const { end } = this.options;
     const connected = this.connection.get().then(() => true);
@@ -143,7 +143,7 @@ class RemoteWorker {
     return Promise.race([connected, stopped]);
   }
 
-  /** What the server placed here before it heard of the drain is still taken: claims go on till nothing is left. */
+  /** Accepts what the server assigned before it knew of the drain, and claims until nothing is left. */
   private async drain(): Promise<void> {
     await this.within(LAST_CLAIM_MS, this.beat());
     do {
@@ -165,7 +165,7 @@ class RemoteWorker {
     const running = [...this.attempts.values()].filter(({ outcome }) => outcome === null);
     await Promise.all(running.map((attempt) => this.kill(attempt)));
     const session = await Promise.race([this.connection.get(), delay(LEAVE_WAIT_MS)]).catch(() => undefined);
-    // Before it deregisters: whatever finds itself unknown to the server would register again.
+    // Before it deregisters, because a part that finds itself unknown to the server would register again.
     this.over.abort();
     await session?.client.deregister(session.worker_id).catch(() => {});
     this.options.log("has left");
@@ -205,7 +205,7 @@ class RemoteWorker {
     return [...this.attempts.values()].map(({ held }) => held);
   }
 
-  /** What an answer has brought, to a request that was sent then. */
+  /** Takes the work from the answer to a request that was sent at `sentAt`. */
   private take(session: Session, { assignments, stop }: ClaimAnswer, sentAt: Moment): void {
     if (this.connection.isHeard(session))
       for (const assignment of assignments) this.begin(assignment, laterOf(sentAt, this.heardAt));
@@ -264,7 +264,7 @@ class RemoteWorker {
     return new Set([...this.attempts.values()].map(({ assignment }) => assignment.runId));
   }
 
-  /** The run of an attempt may be with another server by now. */
+  /** Moves on if the run of an attempt may be at another server by now. */
   private async moveOnIfHomeless(session: Session): Promise<void> {
     const now = thisMoment();
     const isHomeless = [...this.attempts.values()].some(
@@ -289,7 +289,7 @@ class RemoteWorker {
     }
   }
 
-  /** An attempt that cannot be renewed must have ended before the server begins another. */
+  /** Ends attempts that cannot be renewed, before the server starts others for them. */
   private async leaseLoop(): Promise<void> {
     while (!this.over.signal.aborted) {
       const { terms } = this.connection;
@@ -307,11 +307,11 @@ class RemoteWorker {
     void this.kill(attempt);
   }
 
-  /** Never rejects: one attempt that cannot be cleared away must not end all others. */
+  /** Never rejects, because an attempt that cannot be cleaned up must not end all others. */
   private async kill(attempt: RemoteAttempt): Promise<void> {
     this.drop(attempt);
     attempt.controller.abort("stopped");
-    // Not with the step's own patience: its time is up.
+    // Without the step's own grace period, because its time is up.
     await pause((this.connection.terms?.killMarginMs ?? 0) / 3, this.options.end);
     try {
       await this.local.endLeftovers(attempt.token);
@@ -348,7 +348,7 @@ class RemoteWorker {
     this.removeFiles(attempt);
   }
 
-  /** A request for one attempt failed: the attempt may be to blame, or the connection. */
+  /** Handles a failed request for one attempt, caused by the attempt or by the connection. */
   private failedFor(session: Session, attempt: RemoteAttempt, error: unknown): void {
     if (!(error instanceof ServerRefusal)) return this.connection.failed(session, error);
     if (error.code === "STALE_ATTEMPT") this.giveUp(attempt, error.message);
@@ -369,7 +369,7 @@ class RemoteWorker {
 
 const STOPPED: Outcome = { kind: "stopped" };
 
-/** As the server counts it; a recovery script takes no room. */
+/** Needs as the server counts them. A recovery script takes no room. */
 function needsOf({ recovery, resources }: Assignment): Parameters<SlotQueue["enter"]>[0] {
   const { cpus = 1, slots = cpus, memoryBytes, gpus = 0 } = resources ?? {};
   const taken = { slots, memoryBytes: memoryBytes ?? 0, gpus, runtimeMs: null };

@@ -21,11 +21,11 @@ const MARK = /^process-.*\.json$/;
 const GONE = ".gone-";
 
 /**
- * What runs leave on a worker's disk, one folder for each name of a worker below the same output folder. Folders of runs
- * go when the server says that the run is over; those of workers that have died are looked after by the living.
+ * What runs leave on a worker's disk, with a folder for each worker name below the output folder. Folders of runs are
+ * removed when the server says that the run is over. Living workers clean up after dead ones.
  */
 export class RunFolders {
-  /** This worker's own. */
+  /** This worker's own folder. */
   readonly base: string;
   private readonly mark: string;
   private readonly orphaned: readonly string[];
@@ -45,7 +45,7 @@ export class RunFolders {
     const left = namesIn(all)
       .map((one) => join(all, one))
       .filter(isLeft);
-    // What nobody has delivered by now nobody ever will.
+    // What was not delivered by now never will be.
     for (const folder of left) {
       for (const parent of [folder, workFolders(folder)])
         for (const name of namesIn(parent)) if (name.includes(GONE)) this.remove(join(parent, name));
@@ -56,7 +56,7 @@ export class RunFolders {
     for (const folder of this.orphaned) removeIfEmpty(folder);
   }
 
-  /** Runs with folders here and none of `busy`, as many as a heartbeat takes; the next ones the next time. */
+  /** Runs with folders here that are not in `busy`, as many as a heartbeat takes. The next ones follow later. */
   mention(busy: ReadonlySet<number>): number[] {
     const runs = new Set([this.base, ...this.orphaned].flatMap(runsIn));
     const idle = [...runs].filter((run) => !busy.has(run));
@@ -78,7 +78,7 @@ export class RunFolders {
     rmSync(this.mark, { force: true });
   }
 
-  /** Out of the way at once, however long it takes to remove: whoever wants the name again finds it free. */
+  /** Moves a folder away at once, however long the removal takes, so that its name is free again. */
   private remove(path: string): void {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
     this.removed += 1;
@@ -88,7 +88,7 @@ export class RunFolders {
     } catch (error) {
       return this.log(`${path} could not be removed: ${rootMessageOf(error)}`);
     }
-    // What stays behind is removed with what is left of this worker.
+    // If the removal fails, the rest is removed when this worker's own folder is cleaned up.
     const ended = rm(gone, { recursive: true, force: true }).catch(() => {});
     void ended.then(() => {
       for (const folder of this.orphaned) removeIfEmpty(folder);
@@ -96,7 +96,7 @@ export class RunFolders {
   }
 }
 
-/** No living process uses the folder. */
+/** Whether no living process uses the folder. */
 function isLeft(folder: string): boolean {
   const marks = namesIn(folder).filter((name) => MARK.test(name));
   const living = marks.filter((name) => {
@@ -108,7 +108,7 @@ function isLeft(folder: string): boolean {
   return living.length === 0;
 }
 
-/** Null: it is just being written. */
+/** The owner in a file; null while it is being written. */
 function ownerIn(file: string): LeaseOwner | null {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as LeaseOwner;
@@ -129,7 +129,7 @@ function removeIfEmpty(folder: string): void {
     try {
       rmdirSync(one);
     } catch {
-      // There is something in it.
+      // It is not empty.
     }
   }
 }

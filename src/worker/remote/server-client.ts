@@ -13,13 +13,13 @@ import type {
 } from "../pool/protocol.js";
 import { HttpExchange } from "./http-exchange.js";
 
-/** For an answer that needs no waiting on the server's side but that of a commit. */
+/** Time limit for an answer for which the server waits at most for a commit. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const UPLOAD_TIMEOUT_MS = 120_000;
-/** Beside the time that a claim waits on the server. */
+/** Added to the time that a claim waits at the server. */
 const CLAIM_GRACE_MS = 10_000;
 
-/** The server answered, and not as hoped. */
+/** An answer of the server that is not a success. */
 export class ServerRefusal extends Error {
   constructor(
     readonly status: number,
@@ -30,13 +30,13 @@ export class ServerRefusal extends Error {
     this.name = "ServerRefusal";
   }
 
-  /** The same would be refused again. */
+  /** Whether the same request would be refused again. */
   get isFinal(): boolean {
     return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 429;
   }
 }
 
-/** One server as a worker speaks to it. Throws what `node:http` throws where it cannot be reached. */
+/** One server from a worker's point of view. Throws the errors of `node:http` if it cannot be reached. */
 export class ServerClient {
   private readonly exchange: HttpExchange;
 

@@ -8,15 +8,15 @@ interface Waiting {
   readonly begin: (turn: Turn) => void;
 }
 
-/** Room that an attempt has; `leave` is called at its end. */
+/** Room for an attempt. Call `leave` at its end. */
 export interface Turn {
   readonly place: Place;
   readonly leave: () => void;
 }
 
 /**
- * The room of a remote worker. A server that has just been started may not know of all that runs here: what it gives
- * out beyond the room waits for its turn, in order.
+ * The room of a remote worker. A server that has just started may not know everything that runs here, so what it
+ * assigns beyond the room waits for its turn, in order.
  */
 export class SlotQueue {
   private readonly room: LocalRoom;
@@ -26,7 +26,7 @@ export class SlotQueue {
     this.room = new LocalRoom("", slots, { extent: () => extent });
   }
 
-  /** Resolves to null if the signal is aborted before its turn comes. */
+  /** Resolves when its turn comes, or to null if the signal is aborted before. */
   enter(needs: RoomNeeds, signal: AbortSignal): Promise<Turn | null> {
     return new Promise((resolve) => {
       const waiting: Waiting = { needs, begin: resolve };

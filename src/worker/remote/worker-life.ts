@@ -1,13 +1,13 @@
 import { durationAmount } from "../../core/text/amount-text.js";
 import type { TimerPort } from "../attempt-timers.js";
 
-/** When a worker leaves by itself. Without these it stays until it is told to stop. */
+/** When a worker leaves by itself. By default it stays until it is stopped. */
 export interface Stay {
-  /** How long what it runs on is there for it, from now. */
+  /** How long its resources will be available, from now. */
   readonly lifetimeMs?: number | null;
-  /** So long before the end of that time it takes nothing any more. */
+  /** How long before that it stops taking work. */
   readonly drainBeforeMs?: number | null;
-  /** It leaves when it has had nothing to do for as long. */
+  /** How long it may have nothing to do before it leaves. */
   readonly idleExitMs?: number | null;
 }
 
@@ -17,7 +17,7 @@ interface LifePorts {
   readonly log: (line: string) => void;
 }
 
-/** Knows when a worker is to take nothing more: it was told so, its time is over, or nobody has had any use for it. */
+/** Knows when a worker must stop taking work: it was asked to, its time is over, or it has been idle for too long. */
 export class WorkerLife {
   private readonly controller = new AbortController();
   /** Aborted once: take nothing new, finish what runs, leave. */
@@ -40,7 +40,7 @@ export class WorkerLife {
     this.idle();
   }
 
-  /** What is begun now should be over in as many milliseconds; null: it stays. */
+  /** The time within which work that begins now should end; null if the worker stays. */
   leftMs(): number | null {
     return this.endsAt === null ? null : Math.max(0, Math.floor(this.endsAt - this.ports.clock.elapsed()));
   }
@@ -49,7 +49,7 @@ export class WorkerLife {
     this.cancelIdle();
   }
 
-  /** It has nothing to do from now on. */
+  /** Called when it has nothing to do. */
   idle(): void {
     const { idleExitMs = null } = this.stay;
     this.cancelIdle();
