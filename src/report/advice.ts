@@ -28,7 +28,7 @@ export interface Advice {
   readonly text: string;
   /** Commands to type one after the other, each as its words after `daruma`. */
   readonly argv: readonly (readonly string[])[];
-  /** The same as operations to ask for one after the other. */
+  /** The same advice as calls of operations, in order. */
   readonly calls: readonly Call[];
 }
 
@@ -49,7 +49,7 @@ export function commandOf({ argv }: Pick<Advice, "argv">, type: CommandText): st
   return argv.map((words) => type(words.map(shellWord).join(" "))).join(" && ");
 }
 
-/** For people: each with its command on a line of its own, to be copied. */
+/** Formats advice for people. Each command gets a line of its own, so that it can be copied. */
 export function adviceLines(advised: readonly Pick<Advice, "text" | "argv">[], type: CommandText): string[] {
   if (advised.length === 1 && advised[0]!.argv.length === 0) return [advised[0]!.text];
   return [

@@ -100,7 +100,7 @@ export function forkCommand({ id: run_id, file }: Run, step: string): AdvisedCom
   };
 }
 
-/** Starting anew takes the file, which only a command line has. */
+/** The command for a new run. It needs the file, which only a command line has. */
 export function runCommand(file: string, flags: readonly string[]): AdvisedCommand {
   return { argv: ["run", file, ...flags], call: null };
 }

@@ -18,11 +18,11 @@ export interface AttemptDiagnostics {
   readonly considered: readonly RungConsidered[];
   /** What the failure handlers had to say; null where they were not asked. */
   readonly recovery: HandlerOutcome | null;
-  /** Null: something gentler than a transition answered the failure. */
+  /** Null if a gentler rung than a transition answered the failure. */
   readonly failure_route: FailureRoute | null;
 }
 
-/** Of these jobs. */
+/** The diagnostics of these jobs. */
 export function diagnosticsOf(
   jobs: readonly Pick<JobRow, "id" | "step" | "scope">[],
   log: readonly LoggedEvent[],

@@ -1,7 +1,7 @@
 import type { Failure } from "../core/model/failure.js";
 import type { ComparedText, Verdict } from "./compare-texts.js";
 
-/** One thing about two attempts of a job: whether it is the same in both, in words. */
+/** A property of two attempts of a job, as text: whether it is the same in both. */
 export interface AttemptFact {
   readonly about: string;
   readonly verdict: Verdict;

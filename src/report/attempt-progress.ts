@@ -13,7 +13,7 @@ export interface ShownProgress {
   readonly oscillation: boolean;
 }
 
-/** By attempt, from the log of one job; of failed attempts only. */
+/** The progress of failed attempts, by attempt, from the log of one job. */
 export function progressByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, ShownProgress> {
   const found = new Map<number, ShownProgress>();
   let heal: HealState = NEW_HEAL_STATE;

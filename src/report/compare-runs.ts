@@ -7,7 +7,7 @@ import type { Store } from "../store/store.js";
 export interface ChangedStep {
   readonly step: string;
   readonly change: "added" | "removed" | "changed";
-  /** Of a changed one, as a workflow file has them. */
+  /** For a changed step: the changed keys, as a workflow file has them. */
   readonly keys: readonly string[];
 }
 
@@ -56,7 +56,7 @@ function isCapital(letter: string): boolean {
 
 export interface ChangedInput {
   readonly name: string;
-  /** Null: it had none. */
+  /** Null if the run had none. */
   readonly run: Json;
   readonly other: Json;
 }
@@ -72,7 +72,7 @@ export function compareInputs(
 
 export interface StepTime {
   readonly step: string;
-  /** Of all its attempts together; null: it had none. */
+  /** The time of all its attempts together; null if it had none. */
   readonly run_ms: number | null;
   readonly other_ms: number | null;
 }
@@ -80,12 +80,12 @@ export interface StepTime {
 export interface DifferentJob {
   readonly step: string;
   readonly scope: string;
-  /** Null: there is no such job in that run. */
+  /** Null if the run has no such job. */
   readonly run: { readonly job_id: number; readonly status: JobStatus } | null;
   readonly other: { readonly job_id: number; readonly status: JobStatus } | null;
 }
 
-/** Of one run, with the jobs by their step and scope. */
+/** The times of one run, with its jobs by step and scope. */
 export interface RunTimes {
   readonly byStep: ReadonlyMap<string, number>;
   readonly jobs: ReadonlyMap<string, TimedJob>;
@@ -134,7 +134,7 @@ export async function readTimes(store: Store, runId: number): Promise<RunTimes> 
   return { byStep, jobs };
 }
 
-/** Those that differ most first. */
+/** The steps that differ most come first. */
 export function compareTimes(now: RunTimes, before: RunTimes): StepTime[] {
   const steps = new Set([...now.byStep.keys(), ...before.byStep.keys()]);
   const difference = ({ run_ms, other_ms }: StepTime): number => Math.abs((run_ms ?? 0) - (other_ms ?? 0));

@@ -26,7 +26,7 @@ export type DiffRow =
     }
   | { readonly kind: "added"; readonly line: number; readonly text: string }
   | { readonly kind: "removed"; readonly other_line: number; readonly text: string }
-  /** So many lines that are the same but for times and ids. */
+  /** The number of lines that only differ in times and ids. */
   | { readonly kind: "skipped"; readonly count: number };
 
 /** `masked`: only times, ids and the like differ. */

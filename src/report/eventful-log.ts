@@ -19,9 +19,9 @@ const MAX_JOBS = 1_000;
 type EventfulLog = Pick<Store, "readEvents">;
 
 /**
- * The part of a run's log from which its story is told: without the attempts of jobs to which nothing else happened, in a
- * large run nearly all of it. Jobs of interest have all their events. Null: too much happened, so the whole log is read
- * sooner.
+ * Reads the part of a run's log that its story needs. Attempts of jobs to which nothing else happened are left out,
+ * which in a large run is nearly all of it. Jobs of interest have all their events. Null if too much happened, so that
+ * reading the whole log is faster.
  */
 export async function readEventfulLog(
   store: EventfulLog,

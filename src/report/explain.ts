@@ -14,7 +14,7 @@ import { runSentences } from "./words/run-story.js";
 import { isFact, textOf } from "./words/sentence.js";
 
 const INDENT = "  ";
-/** Of the brief story: so many groups of jobs, and of each so many sentences from its beginning and its end. */
+/** Limits for the brief story: the number of groups of jobs, and of sentences from the beginning and end of each. */
 const MAX_GROUPS = 8;
 const FIRST_SENTENCES = 4;
 const LAST_SENTENCES = 10;
@@ -32,16 +32,19 @@ export interface ExplainOptions {
   readonly step?: string;
   /** Every job by itself, every rung that was considered, every cost; else what happened, and jobs that failed alike as one. */
   readonly full?: boolean;
-  /** Where that is not what the log says: nobody runs it though it could go on, or child runs hold it up. */
+  /**
+   * The status, if it is not the one in the log: nobody runs it although it could go on, or child runs keep it from
+   * ending.
+   */
   readonly stands?: "interrupted" | "held";
   /** What was handled or is open in its child runs; null: nothing. */
   readonly below?: string | null;
-  /** How many jobs have completed, where what was told has left out some that did. */
+  /** How many jobs have completed, if the story leaves some of them out. */
   readonly completed?: number;
 }
 
 export interface Explained {
-  /** As its log left it. */
+  /** The run as its log left it. */
   readonly run: Run;
   readonly lines: string[];
   /** The jobs that were asked about; empty: all of them. */
@@ -120,7 +123,7 @@ function overview(run: Run, stories: readonly JobStory[], options: ExplainOption
   return `Run ${run.id} of ${run.workflow} ${standing(run, options.stands)}: ${completed} of ${open.length} steps completed, ${met}.`;
 }
 
-/** Of a run whose jobs do not say it. */
+/** The error of a run whose jobs do not show it. */
 function errorText({ error, status }: Run): string {
   return error === null || status === "completed" ? "" : ` ${error.code}: ${error.message}`;
 }
@@ -131,7 +134,7 @@ function standing(run: Run, stands: ExplainOptions["stands"]): string {
   return endedText(run.status === "canceled" ? "was canceled" : run.status, took);
 }
 
-/** What happened, in a screenful: jobs to which the same happened are told once. */
+/** Describes what happened on about one screen. Jobs with the same history are described once. */
 function outlines(run: Run, told: readonly JobStory[]): string[] {
   const groups = [...groupBy(told, (story) => severalOf(story) ?? likeness(story)).values()];
   const more = groups.slice(MAX_GROUPS).flat();
@@ -154,7 +157,7 @@ function severalOf({ job, lastError }: JobStory): string | null {
     : null;
 }
 
-/** Equal for jobs of which one is an example of all: by the signature of what they failed of, else by what is told of them. */
+/** A key that is equal for jobs of which one represents all: the signature of their failure, or else their story. */
 function likeness({ job, sentences, lastError }: JobStory): string {
   const end = `${job.status} ${job.failure?.code ?? ""}`;
   if (lastError !== null) return `${end} ${lastError.signature}`;

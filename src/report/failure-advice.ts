@@ -76,7 +76,7 @@ function mend(code: string, exitCode: number | null): Advice {
   return advice("mend", text);
 }
 
-/** Where there is more to read. A repair that failed says more than the step it was to repair. */
+/** Points to further information. A failed repair says more than the step that it was to repair. */
 function lookAt(run: Run, job: Job, childRuns: ReadonlyMap<number, number>): Advice[] {
   const repairs = [...run.failed].filter(({ partOf }) => partOf === job);
   const child = childRuns.get(job.id);
@@ -97,7 +97,7 @@ function hasPrinted(job: Job): boolean {
   return job.attempt > 0 && !isInDefinition(job) && actionTraits(job.step.definition.action.type).isTalkative;
 }
 
-/** In this run: what was outside of its definition can have been mended. */
+/** Suggests a retry in this run, for when a cause outside of its definition has been fixed. */
 function runAgain(run: Run, failed: readonly Job[]): Advice[] {
   const [job] = failed;
   if (job!.queue.dead && failed.length === 1)
@@ -133,7 +133,7 @@ function isCanceledWith(job: Job): boolean {
   return job.status !== "canceled" || job.failure?.code === "DEPENDENCY_FAILED";
 }
 
-/** In a new run, with a mended file: this one keeps the definition that it started with. */
+/** Suggests a new run with a corrected file, because this run keeps the definition that it started with. */
 export function forkAdvice(run: Run, job: Job): Advice[] {
   const step = forkableStep(run, job.step.definition.id);
   // A fork would run all the other steps, too.
@@ -188,13 +188,13 @@ function isSame(first: Json, second: Json): boolean {
   return JSON.stringify(first) === JSON.stringify(second);
 }
 
-/** Whoever runs the parent decides about its child runs. */
+/** Refers to the parent run, which decides about its child runs. */
 export function parentAdvice(parent: number): Advice {
   const text = `It is a child run of run ${parent}, whose step decides what happens to it:`;
   return advice("explain", text, explainCommand(parent));
 }
 
-/** A run of a server needs only to be told what to do; another one goes on with the command that was typed. */
+/** The command to continue a run. A server's run continues by itself, any other by the command that was typed. */
 export function goOn(run: Run): readonly AdvisedCommand[] {
   return run.managed ? [] : [{ ...resumeCommand(run.id), argv: null }];
 }

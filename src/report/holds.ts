@@ -30,7 +30,7 @@ export interface WaitingJob extends JobRecord {
   readonly expiry: Expiry | null;
   /** What can be decided. */
   readonly decisions: readonly Decision[];
-  /** Who goes on with the run by itself once it is decided; null: the run must be resumed. */
+  /** The process that continues the run after the decision. Null if the run must be resumed. */
   readonly owner: { readonly host: string; readonly pid: number } | null;
 }
 

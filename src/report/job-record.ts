@@ -3,7 +3,7 @@ import { attemptAt, JOB_STATUSES, type JobRow, type JobStatus, type RunRow } fro
 import { iso } from "../core/text/iso-time.js";
 import { flag, noted, nullable, number, type OfFields, type Shape, text, word } from "../core/text/shape.js";
 
-/** A job, the same wherever one is told. Times are ISO 8601. */
+/** A job in the form that all interfaces use. Times are ISO 8601. */
 export const JOB_RECORD = {
   id: number,
   run_id: number,

@@ -15,14 +15,14 @@ export function liveControlOf({ paused, stepRequest: asked }: Run): LiveControl 
   };
 }
 
-/** Of a run that nobody has touched. */
+/** The document for a run that nobody has touched. */
 export const NOBODY_STEERS: LiveControl = { paused: false, takeover: false, recovery: null };
 
-/** The same for every run that an engine has, as it last committed it. */
+/** The documents for all runs of an engine, as of their last commit. */
 export class LiveControls {
   private readonly known = new Map<number, LiveControl>();
 
-  /** To be told of every commit. */
+  /** Call this with every commit. */
   readonly note = (run: Run): void => {
     if (isOver(run)) this.known.delete(run.id);
     else this.known.set(run.id, liveControlOf(run));

@@ -10,8 +10,8 @@ import { readLog } from "./lookup/replayed-log.js";
 export type MarkedJob<Mark> = JobRecord & { readonly since: string } & Mark;
 
 /**
- * Those of the jobs that wait for somebody. `markOf` reads an event of a job: what it puts on it, null where that is gone,
- * undefined where it says nothing. The last word counts. An imported run waits for nobody.
+ * The jobs that wait for somebody. `markOf` reads an event of a job and returns the mark that it sets, null if it
+ * removes the mark, or undefined if it does not affect it. The last one counts. An imported run waits for nobody.
  */
 export async function markedJobs<Mark extends object>(
   store: Store,

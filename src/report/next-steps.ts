@@ -30,11 +30,11 @@ import { childText, isOpenChild } from "./words/handled-text.js";
 export interface Standing {
   /** It wants an engine, and nobody runs it. */
   readonly interrupted: boolean;
-  /** Who runs it. */
+  /** The owner of the run. */
   readonly owner: Pick<LeaseOwner, "host" | "pid"> | null;
   /** The run to resume: itself, or an open one that it is a child run of. */
   readonly top: number;
-  /** Of a completed run: what was handled or is open in its child runs. */
+  /** For a completed run: what was handled or is open in its child runs. */
   readonly below: readonly HandledChild[];
   /** Child runs that are held or paused, where it waits for nothing else. */
   readonly heldBelow: readonly HeldChild[];

@@ -15,7 +15,7 @@ export const UNKNOWN_USAGE: ShownUsage = {
   written_bytes: null,
 };
 
-/** By attempt, from the log of one job. */
+/** The resource use by attempt, from the log of one job. */
 export function processUsagesOf(log: readonly LoggedEvent[]): ReadonlyMap<number, ShownUsage> {
   const usages = new Map<number, ShownUsage>();
   for (const { event } of log) {

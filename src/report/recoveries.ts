@@ -8,7 +8,7 @@ import type { Store } from "../store/store.js";
 export const RECOVERY = {
   number,
   step: text,
-  /** Of the first job; the others are in other branches of the same fan-out. */
+  /** The scope of the first job. The others are in other branches of the same fan-out. */
   scope: text,
   rung: word<RecoveringRung>(),
   to: text,
@@ -32,7 +32,7 @@ export type Route = Pick<
   "seq" | "at" | "job_id" | "step" | "scope" | "attempt" | "rung" | "to" | "reason"
 >;
 
-/** In which visit of its job an attempt was. */
+/** Returns the visit of a job in which an attempt was made. */
 type VisitOf = (jobId: number, attempt: number) => number | undefined;
 
 /**

@@ -51,14 +51,16 @@ export interface RunReport extends RunTimes {
   readonly handled_failures: readonly HandledFailure[];
   /** Jobs that did not run because of a failure that is handled. */
   readonly skipped_by_failure: readonly SkippedByFailure[];
-  /** Of a completed run: its child runs in which failures were handled, or that are open. */
+  /** For a completed run: its child runs with handled failures, or that are open. */
   readonly handled_in_children: readonly HandledChild[];
   /** Its child runs about which somebody has to decide, where it waits for nothing else: it stands as one that is held. */
   readonly held_below: readonly HeldChild[];
   readonly error: ErrorRecord | null;
   /** What a run that is about to end is at; null: it is not, or is over. */
   readonly phase: "undo" | "finally" | null;
-  /** Of a run that failed or was canceled: what it has undone, and what it has left; null: there was nothing to undo. */
+  /**
+   * For a run that failed or was canceled: what it has undone and what it has left. Null if there was nothing to undo.
+   */
   readonly undone: Undone | null;
 }
 
@@ -105,7 +107,7 @@ export async function reportRun(store: Store, runId: number): Promise<RunReport>
   return { ...report, jobs: all };
 }
 
-/** A report whose jobs are still to be read, by whoever does not need to have them all at once. */
+/** A report whose jobs are still to be read, for callers that do not need all of them at once. */
 export interface OpenReport {
   /** Without jobs. */
   readonly report: RunReport;

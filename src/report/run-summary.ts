@@ -10,7 +10,7 @@ import { isReusable } from "./lookup/own-runs.js";
 import { requireRun } from "./lookup/run-reference.js";
 import type { JobReport, RunReport } from "./run-report.js";
 
-/** What the end of a run is told from, beside its report. */
+/** What the description of a run's end needs in addition to its report. */
 export interface RunSummary {
   readonly report: RunReport;
   /** `6 completed`, `1 failed (handled)`; what there is none of is left out. */
@@ -20,7 +20,10 @@ export interface RunSummary {
   readonly holds: readonly WaitingJob[];
   /** What the queue has given up. */
   readonly deadLetters: readonly DeadLetter[];
-  /** Where `run FILE --reuse` runs what it lacks; null: a new run cannot take over from it, or would not see what has changed. */
+  /**
+   * The file that `run FILE --reuse` can run for what is missing. Null if a new run cannot reuse this one, or would not
+   * notice what has changed.
+   */
   readonly reuse_file: string | null;
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
@@ -40,7 +43,7 @@ export interface FailedStep {
   /** Nothing else deals with it, as it does with that of a repair. */
   readonly unanswered: boolean;
   readonly attempt: number;
-  /** Null: it failed without an attempt, or the attempt printed nothing there. */
+  /** Null if it failed without an attempt, or the attempt printed nothing there. */
   readonly stdout_tail: string | null;
   readonly stderr_tail: string | null;
   readonly stdout_file: string | null;
@@ -51,7 +54,7 @@ const NO_STEPS: ReadonlySet<string> = new Set();
 const MAX_ENDINGS = 3;
 const MAX_ENDING_BYTES = 4_096;
 const MAX_ENDING_LINES = 12;
-/** In the order in which they are told. */
+/** The order in which statuses are listed. */
 const STATUS_ORDER: readonly JobStatus[] = [
   "completed",
   "failed",
@@ -65,7 +68,7 @@ const STATUS_ORDER: readonly JobStatus[] = [
   "skipped",
 ];
 
-/** The jobs are looked through once, and only those that are told of are kept: there may be very many. */
+/** Summarises a run. Jobs are read once, and only those that are described are kept, because there may be very many. */
 export async function summariseRun(
   store: Store,
   outputDir: string,
@@ -76,7 +79,7 @@ export async function summariseRun(
   const text = await store.readDefinition(run.definition_hash);
   const definition = text === null ? null : parseStoredDefinition(text, run.definition_hash);
   const last = definition !== null && report.status === "completed" ? lastSteps(definition) : NO_STEPS;
-  // The jobs of a batch are told apart by their command lines: there the whole point is to run what is left.
+  // Jobs of a batch differ in their command lines, and running what is left is their whole point.
   const blind = definition === null || definition.batch !== undefined ? NO_STEPS : blindSteps(definition);
   const { counts, takenOver, failed, mayWait, endings, unseen } = await lookThrough(jobs, last, blind);
   const log = (job: JobReport, stream: "stdout" | "stderr"): string =>
@@ -113,14 +116,14 @@ export function deadLettersAmong(jobs: readonly JobReport[]): DeadLetter[] {
 }
 
 interface SeenJobs {
-  /** By status: how many failures were not handled, and how many were. */
+  /** By status: how many failures were unhandled, and how many were handled. */
   readonly counts: ReadonlyMap<JobStatus, readonly [unhandled: number, handled: number]>;
   readonly takenOver: number;
   readonly failed: readonly JobReport[];
   readonly mayWait: boolean;
   /** A job has completed of which nothing says what files it read. */
   readonly unseen: boolean;
-  /** Completed jobs of the last steps; one more than are told means that none is. */
+  /** Completed jobs of the last steps. If there is one more than can be listed, none is. */
   readonly endings: readonly JobReport[];
 }
 

@@ -12,7 +12,7 @@ export interface Effort {
   /** Attempts of completed jobs for each time that one of them succeeded; null where nothing completed. */
   readonly attempts_until_success: number | null;
   readonly running_ms: number;
-  /** In attempts that did not succeed. */
+  /** The time of attempts that did not succeed. */
   readonly lost_ms: number;
   /** Between a failed attempt and the one that it was retried with: backoff, recovery scripts, free places. */
   readonly retry_waiting_ms: number;
@@ -45,7 +45,7 @@ export interface WorkerEffort {
   readonly worker: string;
   readonly attempts: number;
   readonly failed: number;
-  /** Of the failed ones: those of class infrastructure, such as a worker that was lost. */
+  /** Failed attempts of the class infrastructure, for example because a worker was lost. */
   readonly lost: number;
   readonly running_ms: number;
 }

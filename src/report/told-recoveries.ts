@@ -17,16 +17,16 @@ export type RecoveryEnd = "completed" | "failed" | "handled" | "unhandled" | "mi
 
 /** A recovery with all that the log says of it. */
 export interface ToldRecovery extends Recovery {
-  /** Of the failure that it answered first. */
+  /** The first failure that it answered. */
   readonly error: { readonly code: string; readonly class: FailureClass; readonly message: string } | null;
   /** Every rung that was looked at then. */
   readonly considered: readonly RungConsidered[];
-  /** What the last time took from which budget, and what was left, in words. */
+  /** Text that says what the last time took from which budget, and what was left. */
   readonly cost: string | null;
   readonly left: string | null;
   /** What was left, for programs. */
   readonly budgets: readonly LeftBudget[];
-  /** Null: nothing yet. */
+  /** Null while there is no outcome. */
   readonly outcome: RecoveryEnd | null;
 }
 
@@ -125,7 +125,7 @@ export class BudgetTeller {
   /** The attempt that failed last. */
   private failed: number | null = null;
 
-  /** Null: of no job. */
+  /** Null for no job. */
   constructor(private readonly job: number | null) {}
 
   hear({ seq, at, event }: LoggedEvent, { run }: Heard): void {

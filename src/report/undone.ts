@@ -6,7 +6,7 @@ export interface UndoneJob {
   readonly job_id: number;
   readonly step: string;
   readonly scope: string;
-  /** Null: its turn has not come. */
+  /** Null if its turn has not come. */
   readonly by: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface Undone {
   readonly left: readonly UndoneJob[];
 }
 
-/** Null: nothing was to be undone. */
+/** Null if nothing had to be undone. */
 export async function readUndone(store: Store, { id, tally }: RunRow): Promise<Undone | null> {
   if (tally?.ending?.undone !== true) return null;
   const log = await store.readEvents(id, { types: ["undo.started", "undo.entered", "undo.left"] });

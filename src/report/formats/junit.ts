@@ -75,7 +75,10 @@ function story(job: ReportedJob): string[] {
   return lines.length === 0 ? [] : [`      <system-out>${xmlText(lines.join("\n"))}</system-out>`];
 }
 
-/** Null: it has passed or failed. A failure that was handled is neither: no reader may count it as a test that passed. */
+/**
+ * Why a job counts as skipped; null if it passed or failed. A handled failure is neither, because no reader may count
+ * it as a passed test.
+ */
 function whySkipped(job: ReportedJob, report: RunReport): string | null {
   const { status } = job;
   if (isHandled(job, report)) {

@@ -10,7 +10,7 @@ import { childText, handlerText } from "../words/handled-text.js";
 /** What every report of a run is made from. */
 export interface ReportedRun {
   readonly summary: RunSummary;
-  /** In the order of their ids. */
+  /** Sorted by their ids. */
   readonly jobs: readonly ReportedJob[];
 }
 
@@ -31,7 +31,7 @@ export interface ReportedJob {
   readonly hasPassed: boolean;
   /** All attempts together, without the time between them. */
   readonly durationMs: number;
-  /** Of the attempts before the last one. */
+  /** Failures of the attempts before the last one. */
   readonly earlierFailures: readonly EarlierFailure[];
 }
 
@@ -41,7 +41,7 @@ export interface EarlierFailure {
   readonly message: string;
 }
 
-/** With `strict` as if the run had been started so. */
+/** Reads a run for a report. With `strict`, as if the run had been started with it. */
 export async function readReportedRun(
   store: Store,
   outputDir: string,

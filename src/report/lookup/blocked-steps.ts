@@ -7,7 +7,7 @@ import type { UnansweredJob } from "../../store/unanswered.js";
 /** What depends on each step, by the hash of the definition: it never changes. */
 const KNOWN = new Map<string, Dependents>();
 const MAX_KNOWN = 200;
-/** More are not told one by one. */
+/** Limit for the number of steps that are listed. */
 const MAX_READ = 2_000;
 const MAX_NAMED_STEPS = 50;
 

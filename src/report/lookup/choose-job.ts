@@ -13,7 +13,7 @@ export interface JobReference {
   readonly scope?: string;
 }
 
-/** The same as operations take it: an id says itself which run is meant. */
+/** A job in the form that operations take. An id identifies its run. */
 export interface JobRequest {
   readonly job_id: number | string;
   readonly run_id?: RunReference | undefined;
@@ -36,13 +36,13 @@ export async function findJob(store: Store, { job_id, run_id, scope }: JobReques
   const byId = isId && !isStep ? await store.readJob(Number(name)) : null;
   if (byId !== null) return inRun(byId, runId);
   if (runId === undefined) throw isId ? noSuchJob(name) : withoutRun(name);
-  // As Torc checks it: the job first, then its run.
+  // The job is checked before its run, as in Torc.
   if (isId && !isStep) throw noSuchJob(name);
   await requireRun(store, runId);
   return requireJob(store, chooseJob(jobs, { runId, name, ...(scope === undefined ? {} : { scope }) }).id);
 }
 
-/** The jobs of the step that is meant; where there is none, all jobs of the run, for whoever has to choose again. */
+/** The jobs of the requested step. If there is none, all jobs of the run, so that the user can choose again. */
 async function namedJobs(
   store: Store,
   {

@@ -64,7 +64,7 @@ export class JobNames {
     if (jobs > 0 && jobs <= NAMES_PER_READ) await this.read(runId, first - 1, jobs);
   }
 
-  /** With its neighbours: what stands together in a log is about jobs that were made together. */
+  /** Looks a job up together with its neighbours, since nearby events are about jobs that were created together. */
   private async learn(runId: number, job: number, known: Map<number, EventNames>): Promise<void> {
     if (known.size >= MAX_JOBS_KNOWN) known.clear();
     await this.read(runId, job - 1 - (job % NAMES_PER_READ), NAMES_PER_READ);

@@ -35,9 +35,9 @@ function reusable(old: Run, from: GraphStep, graph: Graph, keepStoodIn = false):
 }
 
 /**
- * By step: those that are done again with it, though they do not depend on it. What a failure has entered is skipped in
- * any run in which the step succeeds; what comes before that step is not there because of the failure. What stood in for
- * a step is all that the fork would have of it.
+ * Steps that are repeated together with a step although they do not depend on it. What a failure has entered is skipped
+ * in a run in which the step succeeds, and what comes before that step did not run because of the failure. If another
+ * step stood in for it, that is all that the fork would have of it.
  */
 function partners(old: Run, { byId }: Graph): ReadonlyMap<GraphStep, readonly GraphStep[]> {
   const found = new Map<GraphStep, GraphStep[]>();
@@ -81,8 +81,8 @@ function notWithFiles(from: string, kept: string): DarumaError {
 }
 
 /**
- * Where a fork can begin so that this step is done anew: at the step itself or, where files of the workspace would be
- * missing then, at the nearest step before it from which they are made again. Null: only a new run does.
+ * Where a fork must begin so that this step runs again: at the step itself or, if files of the workspace would be
+ * missing, at the nearest earlier step that makes them. Null if only a new run repeats it.
  */
 export function forkableStep(run: Run, step: string): string | null {
   const target = run.graph.byId.get(step);

@@ -22,8 +22,8 @@ export type HeldChild = OfFields<typeof HELD_CHILD>;
 const OPEN: readonly RunStatus[] = ["running", "held", "paused"];
 
 /**
- * The child runs that hold up a run which waits for nothing else: it stands as one that is held itself. Its own status
- * stays `running`, because whoever decides about a child goes on with it.
+ * The child runs that keep a run from ending, if it waits for nothing else. It is then shown as held. Its own status
+ * stays `running`, because whoever decides about a child also continues the run.
  */
 export async function heldBelow(
   store: Store,

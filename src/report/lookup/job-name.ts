@@ -16,7 +16,7 @@ export function jobNames(run: Run, ids: readonly number[]): string {
   return listNames(ids, (id) => jobName(jobById(run, id)));
 }
 
-/** Those that `listNames` names. */
+/** The items that `listNames` names. */
 export function shownOf<T>(items: readonly T[]): readonly T[] {
   return items.slice(0, MAX_NAMES);
 }

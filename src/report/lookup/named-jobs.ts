@@ -41,7 +41,10 @@ function matching(jobs: readonly JobRow[], runId: number, glob: string): JobRow[
   throw new DarumaError("NOT_RETRYABLE", `no step like ${glob} of run ${runId} is failed, canceled or held`);
 }
 
-/** Of a family every job is meant; a glob fits a step, or an item of it. */
+/**
+ * Whether a name selects a job. A family's name selects all of its jobs; a pattern is matched with the step and with
+ * its items.
+ */
 export function isMeant({ step, family, scope }: StepPlace, glob: string): boolean {
   return family === glob || [step, nameOf(step, scope)].some((name) => isLike(name, glob));
 }

@@ -22,7 +22,7 @@ export function isReusable(run: Pick<RunRow, "options" | "parent" | "tally">): b
   return !isImported(run) && run.parent === null && run.options.only === null && !isUndone;
 }
 
-/** Refuses runs that were imported. What is not there is left to whoever looks for it. */
+/** Refuses imported runs. Missing ones are left to the code that looks them up. */
 export async function requireOwnRuns(store: Store, acted: readonly Acted[]): Promise<void> {
   const ids = await Promise.all(
     acted.flatMap(runsOf).map((run) => (run === "last" ? resolveRun(store, run) : run)),

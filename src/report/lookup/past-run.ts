@@ -18,7 +18,7 @@ export interface PastRun {
 
 export async function pastRun(store: Store, runId: number, seq: number): Promise<PastRun> {
   const events = await firstEvents(store, runId, seq);
-  // Whoever had it then is not known: it was nobody's to be taken up.
+  // The owner at that time is unknown, so the past run gets a new one.
   const owner = currentOwner(randomUUID());
   // What its rows name, such as failure handlers, stays in the other store.
   const then = createMemoryStore({ hasKeys: false });

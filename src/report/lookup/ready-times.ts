@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.js";
 /** A job seldom waits for long: the first look back is short, each further one reaches ten times as far. */
 const FIRST_LOOK = 200;
 const LOOK_GROWTH = 10;
-/** Of a job with more attempts only the last ones are looked for. */
+/** How many of a job's last attempts are looked at. */
 const MAX_ATTEMPTS = 50;
 
 /** When the job became ready for each attempt. The events that say so are about several jobs at a time. */

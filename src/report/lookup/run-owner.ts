@@ -15,7 +15,7 @@ export async function ownerOf(store: Store, runId: number): Promise<RunOwner | n
   return parent === null ? null : ownerOf(store, parent.run_id);
 }
 
-/** Whoever goes on with a run goes on with its child runs; but one above it that is over goes on with nothing. */
+/** The run to resume: whoever continues a run also continues its child runs. A finished parent continues nothing. */
 export async function runToResume(
   store: Store,
   { id, parent }: Pick<RunRow, "id" | "parent">,
@@ -26,7 +26,7 @@ export async function runToResume(
 
 type Owned = Pick<RunRow, "id" | "status" | "managed" | "parent" | "options">;
 
-/** Of these runs the ones that are interrupted: nobody has them, and somebody could go on with them at once. */
+/** Those of these runs that are interrupted: nobody has them, and they could go on at once. */
 export async function interruptedRuns(
   store: Store,
   runs: readonly Owned[],
@@ -39,9 +39,9 @@ export async function interruptedRuns(
 }
 
 /**
- * Of these runs the ones that want an engine and that nobody has. No status of the log says so, since whoever dies writes
- * nothing; so it is derived at each look. A run that servers go on with is among them only when nobody has had it for longer
- * than a lease: until then the next server is about to take it.
+ * Those of these runs that want an engine and have no owner. The log cannot say so, because a process that dies writes
+ * nothing, so it is determined each time. A run that servers continue counts only after nobody has had it for
+ * longer than a lease: until then the next server is about to take it.
  */
 export async function unownedRuns(
   store: Store,
@@ -90,7 +90,7 @@ class OwnedRuns {
     for (const id of runIds) this.known.add(id);
   }
 
-  /** By itself, or with the run that it is a child of. */
+  /** Whether it is kept, by itself or with its parent run. */
   async isKept({ id, managed, parent }: Pick<Owned, "id" | "managed" | "parent">): Promise<boolean> {
     if (!this.known.has(id)) await this.readLeases([id]);
     const lease = this.leases.get(id);

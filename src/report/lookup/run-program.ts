@@ -25,7 +25,7 @@ export function programGoesOn(run: Started & { readonly id: number }): string | 
   return program === null ? null : goesOnWith(program, run.id);
 }
 
-/** As a clause names it. */
+/** The program's name for a sentence. */
 export function programName({ file, key }: RunProgram): string {
   return `${file ?? "the program that started it"}${key === null ? "" : ` (key ${key})`}`;
 }

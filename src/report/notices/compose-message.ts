@@ -13,7 +13,7 @@ import { openingOf, subjectOf } from "./message-words.js";
 const MAX_SUBJECT_CHARS = 150;
 const MAX_TEXT_CHARS = 12_000;
 
-/** A notice in words: what failed and with which lines, what was tried, what waits, and how to decide. */
+/** Writes a notice as a message: what failed and with which lines, what was tried, what waits, and how to decide. */
 export function composeMessage(notice: Notice, { page }: { readonly page: string | null }): Message {
   const { id, at, kind } = notice;
   const link = page === null ? null : linkOf(page, notice);
@@ -77,7 +77,7 @@ function waitingOf(notice: Notice): string {
   return [more, what, waitsUntil(notice)].filter((part) => part !== "").join("\n");
 }
 
-/** A reminder is of whatever waits now, and the hold that was told of may have expired. */
+/** A reminder is about what waits now, and the original hold may have expired. */
 function waitsUntil({ at, facts }: Notice): string {
   const { expiry, due_at: dueAt = null } = facts;
   if (expiry !== undefined) return Date.parse(expiry.at) < at ? "" : `It waits ${untilText(expiry)}.`;
@@ -98,7 +98,7 @@ function decisionOf(notice: Notice, link: string | null): string {
 
 const NOTHING_TO_DO: ReadonlySet<Notice["kind"]> = new Set(["recovered", "deadline", "handled", "completed"]);
 
-/** The same for programs. */
+/** The message's data for programs. */
 function dataOf(notice: Notice, link: string | null): { [field: string]: Json } {
   const { id, kind, channel, run_id, workflow, step, signature, told, facts } = notice;
   const {

@@ -4,7 +4,7 @@ import { nameOf } from "../lookup/job-name.js";
 import { shellWord } from "../words/shell-word.js";
 
 export interface ToldCommand {
-  /** As it is typed. */
+  /** The command as it is typed. */
   readonly command: string;
   readonly does: string;
 }

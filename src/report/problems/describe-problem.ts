@@ -16,7 +16,7 @@ import { type ProblemGroup, type ProblemKind, runsIn } from "./group-problems.js
 
 /** How many runs are looked at to tell whether the ladder of the newest speaks for all. */
 const MAX_COMPARED = 50;
-/** More kinds of failure in one step are not told one by one. */
+/** How many kinds of failure of one step are listed. */
 const MAX_KINDS = 50;
 const RUNGS = LADDER.map(({ name }) => name);
 
@@ -27,13 +27,13 @@ export interface Problem {
   readonly workflow: string;
   readonly step: string;
   readonly signature: string | null;
-  /** Of the newest job. */
+  /** The status of the newest job. */
   readonly status: JobStatus;
   readonly title: string;
   readonly error_line: string | null;
   readonly error: ErrorRecord | null;
   readonly question: { readonly prompt: string; readonly choices: readonly string[] } | null;
-  /** Of the job that is the first to expire; null: none does. */
+  /** The expiry of the job that expires first; null if none does. */
   readonly expiry: Expiry | null;
   readonly first_at: string;
   readonly last_at: string;
@@ -43,9 +43,9 @@ export interface Problem {
   readonly attempts: number;
   readonly tried: string;
   readonly ladder: readonly RungMark[];
-  /** Of what its jobs failed, the most frequent first; one where all failed alike. */
+  /** The kinds of failure of its jobs, the most frequent first. There is one if all failed alike. */
   readonly kinds: readonly KindOfFailure[];
-  /** Null: it was not looked at. */
+  /** Null if it was not determined. */
   readonly ladder_differs: { readonly runs: number; readonly of: number } | null;
   readonly items: readonly ProblemItem[];
 }
@@ -65,7 +65,7 @@ export interface ProblemItem {
   readonly run_id: number;
   readonly step: string;
   readonly scope: string;
-  /** What the item of its fan-out, or the step of its family, is called; null: it is of none. */
+  /** The name of the item in its fan-out, or of the step in its family; null if it belongs to neither. */
   readonly item: string | null;
   readonly signature: string | null;
   readonly attempts: number;
@@ -82,7 +82,7 @@ interface RunOfItem {
 export interface Extent {
   /** How many of its jobs are listed, newest first. */
   readonly items: number;
-  /** With what its runs are like, and whether their ladders differ: for one problem alone. */
+  /** Also describes its runs, and whether their ladders differ. Only for a single problem. */
   readonly whole: boolean;
 }
 
@@ -200,7 +200,7 @@ async function climbsOf(store: Store, { id, run_id, visit }: UnansweredJob): Pro
   return { attempts: attempts.length, considered: considered.map((climb) => climb.considered) };
 }
 
-/** In how many of its runs the ladder did something else than in the newest. */
+/** In how many of its runs the ladder acted differently than in the newest. */
 async function differences(
   store: Store,
   { jobs }: ProblemGroup,

@@ -19,9 +19,9 @@ export interface ProblemGroup {
   readonly id: string;
   readonly kind: ProblemKind;
   readonly workflow: string;
-  /** As the file writes it. */
+  /** The step as the file writes it. */
   readonly step: string;
-  /** Null: there are several, or none. */
+  /** Null if there are several or none. */
   readonly signature: string | null;
   /** Newest first. */
   readonly jobs: readonly UnansweredJob[];
@@ -50,7 +50,7 @@ export function groupByCause(jobs: readonly UnansweredJob[]): ProblemGroup[] {
   });
 }
 
-/** Those that have a run in common in which the file's one step is several jobs are one problem with its causes. */
+/** Merges groups of one step in the file that occur in the same run: they are one problem with several causes. */
 export function mergeSteps(groups: readonly ProblemGroup[]): ProblemGroup[] {
   const joined = new Map<ProblemGroup, ProblemGroup>();
   const headOf = (group: ProblemGroup): ProblemGroup => {

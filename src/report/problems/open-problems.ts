@@ -66,7 +66,7 @@ function placeOf({ workflow, step }: Pick<UnansweredJob, "workflow" | "step">): 
   return JSON.stringify([workflow, step]);
 }
 
-/** By workflow and step: the first of the failed runs after which none has passed. Each step of a family passes for itself. */
+/** By workflow and step: the first failed run after which none has passed. Each step of a family counts separately. */
 async function readPassed(store: Store, groups: readonly ProblemGroup[]): Promise<Map<string, number>> {
   const places = new Map<string, Set<number>>();
   for (const job of groups.flatMap(({ jobs }) => jobs)) {

@@ -32,7 +32,7 @@ export class UsageReader {
   /** `askedBy`: what the step of a job asks for. */
   constructor(private readonly askedBy: (job: number) => ResourceRequirements | null) {}
 
-  /** Null: the event ends no attempt. */
+  /** Reads an event. Null if it ends no attempt. */
   read({ event, at }: LoggedEvent): AttemptUsage | null {
     switch (event.type) {
       case "rule.reserved":

@@ -8,7 +8,7 @@ export type AskedResource = "cpus" | "memory" | "runtime";
 export const RESOURCE_FINDING = object({
   kind: word(["asked_too_much", "near_limit"]),
   resource: word<AskedResource>(["cpus", "memory", "runtime"]),
-  /** In processors, bytes or milliseconds. */
+  /** The amount in processors, bytes or milliseconds. */
   asked: number,
   /** The most that an attempt used. */
   used: number,
@@ -17,7 +17,7 @@ export const RESOURCE_FINDING = object({
 });
 export type ResourceFinding = Of<typeof RESOURCE_FINDING>;
 
-/** Who asks for so many times what was used asks for too much. */
+/** A request of this many times the use is too large. */
 const TOO_MANY_TIMES = 10;
 /** Beyond this share of a limit the next attempt may pass it. */
 const NEAR_SHARE = 0.9;

@@ -13,7 +13,7 @@ import {
 import type { AttemptUsage } from "./attempt-usage.js";
 import { findingsOf, RESOURCE_FINDING, suggestionFor } from "./resource-findings.js";
 
-/** Of the attempts of a group: the usual, nearly the most, and the most. */
+/** The distribution over a group's attempts: median, 95th percentile and maximum. */
 const SPREAD = object({ p50: number, p95: number, max: number });
 export type Spread = Of<typeof SPREAD>;
 const each = <T>(of: Shape<T>) => ({
@@ -99,7 +99,7 @@ export class ResourceGroups {
     peaks.runtime = higher(peaks.runtime, runtime, usage.asked?.runtimeMs ?? null, step);
   }
 
-  /** Those with something to say first, then by what they used. */
+  /** The groups. Those with findings come first, then by what they used. */
   result(): ResourceGroup[] {
     return [...this.groups.values()]
       .map(summedUp)

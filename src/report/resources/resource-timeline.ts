@@ -14,7 +14,7 @@ export interface ResourceTimeline {
 
 const INTERVALS = 160;
 
-/** Null: no attempt has ended. */
+/** Null if no attempt has ended. */
 export function timelineOf(usages: readonly AttemptUsage[]): ResourceTimeline | null {
   if (usages.length === 0) return null;
   let from = Number.POSITIVE_INFINITY;

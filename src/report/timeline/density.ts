@@ -4,7 +4,7 @@ export interface Stretch {
   readonly from_ms: number;
   events: number;
   failures: number;
-  /** Of the last event in it. */
+  /** The number of its last event. */
   seq: number;
 }
 
@@ -29,7 +29,7 @@ export class Density {
     stretch.seq = Math.max(stretch.seq, seq);
   }
 
-  /** Those with events in them, oldest first, and how long each of them is. */
+  /** The stretches with events, oldest first, and their length. */
   get result(): { readonly width: number; readonly stretches: readonly Stretch[] } {
     const stretches = [...this.counted.values()].sort((one, other) => one.from_ms - other.from_ms);
     return { width: this.width, stretches: stretches.map((stretch) => ({ ...stretch })) };

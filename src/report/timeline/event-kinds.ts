@@ -21,7 +21,7 @@ const BY_TYPE = new Map<string, EventKind>(
   ),
 );
 
-/** Null: neither. */
+/** Null for other events. */
 export function kindOf(type: EventType): EventKind | null {
   return BY_TYPE.get(type) ?? null;
 }

@@ -22,7 +22,7 @@ export interface Candidate {
   readonly to: string;
   taken: number;
   why: string;
-  /** Of the first look. */
+  /** The event at which it was first considered. */
   readonly seq: number;
 }
 

@@ -7,7 +7,7 @@ export interface Span {
   to_ms: number | null;
   readonly seq: number;
   end_seq: number | null;
-  /** Of an attempt that is over. */
+  /** The outcome of an attempt that is over. */
   outcome: "completed" | "failed" | "stopped" | null;
 }
 
@@ -35,7 +35,7 @@ export class StepRow {
   readonly visits: Visit[] = [];
   private readonly jobs = new Map<number, JobState>();
   private spans: Span[] = [];
-  /** Of all its attempts: their number, those that failed, and when they were. */
+  /** Counts over all its attempts: their number, failures, and times. */
   private attempts = 0;
   private failed = 0;
   private first: { readonly ms: number; readonly seq: number } | null = null;
@@ -105,7 +105,7 @@ export class StepRow {
       busy_ms: this.busyMs,
       waited_ms: this.waitedMs,
       visits: this.visits.map((visit) => ({ ...visit })),
-      // Of a fan-out only what failed stands out.
+      // For a fan-out, only failures are drawn separately.
       spans: (isOne ? this.spans : this.spans.filter(({ outcome }) => outcome === "failed")).map((span) => ({
         ...span,
       })),
@@ -132,7 +132,7 @@ export class StepRow {
   private keep(span: Span): void {
     this.spans.push(span);
     if (this.spans.length <= MAX_SPANS) return;
-    // In a fan-out failures are what is shown: they go last.
+    // In a fan-out, failures are what matters, so they are dropped last.
     const place = this.jobs.size <= 1 ? 0 : this.spans.findIndex(({ outcome }) => outcome !== "failed");
     this.spans.splice(Math.max(0, place), 1);
   }

@@ -252,14 +252,16 @@ function evaluationText({ purpose, result }: EventOf<"evaluation.finished">): st
 }
 
 /**
- * By what is recorded of both: the message of a command is its exit code, whatever it printed. A failure is signed with
- * the class it had before too many of the same made it `stuck_no_progress`.
+ * Whether two failures are the same by their records. A command's message is its exit code, whatever it printed. The
+ * signature uses the class before repeated failures made it `stuck_no_progress`.
  */
 export function isSameFailure(error: Failure, before: Failure | null | undefined): before is Failure {
   return before != null && before.signature === error.signature;
 }
 
-/** The same failure again needs no words of its own: `attempt 2 failed like attempt 1 (EXIT_1)`. */
+/**
+ * Describes a failure. For a repeated one it refers to the earlier attempt: `attempt 2 failed like attempt 1 (EXIT_1)`.
+ */
 export function failureText(error: Failure, before: Failure | null): string {
   const { attempt, code, class: failureClass, message } = error;
   if (before !== null) return `attempt ${attempt} failed like attempt ${before.attempt} (${code})`;

@@ -32,7 +32,7 @@ export function eventText(run: Run, event: Event): string {
 /** What a job is called; null: nobody knows it. */
 type NameOfJob = (id: number) => string | null;
 
-/** The same of any event whose jobs somebody can name. */
+/** Describes the fields of any event whose jobs have names. */
 export function fieldsText(event: { readonly type: EventType }, nameOf: NameOfJob): string {
   const hasJob = "job" in event;
   let text = "";

@@ -15,11 +15,11 @@ export interface Told {
   readonly steered?: true;
 }
 
-/** What was told before an event. */
+/** What the story has mentioned before an event. */
 export interface StorySoFar {
   /** The job whose failure the next cascade follows from. */
   readonly lastFailed: number | null;
-  /** Of the attempt that failed last. */
+  /** The failure of the last failed attempt. */
   lastErrorOf(job: number): Failure | null;
   isTold(job: number): boolean;
   /** What has opened a barrier; null in logs that do not say. */
@@ -47,14 +47,14 @@ export interface EventWords<type extends EventType> {
   readonly story?: (event: EventOf<type>, run: Run, before: StorySoFar) => readonly Told[];
   /** Afterwards: what it was to the run as a whole; `when` is like "after 2.5 s", and the run is as its log left it. */
   readonly runStory?: (event: EventOf<type>, when: string, run: Run) => string;
-  /** With --debug: lines below the note; true: the fields of the event. */
+  /** With --debug: lines below the note. True prints the fields of the event. */
   readonly debug?: true | ((event: EventOf<type>, run: Run) => readonly string[]);
 }
 
 /** The words of some events. */
 export type WordsOf<types extends EventType> = { readonly [type in types]: EventWords<type> };
 
-/** In a live line there is room for more than in a story. */
+/** Limit for a live line, which has more room than a line of the story. */
 const MAX_SHORT_CHARS = 300;
 const MAX_QUOTE_CHARS = 160;
 

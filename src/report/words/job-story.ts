@@ -10,18 +10,18 @@ import { wordsOf } from "./words.js";
 /** What happened to one job, in sentences, oldest first. */
 export interface JobStory {
   readonly job: Job;
-  /** Its first event among those of the run: stories are told in this order. */
+  /** The position of its first event in the run. Stories are sorted by it. */
   readonly place: number;
   readonly sentences: Sentence[];
   /** Failed attempts, and failures without one. */
   failures: number;
   /** Somebody or some failure has steered it. */
   steered: boolean;
-  /** Of the attempt that failed last. */
+  /** The failure of the last failed attempt. */
   lastError: Failure | null;
 }
 
-/** What a run is told from. */
+/** The source of a run's story. */
 export interface RecordedRun {
   readonly runId: number;
   readonly definition: Definition;
@@ -36,13 +36,13 @@ export interface Heard {
 
 /** What a log says, once it was heard to its end. */
 export interface ToldRun {
-  /** As its log left it. */
+  /** The run as its log left it. */
   readonly run: Run;
-  /** Of each job that more happened to than an attempt that completed, in the order of their first events. */
+  /** Stories of jobs to which more happened than one completed attempt, in the order of their first events. */
   readonly stories: readonly JobStory[];
-  /** The events that are told of the run as a whole. */
+  /** Events about the run as a whole. */
   readonly runEvents: readonly LoggedEvent[];
-  /** Null: the log does not speak of it. */
+  /** Null if the log does not mention the job. */
   storyOf(job: Job): JobStory | null;
 }
 
@@ -113,7 +113,7 @@ class StoryTeller implements StorySoFar {
     if (event.type === "goto.taken" || event.type === "edge.taken" || event.type === "operator.goto")
       this.lastJump = event;
     if (event.type === "barrier.opened") this.jumps.set(event.barrier, this.lastJump);
-    // Of several nobody knows which took down what.
+    // With several, it is unknown which one caused the others.
     if (event.type === "routes.settled" && event.unhandled.length > 0)
       this.lastFailed = event.unhandled.length === 1 ? event.unhandled[0]! : null;
   }

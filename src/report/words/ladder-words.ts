@@ -270,7 +270,7 @@ function edgeText(run: Run, { to, edge, on, status, loop }: EventOf<"edge.taken"
   return `transition ${edge} ${way}${when}${loop == null ? "" : ` (${loopText(loop, run)})`}`;
 }
 
-/** For the step that it leaves, and for the one that it leads to. */
+/** The text for both the step that it leaves and the one that it leads to. */
 function edgeStory(event: EventOf<"edge.taken">, run: Run): Told[] {
   const { job, target, edge, to, on, status, counted } = event;
   const from = nameIn(run, job);

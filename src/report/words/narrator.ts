@@ -19,7 +19,7 @@ interface OpenFailure {
  */
 export class Narrator {
   private readonly failures = new Map<number, OpenFailure>();
-  /** The last failure of each job that was told in full. */
+  /** The last failure of each job that was described in full. */
   private readonly told = new Map<number, Failure>();
 
   constructor(private readonly type: CommandText = (command) => `daruma ${command}`) {}
@@ -67,7 +67,7 @@ export class Narrator {
     return before === null && tail.trim() !== "" ? { ...told, printed: { name, tail } } : told;
   }
 
-  /** The failure of the job that was told last, if this one is the same. */
+  /** The job's last described failure, if this one is the same. */
   private toldBefore(job: number, error: Failure): Failure | null {
     const before = this.told.get(job);
     const isSame = isSameFailure(error, before) && before.class === error.class;

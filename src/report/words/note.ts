@@ -16,7 +16,7 @@ export interface Note {
   readonly kind: NoteKind;
   readonly at: number;
   readonly text: string;
-  /** Of a failure that is told for the first time: whose it is, and the end of what the attempt printed. */
+  /** For a failure that is described for the first time: whose it is, and the end of the attempt's output. */
   readonly printed?: Printed;
 }
 

@@ -129,7 +129,7 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   },
 };
 
-/** What a person told the step. */
+/** A person's hint to the step. */
 function hinted(hint: string | undefined): Sentence[] {
   return hint === undefined ? [] : [fact(`It was given a hint: "${quote(hint)}".`)];
 }
@@ -138,7 +138,7 @@ function originText(origin: AttemptElsewhere): string {
   return origin.attempt === 0 ? `run ${origin.run}` : `run ${origin.run}, attempt ${origin.attempt},`;
 }
 
-/** A token has a name, and so has an agent; whoever types a command is somebody. */
+/** Who did it. Tokens and agents have names; a person who types a command is "Somebody". */
 function who(by: string | undefined): string {
   return by === undefined || NAMELESS.has(by) ? "Somebody" : by;
 }
@@ -161,7 +161,7 @@ const RETRIED_BY: Readonly<Record<EventOf<"jobs.retried">["action"], string>> = 
   resolve: "resolve",
 };
 
-/** A resolved hold has been told already. */
+/** A resolved hold has already been described. */
 function retriedNote({ jobs, reblocked, action, reason }: EventOf<"jobs.retried">, run: Run): NewNote | null {
   if (action === "resolve") return null;
   const waiting = reblocked.length === 0 ? "" : `; waiting for it again: ${jobNames(run, reblocked)}`;

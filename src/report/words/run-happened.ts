@@ -46,7 +46,7 @@ function sentence({ status, error, recoveries, tally }: Happened): string {
   return status === "completed" && tally.fell === true && told === "" ? DECIDED : told;
 }
 
-/** Of a run that failed: the message begins with the name of the step, and tells the code of a failure behind it. */
+/** The error of a failed run. Its message begins with the step's name and contains the code of a failure behind it. */
 function errorText({ message, step_id, code, exit_code, signal, cause }: ErrorRecord): string {
   if (step_id === null || !message.startsWith(step_id)) return message;
   const name = message.slice(0, message.indexOf(": "));

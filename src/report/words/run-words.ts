@@ -27,7 +27,7 @@ type RunEvents =
   | "job.created"
   | "job.released";
 
-/** A run, its branches, and what becomes of jobs that do not run. How a run ended is told by its summary. */
+/** Texts for a run, its branches, and jobs that do not run. The summary describes how a run ended. */
 export const RUN_WORDS: WordsOf<RunEvents> = {
   "run.created": {
     note: ({ options: { reused }, workflow }, run) =>

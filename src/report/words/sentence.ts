@@ -28,7 +28,7 @@ export function textOf({ text }: Sentence): string {
   return text;
 }
 
-/** The same words at the beginning of a sentence. */
+/** A text with a capital letter, for the beginning of a sentence. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
