@@ -5,9 +5,9 @@ import type { Survey } from "./survey.js";
 /** A workflow with every problem in it at once. */
 export class InvalidWorkflow extends DarumaError {
   constructor(
-    /** Null: it was written in a program. */
+    /** Null if it was written in a program. */
     readonly file: string | null,
-    /** Those of a workflow that was written in a program have line and column 0. */
+    /** For a workflow that was written in a program, line and column are 0. */
     readonly problems: readonly Problem[],
     /** A drawing of what could be read, where it was asked for. */
     readonly survey: Survey | null = null,

@@ -250,7 +250,7 @@ function placeLint(
   });
 }
 
-/** Where `routing.defaults` says what a step does not say itself. */
+/** The path in `routing.defaults` for a key that the step does not have. */
 function defaultOf(ofStep: LintFinding["segments"], locator: Locator): LintFinding["segments"] | null {
   if (ofStep[0] !== "on_fail") return null;
   const segments = [...pathSegments(DEFAULTS_PATH), ...ofStep.slice(1)];

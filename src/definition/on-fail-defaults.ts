@@ -131,7 +131,7 @@ function reportTwoBounds(
     const bounded = merged[key];
     if (bounded?.max === undefined || merged[`${key}_max`] === undefined) continue;
     const ownsIt = keys.on_fail?.[key] !== undefined;
-    // In one place both are reported where they are read.
+    // If both are in one place, this is reported where they are read.
     if (ownsIt === (keys.on_fail?.[`${key}_max`] !== undefined)) continue;
     const here = childPath(path, "on_fail");
     const [own, other] = ownsIt ? [`${key}.max`, `${key}_max`] : [`${key}_max`, `${key}.max`];
@@ -149,7 +149,7 @@ function reportTwoBounds(
   }
 }
 
-/** As the short form has it: `setup`, `[fix, format]`. */
+/** The names in the short form: `setup`, `[fix, format]`. */
 function namesOf(bounded: GotoDraft | RunDraft): string {
   if ("step" in bounded) return bounded.step?.value ?? "";
   return `[${(bounded.steps ?? []).map(({ value }) => value).join(", ")}]`;

@@ -26,13 +26,13 @@ type PlacedEdge = DrawnEdge & {
   readonly lines: Lines | null;
   /** Its number in the file's list of transitions, from 1, by which it is edited; null: it is not in that list. */
   readonly transition: number | null;
-  /** Of a transition: its condition as data. */
+  /** For a transition: its condition as data. */
   readonly when: Condition | null;
-  /** Of a transition: sentences that say when it is taken. */
+  /** For a transition: sentences that say when it is taken. */
   readonly taken: string | null;
 };
 
-/** As much of a workflow as could be read. */
+/** The parts of a workflow that could be read. */
 export interface WorkflowAsRead {
   readonly root: SourceNode;
   readonly definition: Definition;
@@ -60,7 +60,7 @@ class Places {
   readonly #edges = new Map<string, Located<unknown>>();
   readonly #steps: ReadonlyMap<string, StepEntry>;
   readonly #taken: ReadonlyMap<number, string>;
-  /** By the id of its edge: its place among those that could be read. */
+  /** The position of each transition among the readable ones, by its edge's id. */
   readonly #transitions: ReadonlyMap<string, number>;
 
   constructor(

@@ -3,7 +3,9 @@ import type { SourceEntry, SourceNode } from "../read/source-tree.js";
 /** A `data` of the batch form is the user's own: in it null is a value. */
 const OWN_VALUES = "data";
 
-/** In the batch form a key whose value is null counts as not given. What has no such key is handed back as it is. */
+/**
+ * Removes keys with null, which count as not given in the batch form. A node without such keys is returned unchanged.
+ */
 export function withoutNullKeys(node: SourceNode): SourceNode {
   if (node.kind === "scalar") return node;
   if (node.kind === "list") {

@@ -43,7 +43,7 @@ export function addActionSteps(
   return hasTakenName(steps, jobs, context) ? jobs : [...waiting, ...steps];
 }
 
-/** In the order of the file: the first after `needed`, each of the others after the one before it. */
+/** Chains steps in the order of the file: the first after `needed`, each of the others after the previous one. */
 function chain(
   actions: readonly WatchedAction[],
   needed: readonly string[],
@@ -99,7 +99,7 @@ function beforeJobs(
   return { waiting, steps };
 }
 
-/** In the form of the file, each once. */
+/** The dependencies in the form of the file, each once. */
 function neededBy({ raw }: StepEntry): string[] {
   const plain = (raw?.keys.depends_on ?? []).map(({ value }) =>
     value

@@ -98,7 +98,7 @@ function watchedActions(
     const jobs = dependencies.select(names, patterns);
     count += jobs.length;
     if (count > MAX_DEPENDENCIES) return reportTooManyDependencies(draft.node.at, draft.path, context) ?? [];
-    // What is wrong with the names was told, or warned of: nothing ever happens with jobs that are not there.
+    // Problems with the names have already been reported, and jobs that do not exist never do anything.
     if (jobs.length > 0 || names.length + patterns.length === 0)
       watched.push({ draft, place: index + 1, jobs });
   }

@@ -22,9 +22,9 @@ export interface Family<D extends Draft = Draft> {
 
 export interface Member {
   readonly id: string;
-  /** Of the parameters in its name. */
+  /** The values of the parameters in its name. */
   readonly values: ParameterValues;
-  /** Of all parameters, where its name does not have them all: it is one job for these. */
+  /** The values of all parameters, if its name does not have them all: it is one job for all of these. */
   readonly each?: readonly ParameterValues[];
 }
 
@@ -116,7 +116,7 @@ function onePerName<D extends Draft>({ draft, name, parameters, members }: Famil
   const found = new Map<string, Member & { each: ParameterValues[] }>();
   for (const { id, values } of members) {
     const ownValues = only(values, own.keys());
-    // Two values may be written alike in a name: these are two members, which is told.
+    // If two values are written alike in a name, they are two members, which is reported.
     const key = JSON.stringify([...ownValues.values()].map(({ text }) => text));
     const known = found.get(key);
     if (known === undefined) found.set(key, { id, values: ownValues, each: [values] });
@@ -166,7 +166,7 @@ export function reportUnfillable(
   return null;
 }
 
-/** One repeated name a family is told; the others have the same cause. */
+/** Only one repeated name per family is reported, because the others have the same cause. */
 function takeNames(
   { name, parameters, members }: Family,
   { items }: FamilyKind,

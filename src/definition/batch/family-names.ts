@@ -10,7 +10,7 @@ type Matches = ReadonlyMap<string, readonly string[]>;
  */
 export class FamilyNames {
   private readonly familiesOf = new Map<string, Family[]>();
-  /** By pattern and shared parameters, so that many that name one family cost one pass over it. */
+  /** Cached by pattern and shared parameters, so that many references to one family cost one pass over it. */
   private readonly matches = new Map<string, Matches>();
 
   constructor(families: readonly Family[]) {
@@ -23,7 +23,7 @@ export class FamilyNames {
     }
   }
 
-  /** For a member: by all of its parameters, each name once. */
+  /** Finds names for a member, by all of its parameters, each once. */
   findFor(name: string, member: Member): readonly string[] {
     const combinations = combinationsOf(member);
     if (combinations.length === 1) return this.find(name, combinations[0]!);

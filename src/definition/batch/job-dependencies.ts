@@ -24,7 +24,7 @@ export class JobDependencies {
     this.names = new FamilyNames(families);
   }
 
-  /** In the form of the file: one text a group, `b|c` for either. */
+  /** Resolves dependencies to the form of the file: one text per group, `b|c` for alternatives. */
   resolve(given: readonly Located<string>[], member: Member): Located<string>[] {
     return given.flatMap(({ value, at, path }) => {
       const parts = value.split("|").map((part) => part.trim());

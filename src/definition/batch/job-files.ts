@@ -40,7 +40,7 @@ export function buildJobFiles(
 export class JobFiles {
   constructor(private readonly items: NamedItems) {}
 
-  /** In the words of a step: paths instead of names. */
+  /** The files of a job as keys of a step: paths instead of names. */
   of({ keys }: JobDraft, member: Member): StepKeys["files"] {
     const texts = [keys.invocation_script, keys.command];
     const [read, written] = [referencesIn(texts, "files", "input"), referencesIn(texts, "files", "output")];

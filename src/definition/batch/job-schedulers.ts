@@ -20,14 +20,14 @@ interface SlurmKeys {
 export interface SchedulerUse {
   /** The jobs alone. */
   readonly entries: readonly StepEntry[];
-  /** By the job's name. */
+  /** Schedulers by job name. */
   readonly named: ReadonlyMap<string, Located<string>>;
   readonly actions: readonly WatchedAction[];
 }
 
 export interface FileSchedulers {
   readonly requests: readonly SchedulerRequest[];
-  /** By the step's id. */
+  /** Schedulers by step id. */
   readonly of: ReadonlyMap<string, string>;
 }
 
@@ -61,7 +61,7 @@ export function fileSchedulers(
   };
 }
 
-/** As a request has it, of a scheduler that may say nothing. */
+/** A scheduler with a name, whose other keys may be missing. */
 type NamedDraft = { readonly name: string } & Partial<Omit<SchedulerDraft, "name">>;
 
 function requestOf(draft: NamedDraft, keys: SlurmKeys, nodes: readonly WatchedAction[]): SchedulerRequest {

@@ -18,7 +18,7 @@ export class NamedItems {
 
   constructor(
     families: readonly Family[],
-    /** By name: what takes its place in a step. */
+    /** What replaces an item in a step, by its name. */
     private readonly values: ReadonlyMap<string, string>,
     private readonly words: ItemWords,
     private readonly context: ReadContext,

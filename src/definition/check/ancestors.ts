@@ -9,7 +9,7 @@ export interface AncestorQuestion {
 }
 
 export interface AncestorAnswers {
-  /** In the order of the questions. */
+  /** The answers in the order of the questions. */
   readonly answers: readonly boolean[];
   /** Steps and dependencies looked at, for tests of the cost. */
   readonly work: number;

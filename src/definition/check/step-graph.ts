@@ -15,13 +15,16 @@ export interface RouteReference {
 export interface StepGraph {
   readonly entries: readonly StepEntry[];
   readonly indexOf: ReadonlyMap<string, number>;
-  /** By step: its `depends_on` groups. */
+  /** The `depends_on` groups of each step. */
   readonly groups: readonly (readonly (readonly Located<string>[])[])[];
-  /** The same, as plain names. */
+  /** The same groups as plain names. */
   readonly dependsOn: readonly (readonly (readonly string[])[])[];
   readonly routes: readonly RouteReference[];
   readonly order: DependencyOrder;
-  /** Steps whose place in the graph is in doubt because of a problem told elsewhere; nothing more is said of them. */
+  /**
+   * Steps whose place in the graph is uncertain because of a problem reported elsewhere. Nothing more is reported about
+   * them.
+   */
   readonly doubtful: Uint8Array;
 }
 

@@ -4,7 +4,7 @@ import type { Findings } from "../read/problem.js";
 import { quote } from "../read/suggest.js";
 import type { StepGraph } from "./step-graph.js";
 
-/** Where each step lies among the fan-outs, by step. */
+/** Returns the fan-outs around each step. */
 export function validateFanOut(graph: StepGraph, findings: Findings): readonly (readonly string[])[] {
   const { paths, problems } = fanOutOf(graph);
   for (const problem of problems) {

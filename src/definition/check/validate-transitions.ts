@@ -125,7 +125,7 @@ function checkPriorities(transitions: readonly TransitionDraft[], findings: Find
   }
 }
 
-/** By step: the highest priority of its transitions. */
+/** The highest priority of each step's transitions. */
 function highestPriorities(transitions: readonly TransitionDraft[]): ReadonlyMap<string, number> {
   const highest = new Map<string, number>();
   for (const [place, { from, priority }] of transitions.entries())

@@ -29,18 +29,18 @@ export interface DrawnNode {
 }
 
 export interface DrawnEdge {
-  /** Where a workflow file has it: `transitions[0]`, `steps.build.on_fail.goto`. No two edges have the same. */
+  /** The path in the workflow file: `transitions[0]`, `steps.build.on_fail.goto`. It is unique. */
   readonly id: string;
   readonly from: string;
   readonly to: string;
   readonly kind: "depends" | "on_fail" | "on_success" | "undo" | `transition_${Transition["on"]}`;
-  /** Of `on_fail` and `on_success`: whether it runs the step and comes back, or goes on from there. */
+  /** For `on_fail` and `on_success`: whether the route runs the step and comes back, or goes on from there. */
   readonly route: "run" | "goto" | null;
-  /** Of a transition: lower ones are tried first. */
+  /** For a transition: lower priorities are tried first. */
   readonly priority: number | null;
-  /** Of a transition, as a person would write it; null: it has none. */
+  /** For a transition: its condition as text. Null if it has none. */
   readonly condition: string | null;
-  /** Of a transition that takes a failure: what becomes of it when the route has completed. */
+  /** For a transition that takes a failure: what becomes of it when the route has completed. */
   readonly then: RouteEnd | null;
   readonly label: string | null;
 }

@@ -1,7 +1,7 @@
 import type { Definition, StepDefinition, Transition } from "../../core/model/definition.js";
 import { renderCondition } from "./render-condition.js";
 
-/** By the id of a transition: sentences that say when it is taken. */
+/** Sentences that say when each transition is taken, by its id. */
 export function takenWhen({ steps, transitions }: Definition): ReadonlyMap<number, string> {
   const stepOf = new Map(steps.map((step) => [step.id, step]));
   const ofStep = new Map<string, Transition[]>();

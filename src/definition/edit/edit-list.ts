@@ -80,7 +80,9 @@ export function behindLine(piece: string, end: number, line: string): TextEdit {
   return { from: at, to: at, text: gap === "" ? `${line}\n` : `${gap}${line}` };
 }
 
-/** Where the line behind the one begins in which something ends; a text in several lines ends with its last line break. */
+/**
+ * The start of the line after the one in which something ends. A text of several lines ends with its last line break.
+ */
 export function lineBehind(piece: string, end: number): number {
   if (piece[end - 1] === "\n") return end;
   const lineEnd = piece.indexOf("\n", end);

@@ -148,11 +148,11 @@ interface ActionRules {
     path: Path | null,
     context: ReadContext,
   ): ActionDefinition;
-  /** The same for editors. */
+  /** The needs as a JSON Schema, for editors. */
   readonly needs?: JsonSchema;
 }
 
-/** For the actions whose keys cannot be judged one by one. */
+/** Rules for actions whose keys cannot be checked one by one. */
 export const ACTION_RULES: { readonly [type in BuiltInAction]?: ActionRules } = {
   command: { finish: refuseShellOfList },
   human: { finish: finishHuman },

@@ -19,7 +19,7 @@ export type PromptChannel = (typeof PROMPT_CHANNELS)[number];
 export const LLM_PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
-/** Where each provider's key is looked for by default; a compatible endpoint may need none. */
+/** The default variable for each provider's key. A compatible endpoint may need none. */
 const DEFAULT_KEY_VARIABLES: { readonly [provider in LlmProvider]: string | null } = {
   "openai-compatible": null,
   openai: "OPENAI_API_KEY",
@@ -82,7 +82,7 @@ export const llmCallFields = {
   redirect_origins: redirectOriginsField,
 } as const satisfies Fields;
 
-/** For editors: what an agent needs beside its required keys. */
+/** What an agent needs besides its required keys, for editors. */
 export const AGENT_NEEDS: JsonSchema = { anyOf: [{ required: ["exec"] }, { required: ["profile"] }] };
 export const LLM_CALL_NEEDS: JsonSchema = {
   anyOf: [

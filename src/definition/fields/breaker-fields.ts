@@ -80,7 +80,7 @@ const policy = mapped(
   }),
 );
 
-/** By name. */
+/** Breakers by name. */
 export const breakers = mapped(
   mapOf(named("breaker", policy), { keyPattern: BREAKER_NAME, keyRule: BREAKER_RULE }),
   (found): readonly BreakerDefinition[] => [...found].map(([name, rest]) => ({ name, ...rest })),

@@ -68,7 +68,7 @@ export type ConditionInput =
   | { readonly type: "and" | "or"; readonly conditions: readonly (ConditionInput | string)[] }
   | { readonly type: "not"; readonly condition: ConditionInput | string };
 
-/** Where a field was refused, its condition stands for nothing; the load has failed by then. */
+/** Replaces a condition with a refused field. The load has failed by then. */
 const NEVER: Condition = { type: "or", conditions: [] };
 
 const pathText = text({ expected: "a field's path", maxChars: MAX_PATH_CHARS });

@@ -24,7 +24,7 @@ import { scale } from "./scale-fields.js";
 const MAX_NAME_CHARS = 200;
 const MAX_EXIT_CODE = 255;
 
-/** A handler whose name keeps its place, so that a second one of the same name can be told. */
+/** A handler with the place of its name, so that a repeated name can be reported. */
 export interface HandlerDraft {
   readonly name: Located<string> | undefined;
   readonly rules: readonly FailureRule[];

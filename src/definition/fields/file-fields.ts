@@ -28,7 +28,7 @@ const paths = union(
   listOf(one, { items: "paths" }),
 );
 
-/** Of a goto or a transition: what becomes of a workspace's files on the way back. */
+/** What happens to a workspace's files when a goto or a transition goes back. */
 export const filesPolicy = located(oneOf(FILES_POLICIES));
 
 /** The files of a step. */

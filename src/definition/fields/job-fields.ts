@@ -19,7 +19,7 @@ import { environmentOf, MAX_DESCRIPTION_CHARS, STEP_FIELDS, whyNoStepKey } from 
 
 const MAX_NAME_PATTERN_CHARS = 1_000;
 
-/** Text whose placeholders are yet to be filled; what is wrong with the filled text is told at its place. */
+/** Text with unfilled placeholders. Problems of the filled text are reported at its place. */
 export type Unfilled = LocatedText;
 const unfilled = locatedText;
 

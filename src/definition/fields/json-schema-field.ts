@@ -3,7 +3,7 @@ import { unsupportedKeywords } from "../../core/text/json-schema-check.js";
 import { type Schema, union } from "../read/schema.js";
 import { json } from "../read/schema-scalars.js";
 
-/** As a program may write it. */
+/** A schema as a program may write it. */
 type WrittenSchema = { readonly [keyword: string]: Json };
 
 const schemaMap: Schema<Json, WrittenSchema> = (() => {

@@ -20,7 +20,7 @@ const channel = text({
   expected: "a channel's name",
   pattern: CHANNEL_NAME,
   rule: CHANNEL_RULE,
-  // Whoever serves the workflow may have the channel tomorrow, so a name is no reason to refuse a file.
+  // Only a warning: the server that runs the workflow may have the channel tomorrow.
   check(name, { at }, path, { channelNames, findings }) {
     if (channelNames === undefined || channelNames.includes(name)) return;
     const otherwise =
@@ -29,7 +29,7 @@ const channel = text({
   },
 });
 
-/** The same words wherever a name is a slip; `otherwise` is what to do where none is like it. */
+/** The problem of an unknown channel. `otherwise` is the hint if no name is similar. */
 export function unknownChannel(
   name: string,
   known: readonly string[],
@@ -115,7 +115,7 @@ const rule = object({
   },
 });
 
-/** With the places of the channels' names, for whoever knows which channels there are. */
+/** Rules with the places of the channels' names, for a later check against the known channels. */
 export const placedNotify = listOf(rule, { items: "rules with `on` and `to`" });
 export type PlacedRules = NonNullable<ReturnType<typeof placedNotify.read>>;
 

@@ -67,7 +67,7 @@ function flatStep(type: BuiltInAction): Schema<ReadOf<Fields>> {
   return made;
 }
 
-/** For steps that do not say what they are: the keys of all actions, as suggestions. */
+/** The schema for steps without a type: it suggests the keys of all actions. */
 function typelessStep(): Schema<ReadOf<typeof STEP_FIELDS>> {
   return object<typeof STEP_FIELDS>(
     {
@@ -143,7 +143,7 @@ const PROGRAM_WORDS = ["run", "script", "command"];
 
 function impliedType(node: SourceMap, path: Path | null, context: ReadContext): string | null {
   if (findEntry(node, "exec") !== undefined) return "command";
-  // What the command is called here is told where it stands.
+  // The key's right name is reported where it is.
   if (PROGRAM_WORDS.some((word) => findEntry(node, word) !== undefined)) return null;
   const fitting = fittingAction(node);
   const hint =

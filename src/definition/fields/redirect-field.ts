@@ -7,7 +7,7 @@ const origin = text({
   rule: "Write the scheme and host, plus the port if it is not the default, and nothing after it.",
 });
 
-/** The same for everything that sends requests. */
+/** The field for everything that sends requests. */
 export const redirectOriginsField = {
   schema: listOf(origin, { items: "origins", notEmpty: true }),
   doc: "Other origins that a redirect may send the request to unchanged: its headers, including credentials, and its body.",

@@ -50,7 +50,7 @@ export function refuseShellOfList(
   return action;
 }
 
-/** With the shell written down: what a stored definition does must not depend on what is usual later. */
+/** Adds the shell, because the behaviour of a stored definition must not depend on a later default. */
 export function withShell(action: ActionDefinition, usual: WrittenShell | null): ActionDefinition {
   const { type, exec, shell = usual } = action;
   const isText = (type === "command" || type === "agent") && typeof exec === "string";

@@ -378,5 +378,5 @@ export function belongsOutside(key: string): string | null {
   return TRANSITION_KEYS.includes(key) ? "it belongs to a transition at the top of the file" : null;
 }
 
-/** The same, with keys of other programs: for steps whose own keys are all known. */
+/** The same, including keys of other programs, for steps whose own keys are all known. */
 export const whyNoStepKey = (key: string) => belongsOutside(key) ?? oursFor("key", key);

@@ -1,7 +1,7 @@
 import type { Definition } from "../../core/model/definition.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 
-/** Whoever replaces all runs before it is alone, whatever the limit. */
+/** A run that replaces all earlier ones is alone, whatever the limit. */
 export function lintConcurrency({ concurrency }: Definition): LintFinding[] {
   if (concurrency?.policy !== "cancel_running" || concurrency.limit === 1) return [];
   const message = `\`limit: ${concurrency.limit}\` has no effect: \`policy: cancel_running\` cancels all runs of the group before it`;

@@ -65,7 +65,7 @@ function describeEdge({ id, to }: Transition): string {
   return `transition ${id} to ${quote(to)}`;
 }
 
-/** By source: the transitions that a failure may take, those behind one that is always taken left out. */
+/** The transitions that a failure may take, by source. Those behind one that is always taken are left out. */
 function edgesOnFailure(
   transitions: readonly Transition[],
   winners: Winners,

@@ -27,7 +27,7 @@ function reachableSteps({ steps, transitions, finally: last = [] }: Definition):
   const byId = new Map(steps.map((step) => [step.id, step]));
   const targets = new Map<string, string[]>();
   for (const { from, to } of transitions) push(targets, from, to);
-  /** By step: the groups it is a member of, each counted off once. */
+  /** The groups that each step is a member of. Each is counted once. */
   const groupsOf = new Map<string, { readonly owner: StepDefinition; met: boolean }[]>();
   const missing = new Map<string, number>();
   for (const step of steps) {

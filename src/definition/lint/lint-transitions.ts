@@ -24,7 +24,7 @@ export function lintTransitions({ transitions }: Definition): LintFinding[] {
   });
 }
 
-/** By source and outcome: the first transition that is taken whatever the state. */
+/** By source and outcome: the first transition that is always taken. */
 export type Winners = ReadonlyMap<string, Transition>;
 
 export function unconditionalWinner(

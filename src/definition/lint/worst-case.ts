@@ -34,7 +34,7 @@ interface Plan {
   readonly indexOf: ReadonlyMap<string, number>;
   readonly order: DependencyOrder;
   readonly paths: readonly (readonly string[])[];
-  /** Those that can be taken. */
+  /** The transitions that can be taken. */
   readonly transitions: readonly Transition[];
 }
 

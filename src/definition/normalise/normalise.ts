@@ -43,7 +43,7 @@ interface Surroundings extends HoldSurroundings {
   readonly retryDefaults: RetryDraft | undefined;
   readonly hasWorkspace: boolean;
   readonly selfHeal: SelfHeal | null;
-  /** Of texts that do not name one; null: in the batch form, where jobs have theirs already. */
+  /** The shell for texts that do not name one. Null in the batch form, where jobs already have one. */
   readonly shell: WrittenShell | null;
   readonly references: References;
 }
@@ -349,7 +349,7 @@ function given<const K extends string, V>(key: K, value: V | undefined): { reado
   return value === undefined ? {} : ({ [key]: value } as { readonly [_ in K]: V });
 }
 
-/** The same list where nothing is in it twice: jobs that are made from one text share it. */
+/** A list without repetitions. Equal lists of jobs that are made from one text are shared. */
 function eachOnce(names: readonly string[] | undefined): readonly string[] {
   if (names === undefined) return NONE;
   const once = new Set(names);

@@ -49,7 +49,7 @@ export class References {
     return null;
   }
 
-  /** Of the file or of the settings; undefined: it uses none. */
+  /** The breakers' names, from the file or the settings. Undefined if the step uses none. */
   breakers(names: readonly Located<string>[] = []): readonly string[] | undefined {
     for (const name of names) if (!this.breakerNames.has(name.value)) this.reportUnknownBreaker(name);
     return names.length === 0 ? undefined : [...new Set(names.map(({ value }) => value))];

@@ -10,11 +10,11 @@ import { quote } from "../read/suggest.js";
 export interface StepHealing {
   readonly usesWorkspace: boolean;
   readonly progress: StepDefinition["progress"];
-  /** Null: the step is none of self-heal's. */
+  /** Null if self-heal does not apply to the step. */
   readonly selfHeal: SelfHeal | null;
 }
 
-/** Where a step works and whether self-heal watches it. Reports keys that cannot be honoured. */
+/** Determines where a step works and whether self-heal watches it. Reports keys that cannot be honoured. */
 export function stepHealing(
   raw: RawStep,
   surroundings: { readonly hasWorkspace: boolean; readonly selfHeal: SelfHeal | null },

@@ -13,7 +13,7 @@ const MAX_DURATION_TEXT = 40;
 /** Timers of the platform hold no more than this (24.8 days); a longer one would fire at once. */
 export const MAX_DURATION_MS = 2_147_483_647;
 
-/** `30s`, `1h30m`, `250ms`, `PT1H30M` in milliseconds; null if it is none of these. */
+/** Parses `30s`, `1h30m`, `250ms` or `PT1H30M` to milliseconds. Null if the text has no such form. */
 export function parseDuration(text: string): number | null {
   const trimmed = text.trim();
   if (trimmed.length > MAX_DURATION_TEXT) return null;

@@ -6,7 +6,7 @@ const BYTES_PER_UNIT: ReadonlyMap<string, number> = new Map([
   ["t", 1024 ** 4],
 ]);
 
-/** `512m`, `2g`, `1.5GiB` in bytes; every unit is a power of 1024. Null if it is none of these. */
+/** Parses `512m`, `2g` or `1.5GiB` to bytes. Every unit is a power of 1024. Null if the text has no such form. */
 export function parseMemorySize(text: string): number | null {
   const found = SIZE_FORM.exec(text.trim());
   if (found === null) return null;

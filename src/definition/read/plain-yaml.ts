@@ -145,7 +145,7 @@ class PlainReader {
         if (indent <= column || longestBlank > indent) leaveToFullParser();
         if (text - start < indent) break;
       } else if (indent === null) longestBlank = Math.max(longestBlank, end - start);
-      // How many of these blanks belong to the text is told by what comes after them.
+      // Later lines determine how many of these blanks belong to the text.
       else if (end - start > indent) leaveToFullParser();
       lines.push(indent === null ? "" : source.slice(Math.min(start + indent, end), end));
       start = end + 1;
@@ -219,7 +219,7 @@ class PlainReader {
 
 class MapBuilder {
   private readonly entries: SourceEntry[] = [];
-  /** Of a map with many keys; the few keys of a step, of which there may be very many, are looked through. */
+  /** For a map with many keys. The few keys of a step, of which there may be very many, are searched directly. */
   private index: Map<string, SourceEntry> | null = null;
   private repeated: readonly RepeatedKey[] = NONE;
 

@@ -21,7 +21,7 @@ export interface Problem {
   readonly column: number;
   /** `steps.build.on_fail.goto` */
   readonly path: string;
-  /** Where a program can mend it. */
+  /** A fix that a program can apply. */
   readonly fix?: Fix;
 }
 
@@ -39,7 +39,7 @@ export interface Finding {
 
 export interface InsideScalar {
   readonly scalar: SourceScalar;
-  /** Of a character of its value. */
+  /** The offset of a character within its value. */
   readonly offset: number;
 }
 
@@ -53,10 +53,10 @@ export interface Report {
   readonly mending?: Mending | undefined;
 }
 
-/** An alias may stand for thousands of values; whoever reads the first problems of one place knows the others. */
+/** An alias may stand for thousands of values, and the first problems at one place suffice. */
 const MAX_ALIKE_AT_ONE_PLACE = 10;
 
-/** Collects everything found in one load. The same text at the same place (an alias used twice) is told once. */
+/** Collects everything found in one load. The same text at the same place (an alias used twice) is reported once. */
 export class Findings {
   readonly errors: Finding[] = [];
   readonly warnings: Finding[] = [];

@@ -46,7 +46,7 @@ export interface ReadContext {
   readonly sharedBreakers: readonly string[];
   /** Names of the channels of the settings; missing: nobody here knows them. */
   readonly channelNames?: readonly string[];
-  /** Null: nobody looks at the names in expressions and templates. */
+  /** Null if names in expressions and templates are not checked. */
   readonly findNames: NameFinder | null;
   /** The expressions and templates that were read. */
   readonly texts: TextWithNames[];
@@ -62,7 +62,7 @@ export interface Field<out T, out W = unknown> {
   readonly required?: boolean;
   /** Other spellings that are read as this key. */
   readonly aliases?: readonly string[];
-  /** For the documentation; whoever uses the value applies the same constant. */
+  /** For documentation. The code that uses the value applies the same constant. */
   readonly default?: Json;
 }
 

@@ -22,7 +22,10 @@ export function parseWalltime(text: string): number | null {
   return parts.reduce((sum, part, place) => sum + part * units[place]!, Number(days ?? 0) * DAY_MS);
 }
 
-/** Memory as Slurm takes it, in bytes: a number alone is mebibytes, and 0 is all that a node has. Null: it is none. */
+/**
+ * Parses memory as Slurm does, to bytes. A plain number is mebibytes, and 0 is all memory of a node. Null if the text
+ * is invalid.
+ */
 export function parseSlurmMemory(text: string): number | null {
   const trimmed = text.trim();
   if (trimmed === "0") return Number.MAX_SAFE_INTEGER;

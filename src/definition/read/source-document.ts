@@ -29,7 +29,7 @@ export function readSource(given: string, file: string, findings: Findings): Sou
   return file.endsWith(".json5") ? readJson5(source, findings) : readYaml(source, findings);
 }
 
-/** Where a value or a key may begin; in JSON no text goes over the end of a line. */
+/** Finds a comment where a value or key may begin. A JSON text never continues on the next line. */
 const COMMENT = /^\s*(?:\/\/|\/\*)|[,{[]\s*(?:\/\/|\/\*)/m;
 
 /** What reads as JSON has none, whatever its texts look like. */

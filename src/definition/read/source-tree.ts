@@ -51,7 +51,7 @@ export class Locator {
 
   constructor(private readonly root: SourceNode) {}
 
-  /** As far as the tree has the path; the nearest place that exists is where a person should look. */
+  /** The place of the path, or of its longest part that exists, which is where a person should look. */
   locate(segments: readonly (string | number)[]): number {
     let node = this.root;
     let at = node.at;

@@ -1,7 +1,7 @@
 import type { Transition } from "../../core/model/definition.js";
 import { renderSegments } from "./path.js";
 
-/** Where a workflow file has it. */
+/** The path of a transition in the workflow file. */
 export function placeOfTransition({ id, from, inStep }: Transition): (string | number)[] {
   return inStep === true ? ["steps", from, "on_fail", "edge"] : ["transitions", id - 1];
 }

@@ -33,7 +33,10 @@ import { didYouMean, quote } from "./suggest.js";
 export const MAX_NESTING_LEVELS = 100;
 /** Values that aliases and merges may add to what is written in the file: a stop for "billion laughs" files. */
 export const MAX_ALIASED_VALUES = 1_000_000;
-/** What the composer may recurse; deeper than what is allowed, so that the place of the first level too many is told. */
+/**
+ * Recursion limit of the composer. It is larger than the allowed nesting, so that the first excess level can be
+ * reported with its place.
+ */
 const MAX_COMPOSED_LEVELS = 5 * MAX_NESTING_LEVELS;
 const MAX_SYNTAX_PROBLEMS = 20;
 const TOO_DEEP = `values are nested more than ${MAX_NESTING_LEVELS} levels deep`;
@@ -153,7 +156,7 @@ function reportSyntax(document: Document.Parsed, source: string, findings: Findi
   return findings.errors.length > 0;
 }
 
-/** Where a template without quotes stands before the error, on its line: YAML reads its braces as maps. */
+/** The position of an unquoted template before the error, on the same line. YAML reads its braces as maps. */
 function bareTemplateAt(source: string, error: YAMLParseError | undefined): number | null {
   if (error === undefined) return null;
   const lineAt = source.lastIndexOf("\n", error.pos[0] - 1) + 1;

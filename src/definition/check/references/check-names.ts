@@ -5,7 +5,7 @@ import type { Findings, Report } from "../../read/problem.js";
 import { didYouMean, quote } from "../../read/suggest.js";
 import { isMemberOfAll, type KnownNames, type Language } from "./known-names.js";
 
-/** Further ones of a text that is wrong from end to end are not told. */
+/** Limit for the problems reported in one text, which may be wrong throughout. */
 const MAX_PROBLEMS_IN_ONE_TEXT = 20;
 const HISTORY = "history";
 const WORD = /[\w$-]/;
@@ -37,7 +37,7 @@ export function checkNamesOf(text: TextWithNames, known: KnownNames, findings: F
 }
 
 export class NameChecker {
-  /** What stands before this offset belongs to a name that was told already. */
+  /** A name before this offset has already been reported. */
   #toldUpTo = -1;
 
   constructor(
@@ -159,7 +159,7 @@ function withMember(name: string, member: string, language: Language): string {
   return PLAIN_MEMBER[language].test(member) ? `${name}.${member}` : `${name}['${member}']`;
 }
 
-/** Of `build.v2.x`: the step `build.v2`, whose name is written in brackets elsewhere. */
+/** The step `build.v2` in `build.v2.x`. Elsewhere such a name must be written in brackets. */
 function dottedName(parts: readonly NamePart[], steps: { has(name: string): boolean }): string | null {
   for (let end = parts.length; end > 1; end--) {
     const name = parts

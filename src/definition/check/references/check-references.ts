@@ -17,7 +17,7 @@ export interface ReferenceCheck {
   readonly known: KnownNames;
   readonly graph: StepGraph;
   readonly transitions: readonly TransitionDraft[];
-  /** By step: the fan-outs that it lies in. */
+  /** The fan-outs around each step. */
   readonly paths: readonly (readonly string[])[];
   /** Ids of the steps that wait to be routed to. */
   readonly routed: ReadonlySet<string>;

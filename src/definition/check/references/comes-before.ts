@@ -26,7 +26,7 @@ export function answerBefore(
   questions: readonly BeforeQuestion[],
 ): boolean[] {
   const before: Set<number>[] = order.dependencies.map((dependencies) => new Set(dependencies));
-  /** By target of a goto: a point of its own, behind all steps that go back to it. */
+  /** For each target of a goto, a separate point behind all steps that go back to it. */
   const returns = new Map<number, number>();
   for (const { kind, from, to } of leads) {
     if (kind === "goto") {

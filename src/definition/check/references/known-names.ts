@@ -9,9 +9,9 @@ type Names = { has(name: string): boolean; keys(): Iterable<string> };
 export interface FileNames {
   readonly steps: Names;
   readonly inputs: Names;
-  /** Those that are numbers or booleans. */
+  /** Inputs that are numbers or booleans. */
   readonly plainInputs: ReadonlySet<string>;
-  /** Of the workflow and all its steps, without secrets. */
+  /** Variables of the workflow and all its steps, without secrets. */
   readonly env: Names;
   /** Names that the file says a context gives. */
   readonly context: Names;

@@ -1,12 +1,12 @@
 /** How a shell would read a text that stands at some place of its line. */
 export type ShellPlace =
-  /** As words: here `| sh` is right. */
+  /** Between words, where `| sh` is right. */
   | "words"
   /** Within '...' or "...": quotes of its own would end them, or be taken for text. */
   | "quotes"
   /** In a here-document, where quotes are text. */
   | "document"
-  /** In one whose mark is quoted: nothing in it means anything to the shell. */
+  /** In a here-document with a quoted delimiter, where nothing is special. */
   | "plain_document";
 
 export interface Gap {

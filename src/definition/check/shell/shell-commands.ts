@@ -6,13 +6,13 @@ export interface ShellCommand {
   readonly words: readonly ShellToken[];
   readonly before: string;
   readonly after: string;
-  /** Where `after` stands. */
+  /** The position of `after`. */
   readonly end: number;
   /** Whether it fails decides something: after `if`, `while`, `until`, `elif` or `!`. */
   readonly isCondition: boolean;
-  /** Of some compound command, such as `done` or `}`. */
+  /** Whether it closes a compound command, such as `done` or `}`. */
   readonly isClosing: boolean;
-  /** Where `$?` of the command before it stands; null: nowhere. */
+  /** The position of a `$?` that reads the previous command's status; null if there is none. */
   readonly status: number | null;
 }
 
@@ -33,7 +33,7 @@ class CommandReader {
   #words: ShellToken[] = [];
   #before = "";
   #asks = false;
-  /** Of `case`: patterns are no commands. `in`: until that word; `pattern`: until its `)`. */
+  /** The state within `case`, whose patterns are no commands. `in`: before that word; `pattern`: before its `)`. */
   #case: "in" | "pattern" | null = null;
   #cases = 0;
   #closesGroup = false;

@@ -59,7 +59,7 @@ export function shellWarnings(text: string, shell: Shell): readonly ShellWarning
   const lists = shellTokens(text).map(shellCommands);
   const stops = first(lists, statusAfterStop);
   const refused = noticesPipes(shell) ? null : first(lists, pipefail);
-  // With bash it is noticed.
+  // A shell that notices failures within pipes, such as bash, needs no warning.
   const hides = noticesPipes(shell) || refused !== null ? null : first(lists, hidingPipe);
   return [
     ...(stops === null ? [] : [{ ...STOPS, at: stops }]),
@@ -112,7 +112,7 @@ function statusAfterStop(commands: readonly ShellCommand[]): number | null {
 /** `set -euo pipefail`, the first line of many scripts. */
 function pipefail(commands: readonly ShellCommand[]): number | null {
   for (const { words, after } of commands) {
-    // Whoever asks whether it works goes on without it.
+    // Here the script checks whether `set` works, and continues without it.
     if (words[0]?.text !== "set" || after === "||") continue;
     const found = words.find(({ text }) => text === "pipefail");
     if (found !== undefined) return found.at;
@@ -129,7 +129,7 @@ function hidingPipe(commands: readonly ShellCommand[]): number | null {
   return null;
 }
 
-/** `a | b || true`: whoever writes this does not care. */
+/** `a | b || true`: the author accepts the failure. */
 function isMeantToPass(commands: readonly ShellCommand[], place: number): boolean {
   let last = place;
   while (commands[last]?.after === "|" || commands[last]?.after === "|&") last++;

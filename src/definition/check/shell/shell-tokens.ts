@@ -3,7 +3,7 @@ export interface ShellToken {
   readonly at: number;
   readonly text: string;
   readonly isWord: boolean;
-  /** Where `$?` stands in it; null: nowhere. */
+  /** The position of `$?` in it; null if it has none. */
   readonly status: number | null;
 }
 

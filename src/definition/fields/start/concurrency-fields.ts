@@ -29,7 +29,7 @@ function laterNames(group: string, { findNames, checkTemplate }: ReadContext): s
   return [...new Set(names)].filter((name) => name !== "inputs" && name in VARIABLES);
 }
 
-/** Of a workflow. */
+/** The key of a workflow. */
 export const concurrency = mapped(
   object({
     group: {

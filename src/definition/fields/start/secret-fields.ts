@@ -10,7 +10,7 @@ export const variable = text({
   rule: "Give the name of an environment variable, not the secret itself; or `{ file: /path }`.",
 });
 
-/** Where a server finds a secret; the secret itself stands in no file that Daruma reads as text. */
+/** Where a server finds a secret. The secret itself is in no file that Daruma reads as text. */
 export const secret: Schema<SecretPlace, string | { readonly file: string }> = union(
   mapped(variable, (name): SecretPlace => ({ variable: name })),
   mapped(

@@ -80,7 +80,7 @@ const FIELDS = {
   },
 } as const;
 
-/** With the places of what is checked once the whole file is known. */
+/** A webhook with the places of what is checked once the whole file is known. */
 export interface WebhookDraft {
   readonly definition: WebhookDefinition;
   readonly inputs: ReadonlyMap<string, Located<Json>>;
