@@ -98,6 +98,26 @@ describe("the moment at which a step stands in", () => {
     expect(run.job("d").status).toBe("skipped");
   });
 
+  it("never comes where that step goes back to one that waits for the failed step: nothing is handled", async () => {
+    const run = await trial(
+      `steps:
+  a: { exec: "true", start: auto, ${EDGE} }
+  d: { exec: "true", depends_on: a }
+  fix: { exec: "true", start: auto, depends_on: d, on_success: { goto: { step: d, max: 1 } } }`,
+      { a: ["fail"] },
+    );
+    expect(routed(run)).toEqual([
+      "start a",
+      "start fix",
+      "goto fix -> d after success 1/1, loop 1",
+      "again d fix",
+      "settled handled [] unhandled [a]",
+      "canceled d fix DEPENDENCY_FAILED",
+      "run failed EXIT_1",
+    ]);
+    expect(run.job("a")).toMatchObject({ handled: false, handling: null, stood_in_by: null });
+  });
+
   it("never comes where the way leads to no success: the failure is not handled", async () => {
     const run = await trial(flow(), { a: ["fail"], fix: ["fail"] });
     expect(run.run).toMatchObject({ status: "failed", error: { step_id: "a" } });

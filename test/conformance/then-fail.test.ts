@@ -23,6 +23,13 @@ describe("then: fail", () => {
     ]);
   });
 
+  it("fails the run also where the step that it led to has failed and that counts for nothing", async () => {
+    const text = flow("").replace('fix: { exec: "true"', 'fix: { exec: "true", continue_on_failure: true');
+    const run = await trial(text, { a: ["fail"], fix: ["fail"] });
+    expect(run.job("fix")).toMatchObject({ handling: { how: "continue_on_failure" } });
+    expect(run.run).toMatchObject({ status: "failed", error: { step_id: "a" } });
+  });
+
   it.each(["ok", "fail"] as const)(
     "keeps the steps behind blocked until the route has ended (%s), then cancels them",
     async (end) => {
@@ -110,6 +117,31 @@ describe("then: fail", () => {
     expect(tolerated.run.status).toBe("completed");
     const strict = await trial(text("all"), script);
     expect(strict.job("sum")).toMatchObject({ status: "canceled", error: { code: "JOIN_UNSATISFIED" } });
+    expect(strict.run).toMatchObject({ status: "failed", error: { code: "EXIT_1", step_id: "work" } });
+  });
+
+  it("gives up the rest for an item, with fail_fast, only once no join tolerates it", async () => {
+    const text = (join: string) => `failure_policy: fail_fast
+steps:
+  list: { exec: "true", forEach: true }
+  work: { exec: "{{ foreach.index }}", depends_on: list, on_fail: { ${EDGE} } }
+  fix: { exec: "true" }
+  sum: { exec: "{{ branches }}", depends_on: work, fanout: reduce, join: ${join} }
+  slow: { exec: "true" }`;
+    const script = {
+      list: [{ output: ["x", "y"] }],
+      work: ({ variables }: { variables: object }) =>
+        (variables as { foreach: { index: number } }).foreach.index === 0
+          ? "fail"
+          : ({ output: 1, takesMs: 50 } as const),
+      slow: [{ output: 1, takesMs: 100, endsWith: 143 }],
+    } as const;
+    const tolerated = await trial(text("any"), script);
+    expect(tolerated.job("slow").status).toBe("completed");
+    expect(tolerated.run.status).toBe("completed");
+    const strict = await trial(text("all"), script);
+    expect(strict.job("slow")).toMatchObject({ status: "canceled", error: { code: "FAIL_FAST" } });
+    expect(strict.job("work", "root/list[1]").status).toBe("canceled");
     expect(strict.run).toMatchObject({ status: "failed", error: { code: "EXIT_1", step_id: "work" } });
   });
 

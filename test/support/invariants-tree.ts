@@ -43,20 +43,25 @@ export function nobodyComesBetweenAWayBackAndItsTarget(log: Log, definition: Def
     if (event.type === "barrier.opened" && event.from !== null) targets.add(event.target);
     if (event.type === "attempt.started" && book.of(event.job).step.definition.usesWorkspace) {
       const isMending = [...failed].some((job) => mending.whoMends(job) === event.job);
-      const isKeptBack = event.kept_back !== undefined && awaited.has(event.kept_back);
-      const isFree =
-        book.of(event.job).step.atEnd !== null || isKeptBack || isMending || awaited.has(event.job);
+      const mayStart =
+        isMending || awaited.has(event.job) || [...awaited].some((job) => isKeptBack(event, job));
+      const isFree = book.of(event.job).step.atEnd !== null || mayStart;
       const [first] = awaited;
       if (first !== undefined && !isFree)
         return `at ${seq} ${book.name(event.job)} starts before ${book.name(first)}, to which a failure has led back`;
     }
-    for (const job of awaited) if (letsGo(event, job)) awaited.delete(job);
+    for (const job of awaited) if (letsGo(event, job) || isKeptBack(event, job)) awaited.delete(job);
     if (event.type === "jobs.ready" && event.reason === "goto")
       for (const job of event.jobs) if (targets.delete(job)) awaited.add(job);
     if (isLeaving(event)) failed.add(event.job);
     mending.note(event);
   }
   return null;
+}
+
+/** A breaker is open for the job, so that another one starts in its place: from then on the tree is nobody's. */
+function isKeptBack(event: Event, job: number): boolean {
+  return event.type === "attempt.started" && event.kept_back === job;
 }
 
 /** The job has begun, or something else has become of it. */

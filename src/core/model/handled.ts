@@ -26,7 +26,13 @@ export function isHandled(job: Job): boolean {
 /** The way that a transition took the failure ends in a visit that completed, and no transition on it says that it failed. */
 export function isHandledByRoute(job: Job): boolean {
   const way = wayOf(job);
-  return way !== null && way.end !== null && way.then !== "fail";
+  return way !== null && isEndedWell(job, way);
+}
+
+/** Where its dependents are to go on, they must have something to go on with: what completed may have gone back since. */
+function isEndedWell({ stoodInBy }: Job, { end, then, completed }: WayOfFailure): boolean {
+  if (end === null || then === "fail") return false;
+  return then === "skip" || !completed || stoodInBy !== null;
 }
 
 /**
@@ -41,7 +47,12 @@ export function isUnanswered(run: Run, job: Job): boolean {
 /** A step that is held on the way waits itself. */
 function isOnItsWay(job: Job): boolean {
   const way = wayOf(job);
-  return way?.open === true && way.last.status !== "held";
+  if (way === null) return false;
+  if (way.open) return way.last.status !== "held";
+  // Whether that step stands in is being looked at, or it has gone back and may complete once more.
+  return (
+    way.end !== null && job.settledAs !== "lost" && (job.evaluation !== null || !isSettled(way.end.status))
+  );
 }
 
 /** By what the failure is handled; null: by nothing. */
@@ -49,9 +60,9 @@ export function handlingOf(job: Job): Handling | null {
   if (job.handled !== null) return { how: job.handled, by: null, then: null };
   const way = wayOf(job);
   if (way !== null)
-    return way.end === null || way.then === "fail"
-      ? null
-      : { how: "edge", by: way.end.step.definition.id, then: job.stoodInBy === null ? "skip" : "continue" };
+    return isEndedWell(job, way)
+      ? { how: "edge", by: way.end!.step.definition.id, then: job.stoodInBy === null ? "skip" : "continue" }
+      : null;
   return isHandled(job) ? { how: "repair", by: null, then: null } : null;
 }
 
