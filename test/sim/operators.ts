@@ -38,13 +38,16 @@ export class Operators {
     const key = this.key();
     const wrong = run.jobs.filter(({ status }) => ["failed", "canceled", "held"].includes(status));
     const job = random.pick(wrong.length > 0 && random.chance(0.7) ? wrong : run.jobs).id;
+    const hint = random.chance(0.3) ? { hint: `hint ${key}` } : {};
+    const files = random.pick([{}, { files: "keep" }, { files: "restore" }] as const);
     return random.pick<OperatorCommand>([
       { type: "run.pause", reason, key, takeover: random.chance(0.3) },
       { type: "run.unpause", reason, key },
       { type: "run.reset", reason, key },
-      { type: "step.retry", job, reason, key },
-      { type: "step.retry", job, reason, key },
-      { type: "step.resume_from", job, reason, key, force: random.chance(0.5) },
+      { type: "step.retry", job, reason, key, ...hint },
+      { type: "step.retry", job, reason, key, force: random.chance(0.3), ...hint },
+      { type: "step.retry", job, also: this.others(wrong, job), reason, key },
+      { type: "step.resume_from", job, reason, key, force: random.chance(0.5), ...files, ...hint },
       { type: "step.hard_reset", job, reason, key, force: random.chance(0.5) },
       { type: "step.redrive", job, reason, key },
       { type: "holds.resolve", items: this.decideHolds(run), reason, key },
@@ -60,6 +63,10 @@ export class Operators {
   answer(job: Job): OperatorCommand {
     const choice = this.random.chance(0.3) ? "reject" : "approve";
     return { type: "human.answer", job: job.id, choice, text: "", key: this.key() };
+  }
+
+  private others(wrong: readonly Job[], job: number): number[] {
+    return wrong.flatMap(({ id }) => (id !== job && this.random.chance(0.5) ? [id] : []));
   }
 
   private key(): string {

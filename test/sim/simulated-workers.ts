@@ -197,7 +197,12 @@ export class SimulatedWorkers {
     const { random, weather, trees } = this;
     trees.enter(assignment);
     if (random.chance(weather.lost))
-      return { kind: "failed", facts: { lost: true, message: "the worker is gone" } };
+      return random.chance(0.5)
+        ? { kind: "failed", facts: { lost: true, message: "the worker is gone" } }
+        : {
+            kind: "failed",
+            facts: { evicted: true, exitCode: random.pick([0, 1, 143]), message: "stopped" },
+          };
     if (random.chance(weather.failure)) {
       return {
         kind: "failed",

@@ -53,6 +53,8 @@ interface Weather {
   readonly failure: number;
   readonly lost: number;
   readonly crash: number;
+  /** Engines that are told to stop. */
+  readonly stop: number;
   readonly commitFault: number;
   readonly duplicate: number;
   readonly cancel: number;
@@ -92,6 +94,7 @@ export class Simulation {
       failure: random.pick([0.1, 0.3, 0.6]),
       lost: rough ? 0.05 : 0,
       crash: rough ? 0.04 : 0,
+      stop: rough ? 0.03 : 0,
       commitFault: rough ? 0.02 : 0,
       duplicate: 0.1,
       cancel: random.chance(0.1) ? 0.02 : 0,
@@ -126,6 +129,7 @@ export class Simulation {
       if (this.resting) await this.endRest(runId);
       if (turn > MAX_TURNS) throw new Error(await this.describe(runId, text, "the run hangs"));
       if (this.lost || this.random.chance(this.weather.crash)) await this.crash(runId);
+      else if (!this.over && !this.resting && this.random.chance(this.weather.stop)) await this.stop(runId);
       if (this.random.chance(this.weather.cancel))
         this.engine.post(runId, {
           type: "run.cancel",
@@ -248,6 +252,23 @@ export class Simulation {
   private async crash(runId: number): Promise<void> {
     this.crashes += 1;
     this.dead.value = true;
+    await this.takeOver(runId);
+  }
+
+  /** Ctrl-C, and another engine goes on. */
+  private async stop(runId: number): Promise<void> {
+    let isStopped = false;
+    const { engine } = this;
+    void engine.stop().then(() => {
+      isStopped = true;
+    });
+    for (let turn = 0; ; turn += 1) {
+      await flush();
+      await flush();
+      if (isStopped) break;
+      if (turn > 200 || !this.clock.fireNext()) throw new Error(`the engine does not stop`);
+    }
+    if (this.over) return;
     await this.takeOver(runId);
   }
 
