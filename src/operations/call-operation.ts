@@ -5,7 +5,7 @@ import { operationOf } from "./operations.js";
 import { perform } from "./perform.js";
 import { mayAct } from "./roles.js";
 
-/** Does one operation by its name, if whoever asks may do it. Input is as it came. */
+/** Executes one operation by its name if the caller may do so. The input is unchecked. */
 export async function callOperation(context: Context, name: string, input: unknown): Promise<unknown> {
   const operation = operationOf(name);
   const { role } = context.principal;

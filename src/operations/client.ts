@@ -5,11 +5,11 @@ import type { OperationName, TABLE } from "./operations.js";
 export type InputOf<Name extends OperationName> = z.input<(typeof TABLE)[Name]["input"]>;
 export type OutputOf<Name extends OperationName> = Answer<(typeof TABLE)[Name]["output"]>;
 
-/** Does operations, here or at a server; whoever asks need not know where. */
+/** Executes operations, here or at a server. The caller need not know where. */
 export interface Client {
   /** A refusal is thrown with its code. */
   call<Name extends OperationName>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>>;
-  /** The same as it grows, until there will be no more. */
+  /** Streams an answer as it grows, until it is complete. */
   stream<Name extends OperationName>(
     name: Name,
     input: InputOf<Name>,

@@ -10,7 +10,7 @@ import { readLog } from "../report/lookup/replayed-log.js";
 import { requireRun } from "../report/lookup/run-reference.js";
 import type { Store } from "../store/store.js";
 
-/** What came of it, whoever took it and whenever. */
+/** The result of a command, whichever process executed it. */
 export async function outcomeOf(
   store: Store,
   { runId, command }: { readonly runId: number; readonly command: OperatorCommand },

@@ -18,17 +18,20 @@ import type { Reading, Workflow } from "./workflows/workflow.js";
 /** What the handlers of operations work with: a server's parts, or those of one command line. */
 export interface Context extends Reading {
   readonly store: Store;
-  /** Where logs and artifacts lie. */
+  /** The folder of logs and artifacts. */
   readonly outputDir: string;
   readonly principal: Principal;
   readonly now: () => number;
-  /** Put a command to a run, whoever runs it; a refusal is thrown with its code. */
+  /** Gives a command to a run, whichever process runs it. Throws a refusal with its code. */
   readonly operate: (runId: number, command: OperatorCommand) => Promise<CommandOutcome>;
-  /** Who starts and goes on with runs. Null where nothing stays to do so: a command line that looks into a store. */
+  /**
+   * Starts and continues runs. Null in a process that does not stay to do so, such as a command line that only reads a
+   * store.
+   */
   readonly runner: Runner | null;
   /** The clusters of the settings; null where there are no settings. */
   readonly clusters?: ClusterControl | null;
-  /** Of Daruma itself. */
+  /** The version of Daruma. */
   readonly version?: string;
   /** How the store is, also where it cannot be opened. */
   readonly inspectStore?: (full: boolean) => Promise<InspectedStore>;
@@ -42,7 +45,7 @@ export interface Context extends Reading {
   readonly breakers?: readonly BreakerDefinition[];
   /** The channels of the settings; null where there are no settings. */
   readonly channels?: ChannelControl | null;
-  /** Who is told of what in all workflows, by the settings. */
+  /** Notification rules of the settings, for all workflows. */
   readonly notify?: readonly NotifyRule[];
   /** Called before a run comes into being at somebody's wish; throws TOO_MANY_RUNS. */
   readonly admitRun?: () => void;
@@ -51,22 +54,25 @@ export interface Context extends Reading {
 /** What operations may do with channels. */
 export interface ChannelControl {
   readonly settings: readonly ChannelSettings[];
-  /** Null: the message has arrived; else why not. Rejects with CHANNEL_SECRET where it could not be tried. */
+  /**
+   * Sends a test message. Returns null if it has arrived, else the reason. Rejects with CHANNEL_SECRET if it could not
+   * be tried.
+   */
   test(channel: ChannelSettings): Promise<string | null>;
 }
 
 export interface InspectedStore {
   /** The file or the address. */
   readonly place: string;
-  /** Null: there is none, or it does not answer. */
+  /** Null if there is no store, or it does not answer. */
   readonly inspection: StoreInspection | null;
   readonly trouble: { readonly message: string; readonly hint: string } | null;
-  /** False: what operations see is an empty store in its place. */
+  /** If false, operations see an empty store instead. */
   readonly isOpen: boolean;
 }
 
 export interface DescribedSettings {
-  /** Null: none is in use. */
+  /** Null if no settings file is used. */
   readonly file: string | null;
   readonly problem: string | null;
 }
@@ -74,7 +80,7 @@ export interface DescribedSettings {
 /** What operations may do with clusters. */
 export interface ClusterControl {
   readonly settings: readonly ClusterSettings[];
-  /** Where workers find the server. */
+  /** The address at which workers reach the server. */
   server(): string;
   targets(cluster: string): Promise<readonly Target[]>;
   planOf(cluster: string, spec: AllocationSpec, targets: readonly Target[]): Plan | Refusal;

@@ -3,8 +3,8 @@ import { plainText } from "../core/text/plain-text.js";
 import type { TypedWords } from "./operator-words.js";
 
 /**
- * Of a command that lets a step work again: the hint as it is kept, or nothing. What a terminal would obey is taken
- * out, and a secret that only shows then is hidden, too.
+ * The hint of a command as it is stored, without terminal controls. It is redacted again afterwards, because removing
+ * these can reveal a secret.
  */
 export function hintSaid(hint: string | undefined, words: TypedWords): { readonly hint?: string } {
   return hint === undefined ? {} : { hint: words.redactHint(plainText(words.redactHint(hint))) };

@@ -22,13 +22,13 @@ export class InvalidInput extends DarumaError {
   }
 }
 
-/** An operation's input as it came through any door. The hint says where that door tells what there is to give. */
+/** Checks an operation's input from any interface. The hint says where that interface describes its fields. */
 export function checkInput(
   { input }: Pick<Operation, "input">,
   given: unknown,
   hint: string,
 ): z.output<Operation["input"]> {
-  // Whoever reads it does so by recursion, the schema first.
+  // Code that reads it recurses, beginning with the schema.
   if (isDeeperThan(given as Json, MAX_WRAPPED_JSON_LEVELS))
     throw new InvalidInput(
       [{ path: "", message: `it is nested more than ${MAX_JSON_LEVELS} levels deep` }],

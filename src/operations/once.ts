@@ -16,9 +16,9 @@ type Act = () => Promise<unknown>;
 const underWay = new WeakMap<Store, Map<string, Promise<unknown>>>();
 
 /**
- * Does what is asked under a key, unless it was done before: then the answer is that of the first time. What was refused
- * is judged anew. A process that dies between doing it and writing the answer down leaves it to be done again, so an
- * operation that may not be done twice has to know its key itself.
+ * Executes an operation under a key, unless that was done before: then it returns the first answer. A refused request
+ * is judged again. If the process dies before the answer is stored, the operation is executed again, so one that must
+ * not be repeated has to handle its key itself.
  */
 export async function once(
   { name }: Operation,
@@ -71,7 +71,7 @@ async function actOnce(store: Store, asked: Asked, act: Act): Promise<unknown> {
   return (await answerOf(store, id, asked))?.answer ?? answer;
 }
 
-/** Null: there is none yet. A key that was given for something else is refused. */
+/** The stored answer; null if there is none yet. Refuses a key that was given for something else. */
 async function answerOf(
   store: Store,
   id: number,

@@ -31,7 +31,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   readonly keepsAnswer?: true;
   /** A run comes into being: how many one token makes in a minute is limited. */
   readonly makesRun?: true;
-  /** The same as it grows: server-sent events over REST, `--follow` on the command line. */
+  /** Streams the answer as it grows: server-sent events over REST, `--follow` on the command line. */
   readonly stream?: (
     context: Context,
     input: z.output<Input>,

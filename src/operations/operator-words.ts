@@ -7,14 +7,14 @@ import type { Store } from "../store/store.js";
 /** What stands in the log where nobody said why. */
 export const DEFAULT_REASON = "by hand";
 
-/** The reason of a client that was told to stop while it waited for its run. */
+/** The reason of a client that was interrupted while it waited for its run. */
 export const INTERRUPTED_REASON = "interrupted at the command line";
 
 type Env = { readonly [name: string]: string | undefined };
 
 /** What people type on its way into the log. */
 export interface TypedWords extends Pick<Redactor, "redact" | "redactJson"> {
-  /** Of a hint, which travels on into prompts and files. */
+  /** Redacts a hint, which is passed on into prompts and files. */
   readonly redactHint: Redactor["redact"];
 }
 
@@ -24,8 +24,8 @@ export async function redactorFor(store: Store, runId: number, env: Env = proces
 }
 
 /**
- * Where a secret is not set, it cannot be found in what was typed: a hint is refused then rather than kept in plain
- * text. A reason is not: whoever decides, such as an agent, need not have the secrets of the run.
+ * Redacts what operators type. If a secret is not set here it cannot be found, so a hint is then refused rather than
+ * stored in plain text. A reason is not refused: the caller, such as an agent, need not have the run's secrets.
  */
 export function typedWords(secrets: readonly string[], env: Env = process.env): TypedWords {
   const { redact, redactJson } = redactorOf(secrets, env);
@@ -46,12 +46,12 @@ function refuseUnhidden(missing: readonly string[]): never {
   );
 }
 
-/** For words that the process reads, not for what people type: what is not set is not hidden. */
+/** Redacts what the process reads, as opposed to what people type. Secrets that are not set are not redacted. */
 export function redactorOf(secrets: readonly string[], env: Env = process.env): Redactor {
   return createRedactor(secrets.flatMap((name) => (env[name] ? [{ name, value: env[name] }] : [])));
 }
 
-/** For words about several runs: the secrets of all their workflows. */
+/** Redacts texts about several runs, with the secrets of all their workflows. */
 export async function redactorOver(store: Store, runIds: readonly number[]): Promise<TypedWords> {
   const secrets = new Map<string, readonly string[]>();
   for (const id of runIds) {

@@ -4,7 +4,7 @@ import type { Context } from "./context.js";
 import { once } from "./once.js";
 import type { Operation } from "./operation.js";
 
-/** Every door does its operations by this. The input has been checked against its schema. */
+/** Executes an operation for every interface. The input has already been checked against its schema. */
 export async function perform(
   operation: Operation,
   context: Context,

@@ -48,7 +48,7 @@ interface Asked {
   readonly dry_run: boolean;
 }
 
-/** The same as it goes into the log. */
+/** The operator's words as they go into the log. */
 export interface Said {
   readonly reason: string;
   readonly key: string;
@@ -80,7 +80,7 @@ export function giveCommand(
   return isTrial ? tryCommand(context.store, runId, command) : putCommand(context, runId, command);
 }
 
-/** Put a command to a run, whoever runs it, and tell what changed. A refusal is thrown with its code. */
+/** Gives a command to a run, whichever process runs it, and returns what changed. Throws a refusal with its code. */
 export async function putCommand(
   { store, operate, principal }: Pick<Context, "store" | "operate" | "principal">,
   runId: number,
@@ -95,12 +95,12 @@ export function nameOfPrincipal({ name, as }: Principal): string {
   return as === undefined ? name : `${as} (${name})`;
 }
 
-/** The same answer for a run in memory only: nothing is written. */
+/** The answer for a dry run, which changes only a run in memory. */
 async function tryCommand(store: Store, runId: number, command: OperatorCommand): Promise<CommandAnswer> {
   return tryCommandOn(store, (await loadRun(store, runId)).run, command);
 }
 
-/** For somebody who has loaded the run already, and is done with it. */
+/** Tries a command on a loaded run, which the caller must not use afterwards. */
 export async function tryCommandOn(store: Store, run: Run, command: OperatorCommand): Promise<CommandAnswer> {
   const { id: runId } = run;
   const owner = await ownerOf(store, runId);

@@ -59,7 +59,7 @@ export const reason = z
   .default(DEFAULT_REASON)
   .describe("The reason, kept in the log.");
 
-/** For what lets a step work again. */
+/** The hint for a step that runs again. */
 export const hint = z
   .string()
   .min(1)
@@ -68,7 +68,7 @@ export const hint = z
   .optional()
   .describe("Text for the step's next attempts: in the prompt, as $DARUMA_HINT and as failure.hint.");
 
-/** For going back to a step: what becomes of the workspace's files. */
+/** What happens to the workspace's files when a run goes back to a step. */
 export const files = z.enum(FILES_POLICIES).optional();
 
 const MAX_KEY_CHARS = 200;
@@ -130,7 +130,7 @@ export const step = z.string().min(1).max(10_000).describe("A step's id, step@sc
 
 export const runStatus = z.enum(["pending", "running", "paused", "held", "completed", "failed", "canceled"]);
 
-/** Of a run that is not over. */
+/** The phase at the end of an unfinished run. */
 export const endPhase = z
   .enum(["undo", "finally"])
   .nullable()

@@ -9,7 +9,7 @@ import { listOf } from "./schemas.js";
 const MAX_TEXT_CHARS = 200;
 const MAX_MOMENT_CHARS = 40;
 const MAX_SOUGHT_LABELS = 32;
-/** As it is shown, or its beginning; the version may be left out. */
+/** A signature as it is shown, or its beginning. The version may be missing. */
 const SIGNATURE = /^(?:v\d{1,4}:)?[0-9a-f]{4,64}$/;
 
 const moment = z
@@ -54,7 +54,7 @@ interface Search {
   readonly workflow?: string | undefined;
 }
 
-/** The same as a store is asked for it. */
+/** The search in the form of the store's filter. */
 export function searchOf(
   { since, until, label, text, signature, workflow }: Search,
   now: number,

@@ -47,7 +47,7 @@ async function workOn(ports: CampaignPorts, id: number): Promise<boolean> {
   const judged = advanceCampaign(await judge(before, look, ports.now()));
   const next = advanceCampaign(await send(judged, look, ports.now()));
   const hasChanged = JSON.stringify(next) !== JSON.stringify(before);
-  // False: somebody has paused or stopped it meanwhile; it is looked at again.
+  // Somebody has paused or stopped it meanwhile, so it is read again.
   if (hasChanged && !(await store.writeCampaign(next))) return true;
   const refused = next.state === "running" ? await giveCommands(ports, next, lookAt(store)) : new Map();
   if (refused.size > 0) await noteRefusals(store, id, refused);
@@ -92,7 +92,7 @@ async function send(campaign: Campaign, look: Look, now: number): Promise<Campai
   return sent;
 }
 
-/** By place: the code with which each was refused. */
+/** The code with which each command was refused, by position. */
 async function giveCommands(
   { operate }: CampaignPorts,
   campaign: Campaign,

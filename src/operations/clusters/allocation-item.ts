@@ -7,7 +7,7 @@ import type { Answer } from "../operation.js";
 
 const time = z.string().nullable();
 
-/** An allocation as the doors show it. */
+/** An allocation as all interfaces show it. */
 export const allocationItem = z.object({
   key: z.string(),
   cluster: z.string(),
@@ -56,7 +56,9 @@ export const allocationReference = z
   .max(MAX_REFERENCE_CHARS)
   .describe("Its id, CLUSTER/ID, or key.");
 
-/** By its key, or by the scheduler's id; of several clusters with the same id the newest is meant. */
+/**
+ * Finds an allocation by its key or by the scheduler's id. If several clusters have the same id, the newest is meant.
+ */
 export async function findAllocation({ store }: Context, reference: string): Promise<AllocationRow> {
   const byKey = await store.readAllocation(reference);
   if (byKey !== null) return byKey;

@@ -74,7 +74,7 @@ export const listAllocations = operation({
 
 const MAX_NAMED_JOBS = 20;
 
-/** By cluster and reason: a sweep of thousands has one. */
+/** Impossible jobs by cluster and reason. A sweep of thousands of jobs has one entry. */
 function impossibleIn({ clusters }: Context, only: string | undefined) {
   const found = new Map<string, { cluster: string; reason: string; jobs: number; job_ids: number[] }>();
   for (const { cluster, jobId, reason } of clusters?.impossible() ?? []) {

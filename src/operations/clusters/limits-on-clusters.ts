@@ -30,7 +30,7 @@ export async function limitsOnClusters(
   };
 }
 
-/** The same for jobs that are given the same. */
+/** A key that is equal for jobs with the same limits. */
 function keyOf({ name, tags }: ClusterSettings): string {
   return [name, ...tags].join(" ");
 }

@@ -139,7 +139,7 @@ async function refuseControl(
   return already === null ? null : { code: null, reason: already };
 }
 
-/** Where nothing runs before the run ends it is a cancel like any other. */
+/** Refuses "cancel now" if nothing would run before the end anyway, because it would be an ordinary cancel. */
 async function refuseCancelNow(context: Context, asked: Asked): Promise<Refused | null> {
   const { run } = asked;
   const plain = await refuseControl(context, "cancel", asked, false);

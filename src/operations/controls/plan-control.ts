@@ -24,13 +24,13 @@ interface Said {
   readonly reason: string;
   readonly key: string | null;
   readonly force: boolean;
-  /** For the step that is to work again. */
+  /** A hint for the step that runs again. */
   readonly hint?: string;
-  /** Of a retry: other jobs that run again with it. */
+  /** For a retry: other jobs that run again with it. */
   readonly also?: readonly number[] | undefined;
-  /** Of a cancel: without undo and finally steps. */
+  /** For a cancel: skips undo and finally steps. */
   readonly now?: boolean;
-  /** Of going back to a step: what becomes of the workspace's files. */
+  /** For going back to a step: what happens to the workspace's files. */
   readonly files?: FilesPolicy | undefined;
 }
 

@@ -5,7 +5,7 @@ import { logFolder, outputFolder } from "../../worker/attempt-paths.js";
 import { type Check, error, type Finding, ok, warning } from "./check.js";
 
 const OF_OTHERS = 0o077;
-/** As many of the newest are looked at: what is wrong with one is mostly wrong with all. */
+/** How many of the newest run folders are checked. A problem of one mostly affects all. */
 const MAX_RUN_FOLDERS = 200;
 const MAX_NAMED = 3;
 
@@ -65,7 +65,9 @@ function unusable(found: readonly Looked[]): Finding[] {
   ];
 }
 
-/** They can be used now, by root for example; whoever owns them may lose them, and the other way round. */
+/**
+ * Files of other users. They may be usable now, for example by root, but not for their owner, or the other way round.
+ */
 function foreign(found: readonly Looked[]): Finding[] {
   const uid = process.getuid?.();
   const those = found.filter(({ stats, usable }) => usable && uid !== undefined && stats.uid !== uid);
@@ -81,7 +83,7 @@ function foreign(found: readonly Looked[]): Finding[] {
 
 function open(found: readonly Looked[]): Finding[] {
   const uid = process.getuid?.();
-  // Of files of others, their owner decides; of what lies in a closed folder, nobody else gets there.
+  // Other users' files are up to their owners, and nobody else can enter a closed folder.
   const [top, ...rest] = found.filter(
     ({ stats }) => !stats.isSymbolicLink() && (uid === undefined || stats.uid === uid),
   );

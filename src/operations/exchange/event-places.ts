@@ -9,12 +9,12 @@ export function isEventType(text: unknown): text is EventType {
   return typeof text === "string" && Object.hasOwn(EVENTS, text);
 }
 
-/** The same event with other job ids. The event itself stays as it is. */
+/** A copy of the event with other job ids. */
 export function withJobIds(event: Event, newId: (id: number) => number): Event {
   return changed(event, isJobId, (id) => (typeof id === "number" ? newId(id) : id));
 }
 
-/** The same event with other places for the outputs that are kept as files. */
+/** A copy of the event with other paths for outputs that are kept as files. */
 export function withOutputPaths(event: Event, newPath: (output: ArtifactOutput) => string): Event {
   return changed(event, isOutput, (given) => {
     const found = given as Output | null;

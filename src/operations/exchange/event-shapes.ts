@@ -4,7 +4,7 @@ import { objectOf } from "../../worker/zod-of.js";
 
 const schemas = new Map<EventType, z.ZodType>();
 
-/** Where an event has something else than its type calls for, and what is wrong there; null: nowhere. */
+/** The path and problem of a field that does not match the event's type. Null if all fields do. */
 export function wrongFieldOf(
   event: Event,
 ): { readonly path: readonly string[]; readonly message: string } | null {

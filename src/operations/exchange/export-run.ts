@@ -125,7 +125,7 @@ function readAll(wanted: ReadonlyMap<string, string>): { files: DocumentFile[]; 
   return { files, left_out: leftOut };
 }
 
-/** Null: no plain file. */
+/** The size of a file; null if it is not a regular file. */
 function sizeOf(path: string): number | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isFile() === true ? found.size : null;

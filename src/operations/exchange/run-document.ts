@@ -32,7 +32,7 @@ export const DOCUMENT_FORMAT = "daruma-run";
 /** What is written and read. Events have the keys that programs see; steps of the definition leave out what is usual. */
 export const DOCUMENT_VERSION = 1;
 
-/** Of all files together; the document must fit into memory where it is read. */
+/** Limit for all files together, because the reader needs the whole document in memory. */
 export const MAX_FILE_BYTES = 32 * 1_024 * 1_024;
 
 export const LOGS = "logs/";

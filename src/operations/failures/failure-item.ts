@@ -60,7 +60,7 @@ export function signaturePrefix(given: string): string {
   return `${version}:${hex}`;
 }
 
-/** Entries as doors show them. */
+/** Entries in the form that all interfaces show. */
 export async function toItems(
   store: Pick<Store, "listRuns" | "readJob">,
   entries: readonly BookEntry[],
@@ -82,7 +82,7 @@ export async function toItems(
   );
 }
 
-/** Null: its run is gone. */
+/** The job's name; null if its run is gone. */
 export async function storedJobName(store: Pick<Store, "readJob">, id: number): Promise<string | null> {
   const job = await store.readJob(id);
   return job === null ? null : nameOf(job.step, job.scope);

@@ -87,7 +87,9 @@ async function list(context: Context, request: z.output<typeof input>) {
   return { items: await toItems(store, entries, at), next };
 }
 
-/** On a command line, where perhaps no server does it. Whoever only looks at a store that cannot be written leaves it as it is. */
+/**
+ * Rolls up the failure book on a command line, in case no server does it. A store that is read-only stays unchanged.
+ */
 export async function rollUpHere({ store, runner }: Pick<Context, "store" | "runner">): Promise<void> {
   if (runner !== null) return;
   try {

@@ -131,7 +131,7 @@ export const triageFailure = operation({
   handler: triage,
 });
 
-/** In every step that has met it. A beginning that several failures have is refused. */
+/** The entries of a failure, in every step that had it. Throws if several failures have the given beginning. */
 async function findEntries(
   { store, now }: Pick<Context, "store" | "now">,
   { signature, workflow, step }: Which,

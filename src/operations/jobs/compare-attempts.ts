@@ -10,7 +10,7 @@ import { jobId, runOfJob } from "../schemas.js";
 import { readEnd } from "./log-lines/text-end.js";
 import { textsOfAttempt } from "./read-logs.js";
 
-/** Of each text; what stands before is not compared, and the answer says so. */
+/** How much of each text's end is compared. The answer says if something was left out. */
 const COMPARED_BYTES = 128 * 1_024;
 
 const verdict = z.enum(["same", "masked", "differs"]);

@@ -99,12 +99,12 @@ interface JobLog extends FilePart {
   readonly step: string;
   readonly scope: string;
   readonly attempt: number;
-  /** Null for what is no log of the attempt itself. */
+  /** Null for a file that is not a log of the attempt itself. */
   readonly status: AttemptStatus | null;
   readonly stream: LogStream;
   readonly recovery: boolean;
   readonly file: string;
-  /** Of a failure context or a prompt: what was included, cut and dropped. */
+  /** For a failure context or a prompt: what was included, cut and dropped. */
   readonly manifest: unknown;
   /** The attempt has printed more than the workflow's max_log: the rest was dropped. */
   readonly truncated: boolean;
@@ -117,7 +117,7 @@ interface FoundFile {
   readonly status: AttemptStatus | null;
   readonly file: string;
   readonly manifest: string | null;
-  /** Of both logs of the attempt. */
+  /** The size of both logs of the attempt. */
   readonly logBytes: number;
   /** One of them ends as a log does from which something was dropped. */
   readonly mayBeCut: boolean;
@@ -135,7 +135,7 @@ async function readJobLog(context: Context, request: JobLogRequest): Promise<Job
   return { ...piece, truncated, lines: await findLines(piece.file, { lines, grep, regex, limitBytes }) };
 }
 
-/** Where something was dropped, a line that says so stands beyond the limit. The definition that has it may be large. */
+/** Whether output was dropped: a note about that is beyond the limit, which is in the (possibly large) definition. */
 async function isTruncated({ store }: Context, runId: number, logBytes: number): Promise<boolean> {
   const definition = await definitionOf(store, runId);
   return definition !== null && logBytes > definition.maxLogBytes;

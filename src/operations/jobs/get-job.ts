@@ -131,7 +131,7 @@ async function reportJobDetails(context: Context, request: JobRequest & { readon
   const record = jobRecord(run, job);
   const attempts = await store.readAttempts(run.id, id);
   const log = await store.readEvents(run.id, { job: id });
-  // Those are about several jobs; each begins a visit of its own.
+  // These events concern several jobs, and begin a new visit of each.
   const retried = job.visit > 1 ? await store.readEvents(run.id, { types: ["jobs.retried"] }) : [];
   const usages = usagesOf(log);
   const usageIn = new Map(usages.map(({ job_id: _job, attempt, ...usage }) => [attempt, usage]));
@@ -192,7 +192,7 @@ function takenFrom(log: readonly LoggedEvent[]): { run_id: number; attempt: numb
 
 const LAST_RESULT: ReadonlySet<EventType> = new Set(["job.reused", "attempt.started"]);
 
-/** By a rule, a recovery or an operator. */
+/** Limits that a rule, a recovery or an operator has raised. */
 function raisesIn(log: readonly LoggedEvent[], jobId: number): Answer<typeof raise>[] {
   return log.flatMap(({ event }) => {
     if (event.type === "rule.reserved" && event.job === jobId && event.raised !== undefined)
@@ -243,7 +243,7 @@ function reportAttempt(row: AttemptRow) {
   };
 }
 
-/** Of what the job waits for now; what it waited for before is over. */
+/** The expiry of what the job waits for now. Earlier waits are over. */
 function expiryIn(log: readonly LoggedEvent[]) {
   const last = log.findLast(({ event: { type } }) => type === "job.held" || type === "human.asked")?.event;
   return last?.type === "job.held" || last?.type === "human.asked" ? expiryOf(last) : null;

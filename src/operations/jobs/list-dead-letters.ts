@@ -43,7 +43,7 @@ type DeadLetter = MarkedJob<{
   readonly queue_attempts: number;
 }>;
 
-/** By job id; `next` is the `after` of the next page. */
+/** Dead letters by job id. `next` is the `after` of the next page. */
 async function deadLetters(
   store: Store,
   { runId, limit, after }: { readonly runId?: number; readonly limit: number; readonly after?: number },

@@ -68,7 +68,7 @@ export const listJobs = operation({
 
 type ListedJob = JobRecord & { readonly waits_for: WaitsFor | null };
 
-/** By id; `next` is the `after` of the next page. */
+/** Jobs by id. `next` is the `after` of the next page. */
 async function listJobRecords(
   context: Context,
   filter: JobFilter & { readonly limit: number },

@@ -15,11 +15,11 @@ import { refuseRemoved } from "../retention/removed-files.js";
 
 export interface LogRequest {
   readonly job: JobRow;
-  /** By default the last one. */
+  /** By default the last attempt. */
   readonly attempt?: number;
 }
 
-/** Where the output of one attempt, or of the recovery script after it, lies. What printed nothing may have no file. */
+/** The output files of one attempt, or of the recovery script after it. There may be no file if nothing was printed. */
 export interface AttemptLogs {
   readonly step: string;
   readonly scope: string;
@@ -35,13 +35,13 @@ export interface AttemptArtifact {
   readonly scope: string;
   readonly attempt: number;
   readonly file: string;
-  /** Of a failure context or a prompt: what was included, cut and dropped. */
+  /** For a failure context or a prompt: what was included, cut and dropped. */
   readonly manifest: string | null;
 }
 
 /**
- * `context`: print the failure that a transition passed to the attempt. `prompt`: what an agent or a model was told in it.
- * `summary`: what became of a failed attempt. `usage`: samples of what its processes used.
+ * `context`: the failure that a transition passed to the attempt. `prompt`: what an agent or model was asked.
+ * `summary`: the summary of a failed attempt. `usage`: samples of its processes' resource use.
  */
 export const ARTIFACT_KINDS = ["context", "prompt", "summary", "usage"] as const;
 export type ArtifactKind = (typeof ARTIFACT_KINDS)[number];
@@ -56,7 +56,7 @@ export async function findLogs(store: Store, outputDir: string, request: LogRequ
   return logsOf(outputDir, job, chooseAttempt(attempts, job, request.attempt), name);
 }
 
-/** By default of the last attempt that a recovery script followed. */
+/** By default the recovery script of the last attempt that had one. */
 export async function findRecoveryLogs(
   store: Store,
   outputDir: string,

@@ -113,7 +113,7 @@ async function resolveHolds(context: Context, request: ResolveRequest): Promise<
   return answer;
 }
 
-/** The same, with the refusals in the answer. Every decision is checked before any is taken. */
+/** Decides holds, and returns refusals in the answer. Every decision is checked before any is executed. */
 export async function decideHolds(context: Context, request: ResolveRequest): Promise<ResolveAnswer> {
   const { dry_run, key = randomUUID() } = request;
   const plans = new Map<number, RunPlan>();
@@ -154,7 +154,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "KEY_REUSED",
 ]);
 
-/** In the message; `results` has them all. */
+/** How many refusals the message contains. `results` has all. */
 const MAX_REFUSALS_TOLD = 5;
 
 function decisionsRefused({ results, runs }: ResolveAnswer): DarumaError {
@@ -234,7 +234,10 @@ async function decisionFor(
   };
 }
 
-/** As if an attempt had given it: the step's schema holds, a large value becomes an artifact. */
+/**
+ * Completes a job as if an attempt had returned the output: it must match the step's schema, and a large value becomes
+ * an artifact.
+ */
 async function completedWith(
   store: Store,
   outputDir: string,

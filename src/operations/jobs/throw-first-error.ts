@@ -1,7 +1,7 @@
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import type { ResolveAnswer } from "./resolve-holds.js";
 
-/** For whoever asked for one thing: its refusal, not a list with one entry. */
+/** Throws the refusal of a request for one thing, instead of returning a list with one entry. */
 export function throwFirstError({
   results,
 }: {

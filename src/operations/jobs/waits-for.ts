@@ -88,7 +88,7 @@ export class Waits {
     const { runner } = this.context;
     if (runner !== null) return { ...NOTHING_MORE, ...runner.whyNot(job, definition) };
     const actionType = job.step.definition.action.type;
-    // Whoever has an unmanaged run has all that its steps are.
+    // The owner of an unmanaged run has all of its functions.
     if (managed && !isBuiltInAction(actionType))
       return { kind: "worker", ...NOTHING_MORE, text: waitsForProgram({ actionType }) };
     return managed

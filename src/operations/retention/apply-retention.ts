@@ -63,8 +63,8 @@ interface OnlyFiles {
 }
 
 /**
- * Noted before it is done: whoever dies in between has said so, and what is left is removed the next time. Measuring takes
- * long where there are many files, so each run is looked at once more right before its files go.
+ * Removes files only. This is recorded first, so that if the process dies, the rest is removed the next time. Measuring
+ * many files takes long, so each run is checked once more right before its files are removed.
  */
 async function removeOnly(
   { store, outputDir, files, now }: RetentionPlace,

@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.js";
 /** What has been over since before a time, beside runs. */
 export interface EndedRows {
   readonly allocations: readonly AllocationRow[];
-  /** By id: those that were revoked or have expired. */
+  /** Ids of tokens that were revoked or have expired. */
   readonly tokens: readonly number[];
 }
 

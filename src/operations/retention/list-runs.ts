@@ -25,7 +25,7 @@ export async function* listAllRuns(store: Store, status: readonly RunStatus[]): 
   }
 }
 
-/** Those that ended last come first. */
+/** Lists ended runs, the last one first. */
 export async function listEndedRuns(store: Store, status: readonly FinalStatus[]): Promise<ListedRun[]> {
   const found: ListedRun[] = [];
   for await (const run of listAllRuns(store, status)) {

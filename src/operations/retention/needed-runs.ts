@@ -24,7 +24,7 @@ export class NeededRuns {
     return needed;
   }
 
-  /** Null: nobody needs it. */
+  /** Why the run is needed; null if it is not. */
   why({ id, parent }: { readonly id: number; readonly parent: number | null }): string | null {
     const fork = this.sources.get(id);
     // A fork reads outputs from the folder of the run that it was made from; so does a run that reuses jobs.

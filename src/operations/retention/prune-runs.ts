@@ -129,7 +129,7 @@ function shown({ run, because, bytes }: Planned) {
   return { run_id: id, workflow, status, finished_at: iso(finishedAt), because, bytes };
 }
 
-/** Null: it names no bound. */
+/** The rule of a request; null if it names no bound. */
 function ruleOf({ older_than, keep_last, max_size, status }: PruneRequest): RetentionRule | null {
   if (older_than === undefined && keep_last === undefined && max_size === undefined) return null;
   return {

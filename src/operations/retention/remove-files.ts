@@ -3,7 +3,10 @@ import { workFolderOf } from "../../worker/work-folder.js";
 import { removeFolder } from "../../workspace/remove-folder.js";
 import { forgetRemovedFiles } from "./removed-files.js";
 
-/** Logs, artifacts and workspaces of runs. After their rows: a run without its files could not be told from one that lost them. */
+/**
+ * Removes logs, artifacts and workspaces of runs. Their rows must be removed first, because a run without files would
+ * look like one that lost them.
+ */
 export async function removeFiles(outputDir: string, runs: ReadonlySet<number>): Promise<void> {
   await removeArtifacts(outputDir, runs);
   await removeLogs(outputDir, runs);

@@ -27,7 +27,10 @@ export function forgetRemovedFiles(outputDir: string, runId: number): void {
   rmSync(noteOf(outputDir, runId), { force: true });
 }
 
-/** For a file that is not there. `since`: when what it would hold was written; what is younger was never removed. */
+/**
+ * Throws for a missing file that retention has removed. `since` is when its content was written; a younger file was
+ * never removed.
+ */
 export function refuseRemoved(
   outputDir: string,
   {

@@ -3,7 +3,7 @@ import type { SharedStore } from "../../store/shared-rows.js";
 const KIND = "retention";
 const NAME = "removed_runs";
 const MAX_TRIES = 20;
-/** As long a server may be away and still remove the files that it has of them. */
+/** How long a server may be down and still remove its files of these runs. */
 const REMEMBERED_MS = 7 * 86_400_000;
 const MAX_REMEMBERED = 20_000;
 
@@ -11,8 +11,8 @@ const MAX_REMEMBERED = 20_000;
 type Removed = readonly (readonly [id: number, at: number])[];
 
 /**
- * Before the runs are removed: whoever dies in between has said which files are to go, and other servers of the store,
- * each with an output folder of its own, learn it here. A run that is listed and still there was kept after all.
+ * Records which runs will be removed. If the process dies, the list remains, and other servers of the store, each with
+ * its own output folder, find it here. A listed run that still exists was kept after all.
  */
 export async function noteRemovedRuns(
   store: SharedStore,

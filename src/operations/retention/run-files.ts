@@ -42,7 +42,7 @@ export class RunFiles {
     return found;
   }
 
-  /** What is removed is measured anew, if anybody ever asks. */
+  /** Forgets sizes of removed files. They are measured again if needed. */
   forget(runs: Iterable<number>): void {
     for (const id of runs) this.known.delete(id);
   }

@@ -12,7 +12,7 @@ export class KeptFiles {
   /** `folder` is where relative paths start; "": every run has another one. */
   constructor(private readonly folder: string) {}
 
-  /** Null: all that the step declares is as the recorded attempt found and left it. */
+  /** Why a declared file has changed. Null if all are as the recorded attempt found and left them. */
   async whyChanged(
     declared: { readonly inputs: readonly string[]; readonly outputs: readonly string[] },
     recorded: readonly FileFacts[],

@@ -17,7 +17,7 @@ interface Read {
 
 const NOTHING: Read = { inputs: [], context: [], outputs: [], labels: false };
 const UNKNOWN: Read = { inputs: "all", context: "all", outputs: [], labels: true };
-/** Of Daruma itself; every other name that a text does not declare is one of the context. */
+/** Daruma's own names. Every other undeclared name in a text comes from the context. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   "step",
   "attempt",

@@ -11,7 +11,7 @@ import { Comparison, type RunMaterial } from "./what-counts.js";
 export interface ReusePlan {
   /** Jobs of the old run that the new one need not do again. */
   readonly taken: readonly Job[];
-  /** Of the new run, in the order of its file. Items whose list is not known yet are one job. */
+  /** The jobs of the new run in the order of its file. Items whose list is not known yet count as one job. */
   readonly jobs: readonly PlannedJob[];
 }
 
@@ -37,9 +37,9 @@ class Planning {
   private readonly rank: number[] = [];
   private readonly byStep = new Map<string, Job[]>();
   private readonly byName = new Map<string, Job>();
-  /** By the step whose output they name: jobs that do not depend on it. */
+  /** By step: jobs that read its output without depending on it. */
   private readonly readers = new Map<string, Job[]>();
-  /** By job: those that routing led to, or came from; they run if it does. */
+  /** By job: jobs connected with it by routing, which run if it does. */
   private readonly partners = new Map<Job, Job[]>();
   private readonly undone: ReadonlySet<Job>;
   private readonly why = new Map<Job, WhyItRuns>();
@@ -80,7 +80,7 @@ class Planning {
     this.spread();
   }
 
-  /** In the order of dependencies, so that what runs anyway is not read. */
+  /** Checks files in the order of dependencies, so that files of jobs that run anyway are not read. */
   async lookAtFiles(folder: string): Promise<void> {
     const files = new KeptFiles(folder);
     const { steps } = this.now.definition;
@@ -167,7 +167,10 @@ class Planning {
     return { kind: "not_completed", status: job.status };
   }
 
-  /** Whether it is skipped again is decided anew. Who ran all the same waits for that, unless another took its place. */
+  /**
+   * Marks jobs that ran although this one was skipped: whether it is skipped is decided again, and they wait for that
+   * unless another job took its place.
+   */
   private markWhoNeeded(skipped: Job): void {
     for (const { job, group, branch } of waitingFor(skipped)) {
       if (job.status !== "completed") continue;

@@ -6,7 +6,7 @@ import type { Store } from "../../store/store.js";
 
 /** What the log of a run knows of its jobs beyond what they are in memory. */
 export interface RecordedJobs {
-  /** Of the last attempt that succeeded; undefined: nothing was recorded. */
+  /** The files of the last successful attempt; undefined if nothing was recorded. */
   filesOf(job: Job): readonly FileFacts[] | undefined;
   leads(job: Job): readonly Lead[];
   /** All that was to follow its success has followed. */
@@ -19,7 +19,7 @@ const PAGE_EVENTS = 5_000;
 /** The few that say how jobs led to each other, and what people decided. */
 const ROUTING: readonly EventType[] = ["visit.entered", "edge.taken", "job.released", "hold.resolved"];
 
-/** Jobs that the run itself has taken over are known by what it was told of them. */
+/** Reads recorded jobs. Jobs that the run itself has reused are described by its own record of them. */
 export async function readRecordedJobs(store: Store, run: Run): Promise<RecordedJobs> {
   const files = new Map<number, readonly FileFacts[]>();
   const led = new Map<number, Lead[]>();
@@ -49,7 +49,7 @@ export async function readRecordedJobs(store: Store, run: Run): Promise<Recorded
   };
 }
 
-/** What a new run is told of jobs that it need not do again. */
+/** The record of reused jobs for a new run. */
 export function takenOver(run: Run, jobs: readonly Job[], recorded: RecordedJobs): ReusedJob[] {
   return jobs.map((job) => {
     const before = run.reuse.get(reuseKey(job.scope.id, job.step.definition.id));

@@ -32,7 +32,7 @@ const COUNTED: { readonly [key: string]: Part } = {
   files: ({ files }) => [files?.inputs.toSorted() ?? [], files?.outputs.toSorted() ?? []],
   user_data: ({ userData }, workflow) => [
     userData?.outputs.toSorted() ?? [],
-    // Who reads a value depends on who writes it; what nobody writes stands in the file.
+    // The reader of a value depends on its writer. A value without a writer is in the file.
     userData?.inputs.toSorted().map((name) => [name, workflow.userData?.[name] ?? null]) ?? [],
   ],
   fail_if: ({ failIf }) => failIf ?? null,
@@ -119,7 +119,10 @@ function neverReused({ reuse, action, usesWorkspace, userData }: StepDefinition)
   return usesWorkspace ? "workspace" : null;
 }
 
-/** By step, in the order in which they are tried. Their numbers are only places in the file. */
+/**
+ * Transitions on success by step, in the order in which they are tried. Their ids do not count, because these are only
+ * positions in the file.
+ */
 function successEdges({ transitions }: Definition): Map<string, unknown[]> {
   const edges = new Map<string, unknown[]>();
   const ordered = transitions

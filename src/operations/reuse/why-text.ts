@@ -18,7 +18,7 @@ const TROUBLE: Readonly<Record<FileTrouble, string>> = {
   not_recorded: "was not recorded",
 };
 
-/** In a few words that can follow the name of a job. */
+/** A short text that can follow the name of a job. */
 export function whyText(why: WhyItRuns): string {
   switch (why.kind) {
     case "new_step":

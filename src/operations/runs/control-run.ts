@@ -191,7 +191,7 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
   const runId = await resolveRun(context.store, request.run_id);
   const { action: asked, dry_run, force, now, files: policy } = request;
   const children = now && !dry_run ? await unfinishedChildren(context.store, runId) : [];
-  // What was typed is told to all of them, or refused before any is.
+  // The operator's words go to all of these runs, or are refused before any gets them.
   const redactor = await redactorOver(context.store, [runId, ...children]);
   refuseHint(request.hint, asked, takesHint(asked));
   refuseFiles(policy, asked, asked === "resume_from_step");
@@ -218,7 +218,7 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
   return answerOf(context, { action: "cancel", target }, { ...run, status }, said);
 }
 
-/** A child run undoes itself when its parent's step is stopped, unless it is told not to. */
+/** Unfinished child runs. A child run undoes its steps when its parent's step is stopped, unless it is told not to. */
 async function unfinishedChildren(store: Store, runId: number): Promise<number[]> {
   const found: number[] = [];
   for (const { id } of await store.listJobs({ runId, status: ["running"] })) {

@@ -25,7 +25,7 @@ export class DesignTeller {
     return new DesignTeller(new ReplayedRun(runId, () => definition));
   }
 
-  /** Null: the design has no name for it. */
+  /** Converts an event; null if the design has no name for it. */
   hear(logged: LoggedEvent): EventItem | null {
     const run = this.replay.fold(logged);
     const record = selfHealRecord(run, logged.event);

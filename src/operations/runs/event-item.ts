@@ -11,7 +11,7 @@ export interface EventItem extends EventNames {
   readonly [field: string]: unknown;
 }
 
-/** The same with its type, for programs: `type` tells which other fields there are. docs/events.md has them all. */
+/** An event with its type, for programs: `type` determines which other fields exist. docs/events.md lists them. */
 export type RunEvent = Event &
   EventNames & {
     readonly run_id: number;
@@ -30,7 +30,7 @@ export interface DesignEvent extends SelfHealRecord, EventNames {
   readonly at: string;
 }
 
-/** The same of any run. */
+/** An event of any run. */
 export type RunDesignEvent = DesignEvent & { readonly run_id: number; readonly workflow: string };
 
 export function designEvent(

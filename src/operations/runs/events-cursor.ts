@@ -14,11 +14,11 @@ export interface Position {
 const FORMAT = 1;
 /** What fits into a request's headers beside everything else: some ten thousand runs under way. */
 const MAX_ID_CHARS = 12_000;
-/** Of a cursor that was given: no more than this is unpacked. */
+/** Limit for a given cursor when it is unpacked. */
 const MAX_UNPACKED_BYTES = 4 * 1_024 * 1_024;
 const DIGIT_BITS = 7;
 const DIGIT = 2 ** DIGIT_BITS;
-/** Of a number that every store can keep. */
+/** Limit for a number that every store can hold. */
 const MAX_DIGITS = 8;
 
 /** The whole place, however long. */
@@ -28,8 +28,8 @@ export function writeCursor({ newest, seen }: Position): string {
 }
 
 /**
- * A place that fits into a header. Where the whole one does not, it is one further back: the runs with the highest
- * numbers are left out and count as not seen at all, so that they are told again from their beginning, and none is lost.
+ * A position that fits into a header. If the whole one does not, the runs with the highest numbers are left out and
+ * count as not seen, so that their events are sent again from the beginning and none is lost.
  */
 export function writeEventId({ newest, seen }: Position, maxChars: number = MAX_ID_CHARS): string {
   const entries = [...seen].sort(([first], [second]) => first - second);

@@ -217,7 +217,7 @@ async function tellRun(store: Store, row: RunRow, step: string | undefined) {
   const only = asked.length === 1 ? asked[0]! : null;
   if (part !== null && isToldInPart(definition)) {
     const heard = await tell(runId, definition, [part], only);
-    // Jobs of branches that are no longer there are counted in the row, but not told of.
+    // Jobs of closed branches are counted in the row, but not described.
     if (heard.told.run.jobs.every(({ scope }) => scope.open))
       return { ...heard, completed: tally!.jobs.completed ?? 0 };
   }
@@ -278,7 +278,7 @@ async function waitingJobs(context: Context, run: RunRow): Promise<WaitingJob[]>
   return found;
 }
 
-/** By the reason. What the story tells already is left out; which workers there are only a server knows. */
+/** Waiting jobs by reason. What the story already says is left out. Only a server knows which workers exist. */
 function waitingLines(jobs: readonly WaitingJob[], knowsWorkers: boolean): string[] {
   const byReason = new Map<string, WaitingJob[]>();
   for (const job of jobs) {

@@ -13,11 +13,11 @@ import type { StartOptions } from "./start-options.js";
 export interface ForkRequest {
   readonly runId: number;
   readonly step: string;
-  /** By default the run's own frozen definition. */
+  /** By default the run's own definition. */
   readonly newer?: Workflow;
   /** Inputs that replace those of the old run. */
   readonly inputs: { readonly [name: string]: Json };
-  /** In addition to those of the old run. */
+  /** In addition to the labels of the old run. */
   readonly labels: Labels;
   /** Also what another step stood in for. */
   readonly keepStoodIn?: boolean | undefined;
@@ -47,7 +47,7 @@ export async function forkSource(
     options: {
       inputs: { ...stillDeclared(run.inputs, definition), ...inputs },
       context: run.context,
-      // Of the file's own, a newer file may have others.
+      // Without labels from its file, because a newer file may have others.
       labels: { ...givenLabels(run), ...labels },
       failureRouting,
       ...(strict === true ? { strict } : {}),

@@ -163,7 +163,7 @@ function totalOf(usages: readonly AttemptUsage[]) {
   };
 }
 
-/** Of the longest attempts that were sampled. */
+/** The samples of the longest sampled attempts. */
 function seriesOf(
   { outputDir }: Context,
   { id: runId, workflow_id: workflowId }: { readonly id: number; readonly workflow_id: number },
@@ -182,7 +182,7 @@ function seriesOf(
   return found;
 }
 
-/** Where none of the longest was sampled, none was. */
+/** If none of this many longest attempts was sampled, none was. */
 const MAX_LOOKED_AT = 1_000;
 
 function samplesIn(file: string) {

@@ -44,7 +44,7 @@ import {
 } from "./run-shapes.js";
 import { waitsOf } from "./run-waits.js";
 
-/** Which jobs of a run are told of. */
+/** Which jobs of a run the answer describes. */
 const JOB_CHOICES = ["all", "failed", "none"] as const;
 
 type JobChoice = (typeof JOB_CHOICES)[number];
@@ -176,7 +176,7 @@ export const getRun = operation({
       ],
     },
   ],
-  // Of a large run the others are many, and tell little; list_jobs has them page by page.
+  // In a large run the other jobs are many and say little. list_jobs returns them page by page.
   forAgents: () => ({ jobs: "failed" }),
   handler: async (context, { run_id, jobs, at: seq }) => {
     const { store } = context;
@@ -256,7 +256,7 @@ async function lastPauseBy(store: Store, runId: number): Promise<string | null> 
   return last === undefined ? null : ((last.event as { readonly by?: string }).by ?? null);
 }
 
-/** Of the scope that has taken most: it is the first that passes the limit. */
+/** The loops of the scope with the most, which reaches the limit first. */
 function loopsOf({ scopes, maxLoops }: Run): Answer<typeof runLoops> {
   let most: Scope | null = null;
   for (const scope of scopes.values()) if (scope.loops > (most?.loops ?? 0)) most = scope;

@@ -57,7 +57,7 @@ const EVENTS_PER_READ = 500;
 /** How often runs are looked for that another process has begun or gone on with. */
 const SWEEP_MS = 2_000;
 
-/** With more runs under way a place is long, and stands only on the last event of what is read of a run at a time. */
+/** With more runs in progress a position is long, and is sent only with the last event of each read. */
 const MAX_RUNS_FOR_EVERY_ID = 64;
 
 /** What has happened in all runs since a cursor. Without one: nothing, and the cursor of now. */
@@ -138,7 +138,7 @@ function pass(position: Position, runId: number, { seq }: LoggedEvent): void {
   position.seen.set(runId, seq);
 }
 
-/** Whoever takes a page moves the position past its events. */
+/** Reads new events page by page. The caller moves the position past each page. */
 async function* newEvents(
   store: Store,
   position: Position,
@@ -163,7 +163,7 @@ async function* eventsOf(store: Store, position: Position, run: RunRow, most: nu
     if (events.length > 0) yield { run, events };
     if (events.length < most) break;
   }
-  // Read before its events were: if it was over then, all of them are told.
+  // This was read before the run's events: if it was over then, all of them have been sent.
   if (run.finished_at !== null) position.seen.delete(run.id);
 }
 

@@ -53,7 +53,7 @@ export const listRunEvents = operation({
   ],
   streamFrom: "after",
   handler: async ({ store }, { run_id, ...page }) => {
-    // Where there are events, there is a run.
+    // A run with events exists.
     const found = run_id === "last" ? null : await pageOfEvents(store, run_id, page);
     if (found !== null && found.items.length > 0) return found;
     return pageOfEvents(store, await resolveRun(store, run_id), page);
@@ -65,7 +65,7 @@ export const listRunEvents = operation({
 
 const LAST_EVENTS: ReadonlySet<EventType> = new Set(["run.completed", "run.failed", "run.canceled"]);
 
-/** So many events are looked at for one answer; `next` says where it goes on. */
+/** How many events are read for one answer. `next` says where to continue. */
 const MAX_LOOKED_AT = 20_000;
 
 interface Page {
@@ -141,7 +141,7 @@ async function* followRunEvents(
         last = logged.seq;
         isOver = LAST_EVENTS.has(logged.event.type);
       }
-      // Where nothing was new, the run may have been over before this reader came.
+      // If nothing was new, the run may have ended before this reader came.
       if (isOver || (await isOverAt(store, runId, last))) return;
       await changes.next({ runId, signal });
     }

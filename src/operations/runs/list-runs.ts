@@ -237,7 +237,7 @@ function itemOf(
 
 const TOLD_OUTCOMES = 20;
 
-/** Of every workflow that is listed, how its last runs ended, oldest first. */
+/** The outcomes of the last runs of every listed workflow, oldest first. */
 async function outcomesOf(store: Store, items: readonly RunItem[]) {
   const workflows = [...new Set(items.map(({ workflow }) => workflow))];
   const lists = workflows.map(async (workflow) => {

@@ -55,7 +55,7 @@ const MAX_JOBS = 100_000;
 
 const factor = z.coerce.number().min(1.01).max(100);
 
-/** In bytes or milliseconds; `cluster` null: the request's own. */
+/** A limit in bytes or milliseconds. `cluster` is null for a limit of the request itself. */
 const limit = z.object({ amount: z.number(), cluster: z.string().nullable() });
 
 const input = z.strictObject({

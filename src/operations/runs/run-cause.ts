@@ -25,7 +25,7 @@ export async function findRunOf(store: Store, { mark, request }: RunCause): Prom
   return run.id;
 }
 
-/** Whoever was faster with the same cause has made the run that was asked for. */
+/** The run of a faster caller with the same cause, which is the one that was requested. */
 export async function orRunOf(store: Store, cause: RunCause | undefined, error: unknown): Promise<number> {
   const isTaken = error instanceof DarumaError && error.code === "CAUSE_TAKEN";
   const first = cause === undefined || !isTaken ? null : await findRunOf(store, cause);

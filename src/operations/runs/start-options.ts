@@ -7,7 +7,7 @@ export interface StartOptions {
   readonly inputs?: { readonly [name: string]: Json };
   /** More variables for expressions and templates, such as `pr` and `files`. */
   readonly context?: { readonly [name: string]: Json };
-  /** In addition to those of the workflow; of two with one key this one counts. */
+  /** Labels in addition to the workflow's. For equal keys, these take precedence. */
   readonly labels?: Labels;
   /** Instead of the workflow's. */
   readonly priority?: number;
@@ -21,13 +21,13 @@ export interface StartOptions {
   readonly fork?: { readonly run: number; readonly step: string; readonly reason?: string };
   /** Take over what has not changed since another run, such as the last of the workflow that completed. */
   readonly reuse?: ReuseRequest;
-  /** With `reuse` or `fork`: also jobs that another step stood in for, and what depends on them. */
+  /** With `reuse` or `fork`: also reuses jobs for which another step stood in, and what depends on them. */
   readonly keepStoodIn?: boolean;
   readonly parent?: { readonly runId: number; readonly jobId: number };
   /** Servers go on with it by themselves. */
   readonly managed?: boolean;
   /** Started with the same key before: that run is gone on with, and no other begins. */
   readonly key?: string;
-  /** The same for what makes runs by itself, instead of a key. */
+  /** The cause, instead of a key, for what starts runs automatically. */
   readonly cause?: RunCause;
 }

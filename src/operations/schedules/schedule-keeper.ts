@@ -39,17 +39,17 @@ export interface ScheduleKeeperOptions {
     readonly id: string;
     readonly mark: string;
   }) => Promise<number | null>;
-  /** What keeps a workflow from starting by itself, for whoever keeps the server. */
+  /** Reports to the server's operator what keeps a workflow from starting automatically. */
   readonly tell: (text: string) => void;
 }
 
 /**
- * Fires the schedules of all published workflows. That a tick fires is on record before its run is made, and the run has
- * the tick as its cause: whoever is killed in between leaves it to the next, and two who fire the same make one run.
+ * Fires the schedules of all published workflows. A tick is recorded before its run is made, and is the run's cause: if
+ * the process dies in between, the next one makes the run, and two that fire the same tick make one run.
  */
 export class ScheduleKeeper {
   private readonly rows: ScheduleRows;
-  /** By workflow: the definition whose schedules were put on record. */
+  /** By workflow: the definition whose schedules were recorded. */
   private readonly synced = new Map<string, string>();
   private readonly told = new Set<string>();
   private syncedAt = Number.NEGATIVE_INFINITY;
@@ -59,8 +59,9 @@ export class ScheduleKeeper {
   }
 
   /**
-   * One look at all schedules. True: something has fired, so there may be more to do. A workflow that cannot be read, or whose
-   * time zone this machine does not know, does not hold up the others; what was wrong is told, and thrown when all are done.
+   * Checks all schedules once. Returns true if something has fired, so that there may be more to do. A workflow that
+   * cannot be read, or whose time zone this machine does not know, does not delay the others: the problem is reported,
+   * and thrown when all are done.
    */
   async work(): Promise<boolean> {
     const failures = await this.syncAll();
@@ -77,7 +78,10 @@ export class ScheduleKeeper {
     return hasFired;
   }
 
-  /** Whoever publishes puts the schedules on record, but may be killed before, or know nothing of schedules. */
+  /**
+   * Records schedules of published workflows. The publisher normally does this, but may have been killed before, or may
+   * be too old to know schedules.
+   */
   private async syncAll(): Promise<unknown[]> {
     const { store, clock } = this.options;
     const failures: unknown[] = [];
@@ -158,7 +162,7 @@ export class ScheduleKeeper {
     return fired;
   }
 
-  /** Null: it stays to be fired. */
+  /** Starts the run of one tick. Null if it must be tried again. */
   private async startOne(workflow: string, id: string, tick: number): Promise<FiredTick | null> {
     try {
       const run = await this.options.start({ workflow, id, mark: causeOfTick(workflow, id, tick) });

@@ -10,7 +10,7 @@ const KIND = "schedules";
 
 /** What starts a workflow by itself: its schedules, as its newest published version has them, and where each of them stands. */
 export interface WorkflowSchedules {
-  /** 0: none was ever published with a schedule. */
+  /** 0 if no version with a schedule was ever published. */
   readonly version: number;
   readonly schedules: readonly ScheduleState[];
   /** Which requests start it; missing: none. */
@@ -26,7 +26,7 @@ export function scheduleRows(store: SharedStore, clock: Pick<Clock, "now">): Sch
   );
 }
 
-/** What a version that was published says counts from now on. Whoever comes late with an older one changes nothing. */
+/** Makes the schedules of a published version valid. A late call for an older version changes nothing. */
 export async function syncSchedules(
   rows: ScheduleRows,
   { name, version }: Pick<WorkflowRow, "name" | "version">,

@@ -24,7 +24,7 @@ import { storedDefinition } from "../workflows/stored-workflows.js";
 
 const MAX_NAME_CHARS = 400;
 const MAX_REASON_CHARS = 1_000;
-/** Of so many the rules are looked at. */
+/** Limit for workflows whose rules are read. */
 const MAX_WORKFLOWS = 1_000;
 
 const state = z.enum(["closed", "open", "spent"]);
@@ -142,7 +142,7 @@ export const controlBreaker = operation({
   },
 });
 
-/** Those of the settings, and of the newest versions of workflows with a step that uses the breaker. */
+/** The rules of the settings, and of the newest versions of workflows with a step that uses the breaker. */
 async function rulesAbout(
   { store, notify = [], breakers = [] }: Context,
   key: string,
@@ -188,7 +188,7 @@ function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at);
 }
 
-/** By its whole name, or by the last part of it where only one workflow has such a one. */
+/** Finds a breaker by its full name, or by its last part if that is unique. */
 async function findBreaker(
   context: Context,
   name: string,

@@ -22,14 +22,14 @@ const WORKFLOW_NAME = /^[^\p{Cc}]{1,200}$/u;
 export interface WebhookRequest {
   readonly workflow: string;
   readonly headers: Headers;
-  /** As they came: they are what is signed. */
+  /** The bytes as received, because the signature covers them. */
   readonly bytes: Uint8Array;
-  /** Of the bytes, once they are known to be the sender's. */
+  /** Parses the bytes. Called once the sender is verified. */
   readonly parse: () => unknown;
 }
 
 export interface WebhookAnswer {
-  /** Null: the request is not one that starts a run. */
+  /** Null if the request does not start a run. */
   readonly run_id: number | null;
   /** It came before, and this is the run it started then. */
   readonly again: boolean;
@@ -50,7 +50,7 @@ export interface WebhookDeskOptions {
 /** Starts runs for signed requests. The signature takes the place of a token; of the request only inputs are kept. */
 export class WebhookDesk {
   private readonly told = new Set<string>();
-  /** By the mark of their cause. */
+  /** Runs being started, by the mark of their cause. */
   private readonly starting = new Map<string, Promise<WebhookAnswer>>();
 
   constructor(private readonly options: WebhookDeskOptions) {}
@@ -68,7 +68,7 @@ export class WebhookDesk {
     if (first !== null) return { run_id: first, again: true };
     const underWay = this.starting.get(cause.mark);
     if (underWay === undefined) return this.startOnce(name, request, cause);
-    // Whoever sends the same at the same time gets the run of the first, or his own answer where that one was refused.
+    // A concurrent equal request gets the first one's run, or its own answer if the first was refused.
     const answer = await underWay.catch(() => null);
     return answer === null ? this.receive(request) : { ...answer, again: answer.run_id !== null };
   }
@@ -100,7 +100,7 @@ export class WebhookDesk {
     return rows.get(asked)?.webhook ?? null;
   }
 
-  /** That it is missing is for whoever keeps the server, once; the sender learns nothing. */
+  /** The secret; null if it is missing. The operator is informed once, the sender never. */
   private secretOf(name: string, { secret }: WebhookDefinition): string | null {
     const found = this.options.secrets.find(secret);
     if ("value" in found) return found.value;

@@ -34,7 +34,7 @@ export async function chooseWorkflow(context: Place, request: WorkflowChoice): P
   if (source !== undefined) {
     const read = await readTextIn(context, source, { file, folder: folder ?? context.outputDir });
     if (folder === undefined) return { ...read, folder: NO_FOLDER };
-    // Who says so has taken the text from there, and can give a newer one from there.
+    // The caller has read the text from that file, and can provide a newer one.
     return isAbsolute(file) && dirname(file) === resolve(folder) ? { ...read, file } : read;
   }
   const stored = await publishedAsWorkflow(context.store, workflow!, version);

@@ -18,7 +18,7 @@ export const nodeJobs = z.object({
 });
 type NodeJobs = z.output<typeof nodeJobs>;
 
-/** By step. */
+/** Counts of jobs by step. */
 export function summariseJobs(jobs: readonly JobRow[]): Map<string, NodeJobs> {
   const found = new Map<string, NodeJobs>();
   for (const { step, scope, status, handled, attempt_id: attempts } of jobs) {

@@ -5,13 +5,13 @@ import type { Lines, Survey } from "../../definition/survey.js";
 import type { Reading } from "./workflow.js";
 import { readTextIn } from "./workflow-source.js";
 
-/** Where the steps and edges of a workflow stand in its text. */
+/** The lines of a workflow's steps and edges in its text. */
 export interface SourceLines {
   readonly ofStep: (step: string | null) => Lines | null;
   readonly ofEdge: (id: string) => Lines | null;
 }
 
-/** By the hash of the text. */
+/** Cached by the hash of the text. */
 const KNOWN = new Map<string, SourceLines>();
 const MAX_KNOWN = 100;
 
@@ -27,7 +27,7 @@ export function linesOf(survey: Survey | null): SourceLines {
   };
 }
 
-/** Of a text that was kept. A run is drawn anew with every event: its text is read once. */
+/** The lines of a stored text. A run's graph is drawn again with every event, so its text is read once. */
 export async function keptLines(reading: Reading, text: string, file: string | null): Promise<SourceLines> {
   const name = basename(file ?? "workflow.yaml");
   const hash = createHash("sha256").update(`${name}\n${text}`).digest("hex");

@@ -7,7 +7,7 @@ export interface StepShells {
   readonly steps: readonly string[];
 }
 
-/** In the order in which the file first uses them. What has no text to run is in none. */
+/** The shells in the order of their first use in the file. Steps without shell code are left out. */
 export function stepShells({ steps }: Definition): readonly StepShells[] {
   const found = new Map<string, string[]>();
   for (const { id, action } of steps) {

@@ -7,7 +7,7 @@ import type { Store, WorkflowRow } from "../../store/store.js";
 /** An id that every store can keep. */
 const AN_ID = /^\d{1,15}$/;
 
-/** By name, by default its newest version that was published, or if none was its newest; else by id. */
+/** A workflow by name (its newest published version, or else its newest) or by id. */
 export async function storedWorkflow(
   store: Store,
   reference: number | string,

@@ -31,7 +31,7 @@ export const checked = z.object({
   graph: survey.nullable().optional().describe("With `graph`: as much as can be read; null: nothing."),
 });
 
-/** Of what `validate` and `workflow check` say. */
+/** The option of `validate` and `workflow check`. */
 export const withGraph = flag.optional().describe("Add the graph of what can be read, with its lines.");
 
 export const validateWorkflow = operation({

@@ -18,7 +18,10 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** What a file may name that others bring. */
 type SettingsNames = Pick<TextPlace, "customActions" | "sharedBreakers" | "channelNames">;
 
-/** `startedIn`: where whoever starts a run of it is. Throws InvalidWorkflow with every problem, or FILE_NOT_FOUND. */
+/**
+ * Reads a workflow. `startedIn` is the folder of the user who starts a run of it. Throws InvalidWorkflow with every
+ * problem, or FILE_NOT_FOUND.
+ */
 export function readWorkflow(
   file: string,
   startedIn: string,

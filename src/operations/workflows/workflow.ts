@@ -18,7 +18,7 @@ export interface Workflow {
   readonly survey?: Survey | null;
 }
 
-/** Where a workflow that is no file here stands. */
+/** The place of a workflow that is not a file here. */
 export interface TextPlace {
   /** Shown in problems; its name without the ending is the workflow's default name. */
   readonly file: string;
@@ -48,6 +48,6 @@ export interface Reading {
   readonly sharedBreakers?: readonly string[];
   /** Names of the channels of the settings; missing: they are not known here. */
   readonly channelNames?: readonly string[];
-  /** Where a workflow's text is read without holding up everything else; here and now if there is none. */
+  /** Reads a workflow's text without blocking other work. If it is missing, the text is read at once. */
   readonly workflowReader?: TextReader;
 }

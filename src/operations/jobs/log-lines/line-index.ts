@@ -3,10 +3,10 @@ import { ERROR_HINTS, looksLikeError } from "../../../core/text/error-lines.js";
 import { plainText } from "../../../core/text/plain-text.js";
 import { NEWLINE, type Piece, readPieces } from "./line-pieces.js";
 
-/** So many places are remembered; in a longer file every second one is forgotten, and so on. */
+/** How many positions are remembered. For a longer file every second one is dropped, repeatedly. */
 const MAX_MARKS = 16_384;
 const MAX_ERROR_LINES = 1_000;
-/** Of a line that may be about an error only its beginning is read. */
+/** How much of a line is read to decide whether it is about an error. */
 const MAX_JUDGED_BYTES = 4_096;
 /** A call reads at most so much that is new, so that no answer takes minutes. */
 const MAX_NEW_BYTES = 256 * 1024 * 1024;
@@ -22,11 +22,11 @@ export interface LineFacts {
   readonly errorCount: number;
 }
 
-/** Where the lines of a growing file begin. Reads each byte once, whatever is asked afterwards. */
+/** The positions of lines in a growing file. Each byte is read once, whatever is requested later. */
 export class LineIndex {
   private bytes = 0;
   private lines = 0;
-  /** Where the lines 1, 1 + step, 1 + 2 * step and so on begin. */
+  /** The start positions of the lines 1, 1 + step, 1 + 2 * step and so on. */
   private marks: number[] = [0];
   private step = 1;
   private readonly errorLines: number[] = [];

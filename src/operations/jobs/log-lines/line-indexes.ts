@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { type LineFacts, LineIndex } from "./line-index.js";
 
-/** Those of the files that were asked for last; one takes some hundred KB at most. */
+/** How many recently used indexes are kept. Each takes some hundred KB at most. */
 const MAX_INDEXES = 32;
 
 interface Kept {
@@ -20,7 +20,7 @@ export interface IndexedFile {
   readonly facts: LineFacts;
 }
 
-/** Null: there is no such file, because nothing was printed. */
+/** Null if there is no file, because nothing was printed. */
 export async function withLines<Answer>(
   path: string,
   use: (indexed: IndexedFile) => Promise<Answer>,

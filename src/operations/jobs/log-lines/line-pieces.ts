@@ -42,7 +42,7 @@ export async function readAt(file: FileHandle, position: number, length: number)
   return buffer.subarray(0, bytesRead);
 }
 
-/** Where the line after the one at `from` begins; null: there is none. */
+/** The start of the line after the one at `from`; null if there is none. */
 async function endOfLine(file: FileHandle, from: number, size: number): Promise<number | null> {
   for (let position = from; position < size; ) {
     const bytes = await readAt(file, position, Math.min(PIECE_BYTES, size - position));

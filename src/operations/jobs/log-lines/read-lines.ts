@@ -4,7 +4,7 @@ import type { IndexedFile } from "./line-indexes.js";
 import { NEWLINE, readPieces } from "./line-pieces.js";
 
 const MAX_LINES = 1_000;
-/** Of a longer line the beginning is shown; its place is given, so that the rest can be read. */
+/** How much of a long line is shown. Its position is included, so that the rest can be read. */
 const MAX_LINE_BYTES = 4_096;
 
 export interface LineItem {
@@ -17,7 +17,7 @@ export interface LineItem {
 
 export interface FoundLines {
   readonly items: readonly LineItem[];
-  /** Where to go on; null: what was asked for has ended. */
+  /** Where to continue; null at the end of what was requested. */
   readonly nextLine: number | null;
 }
 

@@ -9,7 +9,7 @@ import { type FoundLines, itemOf, type LineItem, type LineSpan, linesFrom } from
 const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
 const MAX_SEARCH_MS = 1_000;
 const MAX_MATCHES = 1_000;
-/** Of a longer line only the beginning is searched. */
+/** How much of a long line is searched. */
 const MAX_LINE_CHARS = 64 * 1024;
 const PIECE_BYTES = 128 * 1024;
 /** After so many steps of the search the server turns to what else there is to do, and looks at the time: some 0.1 s. */

@@ -23,7 +23,10 @@ export function embedReport(template: string, { title, plain, data }: ReportText
   return page + rest;
 }
 
-/** A tag or a comment could end the element that holds it; the others would mislead whoever reads the file as text. */
+/**
+ * Characters to escape. A tag or comment could end the surrounding element; the others would mislead a person who reads
+ * the file as text.
+ */
 const NOT_PLAIN = /[<\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** JSON that may stand in a `script` element, whatever steps have printed. */

@@ -6,7 +6,7 @@ import { bytesOf, fitting, fittingLast } from "./fitting.js";
 
 export interface FailedLogs {
   readonly shown: readonly FailedLog[];
-  /** Attempts of jobs that are told of, whether they are shown or not. */
+  /** The number of attempts of described jobs, shown or not. */
   readonly all: number;
 }
 
@@ -133,7 +133,7 @@ function ask(context: Context, { jobId, attempt, stream }: StreamName, lines: st
   });
 }
 
-/** The place of the rest in its file says nothing to whoever has no file. */
+/** Removes the position of the rest, which is useless without the file. */
 function shortened(item: ShownLine): ShownLine {
   const { line, text, cut, error } = item;
   const bytes = cut?.bytes ?? Buffer.byteLength(text);

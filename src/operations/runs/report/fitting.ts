@@ -10,7 +10,7 @@ export function fitting<Item>(items: readonly Item[], maxBytes: number): readonl
   return end === -1 ? items : items.slice(0, end);
 }
 
-/** The same from the end. */
+/** The items that fit, counted from the end. */
 export function fittingLast<Item>(items: readonly Item[], maxBytes: number): readonly Item[] {
   return fitting([...items].reverse(), maxBytes).toReversed();
 }

@@ -24,7 +24,7 @@ interface ReportData {
   readonly run: RunDetails;
   readonly story: { readonly recoveries: Answer<typeof explainRun.output>["recoveries"] };
   readonly timeline: Answer<typeof getTimeline.output>;
-  /** Null: it is too large for a report. */
+  /** Null if it is too large for a report. */
   readonly graph: Graph | null;
   readonly logs: readonly FailedLog[];
   /** What was left out, in a sentence; null: nothing. */
