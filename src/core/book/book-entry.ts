@@ -45,7 +45,7 @@ export const BOOK_ENTRY = {
   last_seen: time,
   occurrences: id,
   runs: id,
-  /** By what acted: how many jobs it rescued, and how many it did not. */
+  /** By what acted: how many jobs it rescued, and how many it tried to rescue. */
   rescues: record(object({ rescued: id, tried: id })),
   last_run: id,
   last_job: id,

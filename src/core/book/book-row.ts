@@ -65,7 +65,7 @@ export interface BookState {
   begunAt: number;
   /** `step signature` of all that it has met. */
   readonly met: Set<string>;
-  /** By job: what it has met since it last ended. */
+  /** By job: the failures since it last ended. */
   readonly open: Map<number, OpenFailures>;
   /** Rows that nobody has written yet. Not part of the fold. */
   unwritten: BookRow[];
@@ -83,7 +83,7 @@ export interface MetFailure {
   readonly code: string;
   readonly class: string;
   readonly attempt: number;
-  /** In order; the last one answered its last occurrence. */
+  /** Actions in order. The last one answered the last occurrence. */
   readonly actions: readonly BookAction[];
 }
 

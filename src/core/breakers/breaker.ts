@@ -7,7 +7,7 @@ export type BreakerState = "closed" | "open" | "spent";
 
 /** What all engines of a store know of one breaker. Times are on the store's clock. */
 export interface Breaker {
-  /** As whoever wrote it last has it; each engine goes by its own. */
+  /** The policy of the last writer. Each engine uses its own. */
   readonly policy: BreakerPolicy;
   /** When it was failed, the last times while it is closed; no more than it takes to open it. */
   readonly failures: readonly number[];
@@ -23,7 +23,7 @@ export interface Breaker {
 
 export interface Opening {
   readonly at: number;
-  /** Who did it by hand; null: failures did. What a hand opened only a hand closes. */
+  /** Who changed it by hand; null if failures did. What was opened by hand is only closed by hand. */
   readonly by: string | null;
   readonly reason: string;
 }
@@ -68,7 +68,7 @@ export function countFailures({ failures }: Breaker, { withinMs }: BreakerPolicy
   return failures.filter((at) => at > now - withinMs).length;
 }
 
-/** So many attempts have failed just now; the last of them with `reason`. Those that fill the window open it. */
+/** Notes that this many attempts have failed just now, the last one with `reason`. It opens if they fill the window. */
 export function noteFailures(
   breaker: Breaker,
   policy: BreakerPolicy,

@@ -35,7 +35,7 @@ export interface CampaignPlan {
   /** An item that has not ended after that is bad. */
   readonly wait_ms: number;
   readonly reason: string;
-  /** Of a retry: for the step of each item. */
+  /** For a retry: a hint to the step of each item. */
   readonly hint?: string;
   readonly by: string;
   /** Under which it was asked for, so that it is not begun twice; missing: under none. */

@@ -28,7 +28,7 @@ const MAX_SHOWN_VALUE_CHARS = 60;
 const MAX_SHOWN_REASONS = 3;
 const WORD = /^[\w.-]+$/;
 
-/** Whether a condition holds, with the reason in words, or which expression must be evaluated to tell. */
+/** Whether a condition holds, with the reason as text, or which expression must be evaluated first. */
 export function evaluateCondition(
   condition: Condition,
   lookup: FieldLookup,
@@ -156,7 +156,7 @@ function compare(operator: ComparisonOperator, a: Json, b: Json): boolean {
   }
 }
 
-/** Plain words stand bare; quotes tell `"503"` from `503` where that is the difference. */
+/** Shows two values. Plain words have no quotes, unless quotes distinguish `"503"` from `503`. */
 function showPair(a: Json, b: Json): [string, string] {
   const bare = typeof a === "string" && typeof b === "string" && WORD.test(a) && WORD.test(b);
   return bare ? [shorten(a), shorten(b)] : [show(a), show(b)];
@@ -168,6 +168,6 @@ function show(value: Json): string {
 
 function shorten(text: string): string {
   if (text.length <= MAX_SHOWN_VALUE_CHARS) return text;
-  // By code points: half an emoji is no text.
+  // Cut by code points, so that no surrogate pair is split.
   return `${[...text.slice(0, MAX_SHOWN_VALUE_CHARS + 1)].slice(0, -1).join("")}...`;
 }

@@ -31,9 +31,9 @@ import { jobIn } from "./targets.js";
 import { expireHold, expireOverdue, keepTime, reachMoment } from "./time-limits.js";
 
 /**
- * What follows from a command: the events, already folded into `run`. Total and deterministic: a command that no
- * longer applies (a duplicate, a late result, a timer of a job that moved on) gives no event. `isActedOn`: an engine has
- * the run. Without one no workspace is begun: whoever takes the run next would find it half built.
+ * Decides a command and returns its events, already folded into `run`. Total and deterministic: a command that no
+ * longer applies (a duplicate, a late result, a timer of a job that has moved on) gives no event. `isActedOn` says that
+ * an engine has the run. Without one no workspace is begun, because the next owner of the run would find it half built.
  */
 export function decide(run: Run, command: Command, now: number, isActedOn = true): Event[] {
   const decision = new Decision(run, now);

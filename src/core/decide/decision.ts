@@ -39,12 +39,12 @@ type AgendaItem = Consequence | (() => void);
  */
 export class Decision {
   readonly events: Event[] = [];
-  /** Who asks for what is being decided, where somebody does, and what they tell the step that is to work again. */
+  /** Who asked for the decision, if anybody did, and the hint to the step that will run again. */
   by: string | null = null;
   hint: string | undefined = undefined;
   /** The next one is the last. */
   private readonly agenda: AgendaItem[] = [];
-  /** By the item that is being looked at, in order. */
+  /** Items added by the present item, in order. */
   private readonly added: AgendaItem[] = [];
 
   constructor(

@@ -95,7 +95,10 @@ function lookup(run: Run, job: Job, path: string): Json | undefined {
   return lookupPath({ outputs }, path);
 }
 
-/** Go along an edge: a target that has not begun is released; a settled one, with what depends on it, begins anew. */
+/**
+ * Follows an edge. A target that has not begun is released; a settled one begins again, with everything that depends on
+ * it.
+ */
 export function takeEdge(
   decision: Decision,
   source: Job,
@@ -129,7 +132,7 @@ export function takeEdge(
   finishFailure(decision, source, on);
 }
 
-/** A run list may have been waiting for the job that has just failed, unless an edge back made it begin anew. */
+/** Ends the failure of a job for which a run list may be waiting, unless an edge back has restarted the job. */
 function finishFailure(decision: Decision, source: Job, on: "success" | "failure"): void {
   if (on === "failure")
     decision.add(() => {

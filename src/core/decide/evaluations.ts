@@ -9,7 +9,7 @@ import { climb } from "./ladder/ladder.js";
 import { blamed } from "./record-failure.js";
 import { finishStandIn } from "./stand-in.js";
 
-/** Of a name that an expression made up, in a reason. */
+/** Limit for an unknown step id, returned by an expression, in a reason. */
 const MAX_SHOWN_ID_CHARS = 100;
 
 /** An expression has been evaluated: what asked for it goes on. A job that moved on meanwhile is left alone. */

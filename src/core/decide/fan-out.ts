@@ -87,7 +87,7 @@ function toleratedFailures(run: Run, reducer: Job): number[] {
   return [...handled];
 }
 
-/** With a failure, those of the steps to which its route led. */
+/** Adds a failed job together with the failed jobs of the steps on its route. */
 function addWithRoute(run: Run, job: Job, handled: Set<number>): void {
   if (handled.has(job.id)) return;
   handled.add(job.id);

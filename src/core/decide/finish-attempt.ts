@@ -72,7 +72,7 @@ function succeedAttempt(decision: Decision, job: Job, outcome: Succeeded): void 
   decision.add({ kind: "settled", jobs: [job] });
 }
 
-/** Of the files that the step declares; a worker may say what it likes of others. */
+/** Records only files that the step declares, because a worker may report any. */
 function filesOnRecord({ step }: Job, { files }: Succeeded): { readonly files?: readonly FileFacts[] } {
   const declared = step.definition.files;
   if (declared === undefined || files === undefined) return {};

@@ -73,7 +73,7 @@ export function followEdges(decision: Decision, job: Job): void {
   if (choice.kind === "edge" && choice.counted && isUsedUp(count))
     return exceedLoops(decision, job, "on_success.edge", count);
   if (choice.kind === "edge") takeEdge(decision, job, choice, "success");
-  // An edge back may have made the job itself begin anew.
+  // An edge back may have restarted the job itself.
   decision.add(() => {
     if (job.followingUp) release(decision, job);
   });

@@ -67,7 +67,7 @@ export interface BarrierCause {
   readonly files: FilesPolicy;
 }
 
-/** Stop everything from the target on, and begin there anew when nothing of it runs any more. */
+/** Stops everything from the target on, and restarts there when none of it runs any more. */
 export function openBarrierOver(
   decision: Decision,
   target: Job,
@@ -105,7 +105,7 @@ export function openBarrierOver(
   }
   endQuestions(decision, ending, "superseded");
   closeBarrierIfDone(decision, barrier);
-  // A repair step that a member has let go of is free for whoever has asked for it next.
+  // A repair step that a member has released may serve the next job that requested it.
   for (const target of repairing) decision.add(() => enterNextVisit(decision, target));
 }
 
@@ -150,7 +150,7 @@ function* dependentsInScope(job: Job): Generator<Job> {
   }
 }
 
-/** Of one barrier's closing another may be the consequence, so that it is looked up again. */
+/** Closes barriers. Closing one may close others, so each is looked up again. */
 export function closeBarriersThatAreDone(decision: Decision): void {
   for (const id of decision.run.barriers.keys()) {
     decision.add(() => {
@@ -172,7 +172,7 @@ function closeBarrierIfDone(decision: Decision, barrier: Barrier): void {
     retired: retired.map((job) => job.id),
     ...(cut.length === 0 ? {} : { cut: cut.map(({ ordinal }) => ordinal) }),
   });
-  // A reducer may find all of its branches still settled: its join is then decided anew, at once.
+  // All branches of a reducer may still be settled. Its join is then decided again, at once.
   for (const job of invalidated) decision.add(() => decideJoin(decision, job));
   const targets = new Map([...barrier.targets].filter(([job]) => !retired.includes(job)));
   const { restored } = barrier;
@@ -203,7 +203,7 @@ function startTargets(decision: Decision, targets: Barrier["targets"]): void {
   }
 }
 
-/** In a workspace that holds what was to be undone nothing may go on. */
+/** Fails the targets, because nothing may continue in a workspace that still contains what was to be undone. */
 function failTargets(decision: Decision, targets: Barrier["targets"], message: string): void {
   const reason = `the workspace could not be restored: ${message}`;
   for (const job of targets.keys()) {

@@ -22,7 +22,7 @@ export function refuseItems(run: Run, job: Job, count: number): FailureFacts | n
   return tooManyItems(count, run.definition.maxItems, others);
 }
 
-/** The same for one list alone, where the rest of the run is not known. */
+/** Checks a single list if the rest of the run is unknown. */
 export function tooManyItems(count: number, limit: number, others = 0): FailureFacts | null {
   if (count + others <= limit) return null;
   const beside = others === 0 ? "" : `, and the run has ${others} items already`;

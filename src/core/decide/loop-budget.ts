@@ -110,7 +110,7 @@ function giveUpBranch(decision: Decision, scope: Scope): void {
   decideBranchesOf(decision, scope);
 }
 
-/** The failure that wanted the transition, as whoever mends it must know it. */
+/** Describes the failure that wanted the transition, for somebody who has to fix it. */
 function describeCause({ error }: Job): string {
   return error === null ? "it failed" : `${error.message} (${error.code})`;
 }

@@ -181,7 +181,7 @@ function failuresEndedAt(jobs: readonly Job[]): Job[] {
   });
 }
 
-/** Where only failures of jobs that begin again can have led: nothing asks for what did not succeed there any more. */
+/** Fallbacks that only failures of the restarted jobs have entered. No failure leads there any more. */
 function fallbacksPutBack(jobs: readonly Job[], reblocked: readonly Job[]): Job[] {
   const begunAgain = new Set([...jobs, ...reblocked]);
   const found: Job[] = [];
@@ -224,7 +224,7 @@ function hardReset(decision: Decision, job: Job, reason: string, key: string | n
     decision.emit({ type: "jobs.stopping", jobs: [job.id], because: "reset", reason: "hard_reset_step" });
 }
 
-/** A dead letter begins anew, with the queue's attempts too, from its checkpoints. */
+/** Restarts a dead letter from its checkpoints, including the queue's attempts. */
 function redrive(decision: Decision, job: Job, reason: string, key: string | null): void {
   const afresh = job.step.definition.usesWorkspace;
   retryJobs(decision, { jobs: [job], reblocked: [], action: "redrive", reason, key, afresh });
@@ -320,7 +320,7 @@ function beginAgain(
   wanted: ReadonlySet<Job>,
   how: Pick<Retried, "action" | "raised" | "reason" | "key">,
 ): void {
-  // These wait until they are routed to again: they had not begun, or what routed to them runs anew itself.
+  // These wait until they are routed to again: they had not begun, or what routed to them runs again itself.
   const reblocked = new Set(
     [...wanted].filter((job) => {
       const routedBy = job.partOf ?? (job.ledBy?.route === "edge" ? job.ledBy.job : null);
@@ -333,7 +333,7 @@ function beginAgain(
   if (jobs.length > 0) retryJobs(decision, { jobs, reblocked: [...reblocked], ...how });
 }
 
-/** `key`: of whoever decided it; `expired`: nobody did. */
+/** Resolves a hold. `key` is that of the operator's command; `expired` means that nobody decided in time. */
 export function resolveHold(
   decision: Decision,
   { job: id, action, output, items, amounts }: HoldDecision,

@@ -3,7 +3,7 @@ import { checkJson } from "../text/json-schema-check.js";
 
 const MAX_NAMED_MISMATCHES = 5;
 
-/** Why the value is not what a step's `outputs` promises, in words; null: it is. */
+/** Why the value does not match a step's `outputs`, as text; null if it does. */
 export function misfitOf(value: Json, schema: Json | null): string | null {
   const mismatches = schema === null ? [] : checkJson(schema, value);
   if (mismatches.length === 0) return null;

@@ -14,7 +14,10 @@ export function requestNext(decision: Decision, source: Job): void {
   enterNextVisit(decision, target);
 }
 
-/** A goto has made this job wait for its dependencies again, and one of them may wait for whoever asked for a visit. */
+/**
+ * Refuses visits that would wait for each other: a goto has made this job wait for its dependencies again, and one of
+ * them may wait for the requester of a visit.
+ */
 export function refuseCircularRequests(decision: Decision, job: Job): void {
   for (const { by, role } of job.requests) {
     decision.add(() => {

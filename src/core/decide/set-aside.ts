@@ -56,7 +56,7 @@ export function finishSetAside(
 
 type Ended = Omit<Extract<Command, { type: "set_aside.finish" }>, "type" | "job" | "attempt">;
 
-/** Who was to start cannot, in a tree that is not what the checkpoints say. */
+/** Ends the set-aside. If it failed, the waiting job cannot start, because the tree is not what the checkpoints say. */
 function endSetAside(decision: Decision, { leftover, for: job }: SettingAside, ended: Ended): void {
   decision.emit({
     type: "set_aside.finished",
@@ -70,7 +70,9 @@ function endSetAside(decision: Decision, { leftover, for: job }: SettingAside, e
   failJob(decision, job, "RESET_FAILED", `what ${whose} left could not be set aside: ${ended.message}`);
 }
 
-/** The engine died while it was at it. The tree may be neither the one nor the other, so it is done again whoever waits. */
+/**
+ * Repeats a set-aside during which the engine died. The tree may be in between, so this happens whoever waits for it.
+ */
 export function repeatSetAside(decision: Decision): void {
   const { workspace, definition } = decision.run;
   const { aside } = workspace;

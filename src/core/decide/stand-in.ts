@@ -20,14 +20,17 @@ export function endRoutesTo(decision: Decision, target: Job): void {
   }
 }
 
-/** Nobody has been told what became of its failure. */
+/** Whether its dependents have not been told what became of its failure. */
 function isUnsettled(run: Run, job: Job): boolean {
   if (job.status !== "failed" || job.barrier !== null) return false;
   if (job.evaluation !== null || job.stoodInBy !== null) return false;
   return run.routed.has(job) || job.settledAs === "met";
 }
 
-/** Where the dependents are to be skipped, a later visit may still complete: that is known when the run rests. */
+/**
+ * Ends a route. If the dependents are to be skipped, a later visit may still complete, which is only known when the run
+ * rests.
+ */
 function endRoute(decision: Decision, source: Job, way: WayOfFailure): void {
   if (way.then === "fail") return failForGood(decision, source);
   if (way.then === "skip" || !way.completed) return;

@@ -23,7 +23,7 @@ export function startAll(decision: Decision, jobs: readonly Job[], reason: Start
   startFrom(decision, jobs, reason, 0, []);
 }
 
-/** From the job at `index` on; `ready` are those before it that need no more than to be told so. */
+/** Starts jobs from `index` on. `ready` contains those before it that only need to become ready. */
 function startFrom(
   decision: Decision,
   jobs: readonly Job[],
@@ -52,7 +52,10 @@ function enterVisits(decision: Decision, jobs: readonly Job[], index: number): v
   }
 }
 
-/** The job was ended on purpose, and what it was ended for has had its turn: others hear of it, or it begins again. */
+/**
+ * Continues after a job was stopped on purpose and the reason for it is over: its dependents are told, or it begins
+ * again.
+ */
 export function goOnAfterStop(decision: Decision, job: Job): void {
   if (job.status === "canceled") return decision.add({ kind: "settled", jobs: [job] });
   enterNextVisit(decision, job);
@@ -92,7 +95,7 @@ function waitsToBeRouted({ status, barrier, step }: Job): boolean {
   return status === "blocked" && barrier === null && step.definition.start === "routed";
 }
 
-/** Jobs that have just been made or made anew, and that wait for something which was lost before. */
+/** Gives up jobs that were just created or reset, and that wait for something already lost. */
 export function giveUpLost(decision: Decision, jobs: readonly Job[]): void {
   const lost = jobs.filter(
     (job) => job.status === "blocked" && job.barrier === null && gateState(job.gate) === "lost",

@@ -8,7 +8,7 @@ export interface JobChange {
   readonly job_id: number;
   readonly step: string;
   readonly scope: string;
-  /** Null: there was no such job. */
+  /** Null if the job did not exist. */
   readonly from: JobStatus | null;
   readonly to: JobStatus;
   /** The attempt that it is at, for one that is ready the next. */

@@ -2,7 +2,7 @@
 export interface CatalogueEntry {
   readonly means: string;
   readonly next: string;
-  /** In place of `next`, over REST and MCP. */
+  /** Replaces `next` over REST and MCP. */
   readonly asked?: string;
   /** The part of `next` that is about the cause, where the rest says how to go on. */
   readonly fix?: string;
@@ -911,7 +911,7 @@ export class DarumaError extends Error {
   readonly code: ErrorCode;
   /** What to do next, as somebody at a command line reads it. */
   readonly hint: string;
-  /** The same for somebody who asks over REST or MCP. */
+  /** What to do next, for a caller over REST or MCP. */
   readonly asked: string;
   /** What a program may want to know besides, as JSON. */
   readonly details: { readonly [name: string]: unknown };

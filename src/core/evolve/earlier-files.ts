@@ -83,7 +83,7 @@ export function tellWayBack(
   cutOff: readonly RunCheckpoint[],
   left: LeftBehind,
 ): void {
-  // What still lies in the tree is told when it is set aside.
+  // What is still in the tree is recorded when it is set aside.
   if (workspace.leftover?.job === job) job.leftBehind = left;
   else if (left.attempts.length > 0) tell(job, { state: "set_back", ...left });
   const kept = files === "keep";
@@ -109,7 +109,7 @@ export function beginAfresh(job: Job, partial: KeptLeftover | null): void {
   const left = job.leftBehind ?? NOTHING;
   const news = partial?.job === job.id ? withLast(left, partial) : left;
   job.leftBehind = null;
-  // What is known of the changes has been told when they went.
+  // The changes were already recorded when they were removed.
   if (news.attempts.length === 0 && job.earlierFiles.some(({ attempts }) => attempts.length > 0)) return;
   tell(job, { state: "fresh", ...news });
 }

@@ -38,7 +38,7 @@ export function abandonScope(run: Run, event: Extract<Event, { type: "scope.aban
   else forceBranchesLost(run, event.scope);
 }
 
-/** Its own success took it back, and nobody had told its dependents. */
+/** Whether its own success restarted it before its dependents were told. */
 function wasToBeginAnew(job: Job): boolean {
   return job.status === "completed" && job.settledAs === null && job.barrier === null;
 }

@@ -122,7 +122,7 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   for (const job of invalidated) {
     const { visit } = job;
     invalidate(run, job);
-    // Whoever goes back here asks for more than an earlier retry allowed.
+    // An operator who goes back here asks for more than an earlier retry allowed.
     if (byOperator) job.allowed = null;
     if (barrier.targets.get(job)?.byOperator === true) carryRouteOn(job, visit);
     closeScopes(job.scope.children.get(job.step) ?? []);
@@ -162,7 +162,7 @@ export function rebuild(job: Job): void {
   if (job.step.closes !== null) recountBranches(job);
 }
 
-/** A reducer whose own fan-out still stands counts its branches anew. */
+/** Counts the branches of a reducer again whose own fan-out is still open. */
 function recountBranches(reducer: Job): void {
   const opener = reducer.scope.jobs.get(reducer.step.closes!);
   if (opener?.settledAs !== "met") return;

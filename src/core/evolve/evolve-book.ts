@@ -10,7 +10,7 @@ import { lastLine } from "../text/telling-line.js";
 import { hasTellingLine } from "../text/what-broke.js";
 
 const MAX_SAMPLE_CHARS = 240;
-/** Of a message or an output: more than a line needs. */
+/** Limit for a message or an output. A line needs no more. */
 const MAX_READ_CHARS = 1_000;
 
 const DECISIONS: { readonly [action in Exclude<RetriedBy, "resolve">]: BookAction } = {

@@ -26,7 +26,7 @@ export function evolveHeal(run: Run, event: HealEvent, at: number): void {
         job.dueAt = event.due_at;
         job.waitMs = event.delay_ms;
         job.queue = { ...job.queue, requeues: event.requeue, waiting: true };
-        // A round of the queue has the budgets of a visit anew.
+        // A round of the queue has the budgets of a new visit.
         job.retriesInVisit = 0;
         job.restartsInVisit = 0;
         job.heal = NEW_HEAL_STATE;
@@ -148,7 +148,7 @@ function promote(run: Run, path: string): void {
   renameCheckpoints(workspace, rebuild?.moved ?? []);
   if (leftover !== null) {
     const barrier = rebuild?.barrier == null ? undefined : run.barriers.get(rebuild.barrier);
-    // Who goes on in it has been told, or will be when the barrier has closed.
+    // A job that continues in it has been told, or will be when the barrier has closed.
     const owners = ownersOf(run, leftover).filter(
       (job) => job !== rebuild?.job && !barrier?.members.has(job),
     );

@@ -4,7 +4,7 @@ import { jobById, type Run } from "../model/run.js";
 import { goesOn, isRecovering, kindOfRecovery, type Recovered } from "../tally/run-tally.js";
 import { routeRow } from "./projections.js";
 
-/** So many are told in words. */
+/** How many are named. */
 const TOLD = 3;
 
 /** Counts what a rung brought back, as it acts. */

@@ -35,7 +35,7 @@ export function leaveInTree(run: Run, job: Job, lost: boolean): void {
   const leftover = { job, attempt: job.attempt, lost, amongOthers };
   setLeftover(run, workspace.runningIn, leftover);
   if (!lost) return;
-  // Another server has built the workspace anew meanwhile.
+  // Another server has rebuilt the workspace meanwhile.
   if (workspace.runningIn === "left_behind") takeAway([job], leftover, { state: "fresh", patch: null });
   else if (!isHalfDone(run, leftover)) goOnUnfinished(job);
 }
@@ -44,7 +44,7 @@ export function leaveInTree(run: Run, job: Job, lost: boolean): void {
 export function completeInTree(run: Run, job: Job): void {
   const { workspace } = run;
   if (workspace.running !== job) return;
-  // In the run's own tree it has what others had left, too.
+  // In the run's own tree, it also has what others had left.
   if (workspace.runningIn === null) for (const failed of workspace.mending) failed.job.leftBehind = null;
   job.leftBehind = null;
   workspace.mending = othersIn(workspace, job);
@@ -56,7 +56,10 @@ function changesOf(job: Job): Leftover {
   return { job, attempt: job.attempt, lost: false, amongOthers: false };
 }
 
-/** An operator begins the job anew: it finds what it left, or what was left for it, unless somebody is still at that. */
+/**
+ * The operator restarts the job. It finds what it left, or what was left for it, unless another job is still working on
+ * that.
+ */
 export function findAgain(run: Run, job: Job): void {
   const { workspace } = run;
   const isIts = workspace.leftover?.job === job || workspace.mending.some((failed) => failed.job === job);
@@ -131,7 +134,7 @@ export function finishSetAside(run: Run, event: EventOf<"set_aside.finished">, a
   if (leftover.job !== next) tellSetAside(next, leftover.job.step.definition.id, { attempt, patch });
 }
 
-/** In the run's own tree (null), or in the fresh workspace of this id. */
+/** The leftover in the run's own tree (null), or in the rebuilt workspace with this id. */
 function leftoverIn(
   { leftover, rebuild }: WorkspaceState,
   where: WorkspaceState["runningIn"],

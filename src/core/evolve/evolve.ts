@@ -230,7 +230,7 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "evaluation.requested":
       run.nextEvaluation = event.id + 1;
       return change(run, jobById(run, event.job), (job) => {
-        // The other job may begin anew before this is known to be good.
+        // The other job may begin again before this check is answered.
         if (event.purpose === "stand_in") job.output = wayOf(job)?.end?.output ?? null;
         job.evaluation = {
           id: event.id,

@@ -53,7 +53,7 @@ export function isWanted(run: Run): boolean {
   return run.managed && needsEngine(run);
 }
 
-/** When the first hold of a run that rests ends by itself; a paused run waits for whoever paused it. */
+/** When the first hold of a resting run expires. A paused run waits for a resume. */
 export function wantedAt(run: Run): number | null {
   if (!run.managed || run.status !== "held") return null;
   let first: number | null = null;

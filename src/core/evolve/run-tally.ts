@@ -6,7 +6,7 @@ import { firstChars } from "../text/head-tail.js";
 import { oneLine } from "../text/plain-text.js";
 
 const MAX_MESSAGE_CHARS = 200;
-/** Of a message: more than a line needs. */
+/** Limit for a message. A line needs no more. */
 const MAX_READ_CHARS = 1_000;
 
 /** What the run's row tells of its jobs and of what has become of its failures. */

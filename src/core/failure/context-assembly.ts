@@ -36,7 +36,10 @@ export interface UpstreamText {
   readonly text: LoggedText;
 }
 
-/** All that a step is told: the failure that led to it first, then upstream outputs in order as far as they fit. */
+/**
+ * Assembles the context for a step: the failure that led to it first, then upstream outputs in order as far as they
+ * fit.
+ */
 export function assembleContext(
   {
     failure,

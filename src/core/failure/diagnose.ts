@@ -41,7 +41,7 @@ export interface Finding {
   readonly reason: string;
 }
 
-/** What a cluster has at most; `trouble`: why that cannot be told now. `amount` null: it has no limit. */
+/** The limit of a cluster. `trouble` says why it is unknown now; `amount` is null if there is none. */
 export type ClusterLimit =
   | { readonly cluster: string; readonly amount: number | null }
   | { readonly cluster: string; readonly trouble: string };

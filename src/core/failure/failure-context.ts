@@ -19,12 +19,12 @@ const MAX_ARTIFACT_CHARS = 512;
 const MAX_REASON_CHARS = 300;
 const MAX_CODE_CHARS = 100;
 
-/** Where a failure came from and where it goes. All texts are redacted already. */
+/** Where a failure came from and where it goes. All texts are already redacted. */
 export interface FailureContextInput {
   readonly runId: number;
   readonly route: LedRoute;
   readonly round: number;
-  /** Null: nothing bounds them but max_loops. */
+  /** Null if only max_loops limits them. */
   readonly rounds: number | null;
   readonly earlier: readonly EarlierRound[];
   readonly targetStep: string;
@@ -39,7 +39,7 @@ export interface FailureContextInput {
   /** Why there is no further retry: "2 of 2 retries used", "deterministic_contract is not retryable". */
   readonly retriesOver: string;
   readonly failure: Pick<Failure, "code" | "class" | "message" | "exit_code" | "signal">;
-  /** As JSON; null: the failed attempt gave none. */
+  /** The output as JSON; null if the failed attempt returned none. */
   readonly output: LoggedText | null;
   readonly stderr: LoggedText;
   readonly stdout: LoggedText;
@@ -53,7 +53,7 @@ interface Section {
   readonly share: number;
 }
 
-/** Who gets what others leave, first to last. */
+/** The order in which parts get room that others leave. */
 const SPARE_ROOM_ORDER = ["stderr", "message", "output", "stdout", "retry_summary"];
 
 /** The envelope that a failure has with it wherever it leads: along an edge, by a goto or to a repair step. */

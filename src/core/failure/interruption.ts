@@ -5,13 +5,16 @@ import { passedResource } from "../model/resources.js";
 /** That what an attempt ran on was being stopped. Times are by one monotonic clock. */
 export interface EndBegun {
   readonly at: number;
-  /** The signal may have reached the attempt's processes so much earlier than whoever tells of it. */
+  /** How much earlier the signal may have reached the attempt's processes than the process that reports it. */
   readonly slackMs: number;
 }
 
 /** A shell whose program was ended by a signal exits with that signal's number above this. */
 const SIGNAL_EXIT_BASE = 128;
-/** By these, schedulers, service managers and people stop all processes of a worker at once, its steps among them. */
+/**
+ * Signals with which schedulers, service managers and people stop all processes of a worker at once, including its
+ * steps.
+ */
 const STOPPING: ReadonlyMap<string, number> = new Map([
   ["SIGHUP", 1],
   ["SIGINT", 2],
@@ -39,7 +42,7 @@ export function endedBefore(outcome: Outcome): boolean {
   return timeout !== undefined || evicted === true || lost === true || passedResource(code ?? "") !== null;
 }
 
-/** The same end as that of an attempt that was interrupted. */
+/** Converts the outcome to that of an interrupted attempt. */
 export function interrupted(outcome: Outcome): Outcome {
   if (outcome.kind === "stopped") return outcome;
   const facts: FailureFacts = outcome.kind === "failed" ? outcome.facts : { message: "", exitCode: 0 };

@@ -21,18 +21,21 @@ import { whyAsked } from "./why-asked.js";
 /** An objective is a sentence or a page; what an output brings beyond that would crowd out the instructions. */
 const MAX_OBJECTIVE_CHARS = 4_000;
 const MAX_STEP_ID_CHARS = 200;
-/** Of the whole; with a failure, a retry and a hint at their longest, a sixth is left for the instructions. */
+/**
+ * Limit as a share of the whole. With a failure, a retry and a hint at their longest, a sixth is left for the
+ * instructions.
+ */
 const MAX_SYSTEM_SHARE = 0.25;
 /** Between the author's words and what is appended to them. */
 const SEPARATOR = "\n";
 
-/** Everything that a model or an agent is told in one attempt. All texts are redacted already. */
+/** Everything for the prompt of a model or an agent in one attempt. All texts are already redacted. */
 export interface PromptInput {
   readonly objective: string;
   readonly step: string;
   /** The step's own prompt, rendered. */
   readonly instructions: string;
-  /** For a model that takes one; it counts against the same budget. */
+  /** The system prompt, for a model that takes one. It counts against the same budget. */
   readonly system: string | null;
   /** A first attempt begins with the instructions themselves, without objective and headings. */
   readonly bare: boolean;
@@ -52,9 +55,9 @@ export interface Prompt extends Context {
 }
 
 /**
- * The author's words first, then why the step is asked and what a person tells it, then the failure that led here, then
- * upstream outputs as far as they fit. The failure's room is reserved before all else. On a retry the minimal retry context takes the place of the plain words; nothing of the
- * transcript before it is kept.
+ * Assembles a prompt: the author's words first, then why the step is asked and a person's hint, then the failure that
+ * led here, then upstream outputs as far as they fit. The failure's room is reserved before everything else. On a retry
+ * the minimal retry context replaces the author's words; nothing of the earlier transcript is kept.
  */
 export function assemblePrompt(
   input: PromptInput,

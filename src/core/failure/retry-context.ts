@@ -9,7 +9,7 @@ import {
   partOf,
 } from "./context-envelope.js";
 
-/** Of stderr, and of stdout what stderr leaves of it. */
+/** Limit for stderr. Stdout gets what stderr leaves of it. */
 export const MAX_RETRY_LOG_CHARS = 1_000;
 const MAX_REPAIRS = 5;
 const MAX_REPAIR_CHARS = 500;
@@ -18,11 +18,11 @@ const MAX_RETRY_SUMMARY_CHARS = 1_000;
 const MAX_COMMAND_CHARS = 300;
 const MAX_FILE_NAME_CHARS = 200;
 const MAX_CHANGED_FILES = 50;
-/** Of the list as a whole: fifty long paths would leave no room for what the author wrote. */
+/** Limit for the whole list, because fifty long paths would leave no room for the author's words. */
 const MAX_CHANGED_FILES_CHARS = 3_000;
 const MAX_STEP_TITLE_CHARS = 200;
 
-/** For whoever is to mend what failed. */
+/** Constraints for the step that must fix the failure. */
 export const CONSTRAINT_LINES = [
   "- do not re-run unchanged remediation",
   "- if test harness instability is detected, isolate cause before editing product code",
@@ -30,7 +30,7 @@ export const CONSTRAINT_LINES = [
 
 /** Objective and instructions are the author's own words and stay whole; everything else is redacted and bounded. */
 export interface RetryContextInput {
-  /** Null, as the instructions are: the step is told nothing in words. */
+  /** Null, like the instructions, if the step has no prompt. */
   readonly objective: string | null;
   readonly step: string;
   readonly title: string | null;
@@ -40,14 +40,14 @@ export interface RetryContextInput {
   readonly failure: Pick<Failure, "code" | "class" | "message" | "exit_code">;
   readonly signature: string;
   readonly stderr: string;
-  /** Null: it is not to be told. */
+  /** Null if it is left out. */
   readonly stdout: string | null;
   /** What has been repaired since. */
   readonly repairs: readonly RepairTold[];
-  /** Of the failed attempt, if there is one. */
+  /** The summary of the failed attempt, if there is one. */
   readonly summary: string | null;
   readonly lastCommand: string | null;
-  /** Of a workspace step; its files are null where only the hash is known. */
+  /** The changes of a workspace step. `files` is null if only the hash is known. */
   readonly changes: { readonly files: readonly string[] | null; readonly diffHash: string } | null;
 }
 
@@ -106,7 +106,7 @@ function countsOf(original: string, included: string): Counts {
   return { originalChars: original.length, includedChars: included.length };
 }
 
-/** Of a lost attempt nobody has said what it printed. */
+/** The end of a log. For a lost attempt, it is unknown what it printed. */
 function tailLines(name: string, original: string, tail: string, { code }: Pick<Failure, "code">): string[] {
   if (original === "") return [`${name}: ${code === "WORKER_LOST" ? "not known" : "empty"}`];
   return tail === "" ? [] : [`${name}, last ${tail.length} of ${original.length} characters:\n${tail}`];

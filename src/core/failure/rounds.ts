@@ -49,8 +49,8 @@ function streakOf(run: Run, round: Round, failure: Failure): number {
 }
 
 /**
- * The tree just after whoever mends was last at work: a step that the loop leads to, or an agent on the way from there. Two
- * trees that are made of the same changes are the same. Null: none of them has left a checkpoint since `after`.
+ * The tree right after the last repair: by a step that the loop leads to, or by an agent on the way from there. Trees
+ * made of the same changes are equal. Null if none of these steps has left a checkpoint since `after`.
  */
 function treeAfter({ workspace }: Run, menders: readonly number[], after: number): string | null {
   const line = workspace.checkpoints.filter(({ superseded }) => !superseded);

@@ -51,10 +51,10 @@ export function selfHealRecord(run: Run, event: Event): SelfHealRecord | null {
     case "ladder.climbed": {
       const job = jobById(run, event.job);
       const givenUp = (event.rung === "fail" || event.rung === "hold") && event.attempt > 0;
-      // With a queue it is the dead letter that says so.
+      // With a queue, the dead letter says that it was given up.
       if (!givenUp || job.step.definition.noProgressLimit === null || job.queue.requeues > 0) return null;
       const tried = job.heal.resets > 0 ? "hard_reset" : job.retriesInVisit > 0 ? "soft_reset" : null;
-      // Where nothing was tried, nothing is used up.
+      // If nothing was tried, nothing is exhausted.
       return tried === null ? null : record("task.self_heal.exhausted", job, tried, event.attempt);
     }
     case "operator.goto":

@@ -10,7 +10,7 @@ const MAX_FILES_NAMED = 5;
 const MAX_FILES_TOLD = 6;
 const SHORT_HASH_CHARS = 8;
 
-/** Why a step is asked to work, in plain words; empty where nothing has failed before. */
+/** Why a step is asked to work, as a sentence. Empty if nothing has failed before. */
 export function whyAsked(
   failure: Pick<FailureContextInput, "route" | "round" | "sourceStep" | "earlier"> | null,
   files: readonly EarlierFiles[],

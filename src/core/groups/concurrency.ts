@@ -6,7 +6,7 @@ export type ConcurrencyPolicy = (typeof CONCURRENCY_POLICIES)[number];
 /** The group of a run, and under what conditions the run has a place in it. */
 export const RUN_CONCURRENCY = object({
   group: text,
-  /** So many runs of the group may be under way at a time. */
+  /** How many runs of the group may be in progress at a time. */
   limit: count,
   policy: word<ConcurrencyPolicy>(),
 });

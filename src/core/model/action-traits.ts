@@ -1,13 +1,13 @@
 /** What the rest of Daruma has to know of a kind of action, beside how it is done. */
 export interface ActionTraits {
   /**
-   * Who does it: any worker, only the worker in the server's own process (it needs the engine), or a person. What a worker does
-   * waits for room on it; the others start without.
+   * Who executes it: any worker, only the worker in the server's own process (because it needs the engine), or a
+   * person. Work for a worker waits for room on it; other work starts at once.
    */
   readonly doneBy: "worker" | "server" | "person";
   /** It starts a process: so it can work on files in a workspace, and its failures have exit codes. */
   readonly startsProcess: boolean;
-  /** It is told something in words, and gets stuck as agents and models do: self-heal watches it. */
+  /** Whether it has a prompt. Self-heal watches such actions, because agents and models get stuck. */
   readonly isPrompted: boolean;
   /** What it prints is worth reading after a failure. */
   readonly isTalkative: boolean;
@@ -19,7 +19,7 @@ export interface ActionTraits {
   readonly scriptKey: string | null;
 }
 
-/** Of the code of a script step. */
+/** Limit for the code of a script step. */
 export const MAX_SCRIPT_BYTES = 256 * 1024;
 
 const PLAIN = {

@@ -15,7 +15,7 @@ export interface Barrier {
   restored: { readonly ok: boolean; readonly message: string; readonly previous?: string } | null;
 }
 
-/** Where a barrier starts again. */
+/** Where a barrier restarts. */
 export interface BarrierTarget {
   /** Whatever becomes of what it depends on. */
   readonly forced: boolean;

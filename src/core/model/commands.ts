@@ -119,7 +119,7 @@ export type Command =
       readonly job: number;
       readonly attempt: number;
       readonly outcome: Outcome;
-      /** Of the breakers that the step uses, those that are open. */
+      /** Those of the step's breakers that are open. */
       readonly breakers?: readonly OpenBreaker[];
     }
   /** Breakers have changed: these parked jobs need not wait any longer. */
@@ -131,7 +131,7 @@ export type Command =
     }
   /** The time until `dueAt` has passed, whatever the clock on the wall says by now. */
   | { readonly type: "timer.fire"; readonly job: number; readonly dueAt: number }
-  /** The same for a moment of the run itself: its deadline, or when it is to be told that it takes long. */
+  /** A moment of the run itself: its deadline, or the time to warn that it takes long. */
   | { readonly type: "time.reach"; readonly at: number }
   | {
       readonly type: "evaluation.finish";
@@ -155,11 +155,11 @@ const HOLD_DECISION = object({
   /** For `complete`. */
   output: nullable(OUTPUT),
   items: nullable(list(SCOPE_ITEM)),
-  /** For `retry`: what the job has from then on. */
+  /** For `retry`: the job's resources from then on. */
   amounts: optional(AMOUNTS),
   /** Instead of the command's. */
   reason: optional(text),
-  /** For `retry`: text for the step. */
+  /** For `retry`: a hint to the step. */
   hint: optional(text),
 });
 export type HoldDecision = Of<typeof HOLD_DECISION>;
@@ -187,7 +187,7 @@ const OPERATOR_COMMANDS = {
   "step.resume_from": {
     job: jobId,
     force: optional(flag),
-    /** Of the workspace; missing: they are taken back. */
+    /** What happens to the workspace's files. By default they are restored. */
     files: optional(FILES_POLICY),
     ...ASKING_STEP,
   },

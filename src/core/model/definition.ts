@@ -21,7 +21,7 @@ export interface Definition {
   readonly description?: string;
   /** Whose workflow it is, in the words of its file. */
   readonly user?: string;
-  /** Of every run of it, unless whoever starts one gives others. */
+  /** Labels of every run, unless the user who starts one gives others. */
   readonly labels?: Labels;
   readonly inputs: { readonly [name: string]: InputDefinition };
   readonly env: { readonly [name: string]: string };
@@ -33,11 +33,11 @@ export interface Definition {
   readonly maxRecoveries: number;
   /** How many items the forEach steps of a run may have in total. */
   readonly maxItems: number;
-  /** Of stdout and stderr of one attempt together; what a step prints beyond it is dropped. */
+  /** Limit for stdout and stderr of one attempt together. Further output is dropped. */
   readonly maxLogBytes: number;
   /** What becomes of a failure that no rung has answered: the job fails, or waits for somebody to decide. */
   readonly unhandled: "fail" | "hold";
-  /** Of steps that have none of their own; missing: a hold waits until somebody decides. */
+  /** The expiry for steps without their own. If it is missing, a hold waits until somebody decides. */
   readonly hold?: HoldExpiry;
   readonly failureHandlers: readonly FailureHandler[];
   /** This workflow's own; steps may also use those of the settings. Missing: none. */
@@ -46,11 +46,11 @@ export interface Definition {
   readonly timeLimits?: TimeLimits;
   /** When it starts by itself once it is published; missing: never. */
   readonly schedules?: readonly ScheduleDefinition[];
-  /** Who is told of what; the settings may have more. Missing: nobody. */
+  /** Notification rules. The settings may have more. By default none. */
   readonly notify?: readonly NotifyRule[];
   /** Its group may have templates, which are filled in when a run is made. Missing: any number of runs at a time. */
   readonly concurrency?: RunConcurrency;
-  /** Of every run of it, unless whoever starts one gives another; missing: 0. */
+  /** The priority of every run, unless the user who starts one gives another. By default 0. */
   readonly priority?: number;
   /** Steps that run when a run ends, in this order; missing: none. */
   readonly finally?: readonly string[];
@@ -59,21 +59,21 @@ export interface Definition {
   /** The git workspace of each run; null: steps work in the file's folder. */
   readonly workspace: WorkspaceDefinition | null;
   readonly selfHeal: SelfHeal | null;
-  /** Null: no failure is put back into the queue. */
+  /** Null if no failure is put back into the queue. */
   readonly queue: QueuePolicy | null;
   /** What values that jobs read are until a job writes them. */
   readonly userData?: UserData;
-  /** Of the batch form: where its commands and relative paths start. Missing: it has steps. */
+  /** Set for the batch form: where its commands and relative paths start. Otherwise it has steps. */
   readonly batch?: BatchTraits;
-  /** In which order ready jobs start; missing: in the order in which they became ready. */
+  /** The order in which ready jobs start. By default the order in which they became ready. */
   readonly jobsSortMethod?: JobsSortMethod;
   /** Missing: attempts are not sampled. What they used in all is recorded anyway. */
   readonly resourceMonitor?: ResourceMonitor;
-  /** In file order. */
+  /** In the order of the file. */
   readonly transitions: readonly Transition[];
   /** What steps ask of a batch system that they run on, by name. */
   readonly schedulers?: readonly SchedulerRequest[];
-  /** In file order; a step's place here is its index everywhere. */
+  /** In the order of the file. Everywhere else, a step is identified by its index here. */
   readonly steps: readonly StepDefinition[];
 }
 
@@ -85,7 +85,7 @@ export interface BatchTraits {
   readonly startsIn: "run" | "workflow_file";
 }
 
-/** As the file gives it: what `ref` means is settled when a run begins. */
+/** The workspace as the file describes it. `ref` is resolved when a run begins. */
 export interface WorkspaceDefinition {
   readonly repo: string;
   readonly ref: string;
@@ -122,7 +122,7 @@ export type JobsSortMethod = "gpus_runtime_memory" | "gpus_memory_runtime";
 /** When something that many steps use counts as broken, and how it is tried again. */
 export interface BreakerDefinition {
   readonly name: string;
-  /** So many failures of these classes or codes within this time open it. */
+  /** How many failures of these classes or codes within the time open it. */
   readonly failures: number;
   readonly withinMs: number;
   readonly classes: readonly string[];
@@ -192,7 +192,7 @@ export interface StepDefinition {
   readonly userData?: {
     readonly inputs: readonly string[];
     readonly outputs: readonly string[];
-    /** One of the outputs begins anew in each run: a fork does not take them over. */
+    /** An output is made again in each run, so forks do not reuse it. */
     readonly ephemeral?: true;
   };
   /** No later run takes its result over; missing: one may. */
@@ -258,13 +258,13 @@ export interface FailureRule {
   readonly scale?: Scale;
 }
 
-/** By resource; one that is not named is not raised. */
+/** Factors by resource. A missing one is not raised. */
 export type Scale = { readonly [resource in Resource]?: ScaleFactor };
 
 export interface ScaleFactor {
   /** More than 1. */
   readonly factor: number;
-  /** In bytes or milliseconds; null: as much as it takes. */
+  /** The maximum in bytes or milliseconds; null for no limit. */
   readonly max: number | null;
 }
 
@@ -277,9 +277,9 @@ export interface Transition {
   readonly on: "success" | "failure" | "any";
   readonly priority: number;
   readonly when: Condition | null;
-  /** Where it leads back; missing: `keep`. */
+  /** What happens to files if it leads back. By default `keep`. */
   readonly files?: FilesPolicy;
-  /** Of a transition on failure. Missing: the file does not say, which means `skip`. */
+  /** For a transition on failure. Missing if the file does not say, which means `skip`. */
   readonly then?: RouteEnd;
   /** It is written in its step, as `on_fail.edge`, and not in the list. */
   readonly inStep?: true;
@@ -331,7 +331,7 @@ export interface Routing {
   readonly gotoJs: string | null;
   /** Gotos that a job may take on this outcome, over all its visits; null (or missing, in old definitions): no bound. */
   readonly gotoMax: number | null;
-  /** Of `goto`; missing: `keep` where the target is an agent, else `restore`. That always holds for `gotoJs`. */
+  /** For `goto`. By default `keep` if the target is an agent, else `restore`. `gotoJs` always uses the default. */
   readonly gotoFiles?: FilesPolicy;
 }
 
@@ -352,7 +352,7 @@ export interface RetryPolicy {
   readonly backoff: Backoff;
   /** Codes or classes that alone are retried; empty: every retryable error. */
   readonly on: readonly string[];
-  /** Where the next attempt is wanted, beside the worker of the last one; without it on another. */
+  /** Where the next attempt should run: on the last one's worker or elsewhere. By default on another. */
   readonly onWorker?: (typeof ON_WORKER)[number];
 }
 
@@ -367,7 +367,7 @@ export interface Backoff {
   readonly jitter: number;
 }
 
-/** Of the code of one expression, in UTF-8. */
+/** Limit for the code of one expression, in UTF-8. */
 export const MAX_EXPRESSION_BYTES = 8 * 1024;
 export const DEFAULT_MAX_LOOPS = 10;
 export const DEFAULT_RUN_MAX = 1;

@@ -66,7 +66,7 @@ export const REASON_KIND = word([
   "rule_matched",
   /** A rule is to raise what the attempt has passed, and the job has no such requirement. */
   "nothing_to_raise",
-  /** The same, and it has as much as the rule allows. */
+  /** Like the previous one, but it already has as much as the rule allows. */
   "at_resource_limit",
   "retry_is_useless",
   "not_retryable",
@@ -148,7 +148,7 @@ export type ReadyReason = Of<typeof READY_REASON>;
 
 /**
  * `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. `reset`:
- * an operator wants the step to begin anew in a fresh workspace.
+ * an operator restarts the step in a fresh workspace.
  */
 export const STOP_REASON = word([
   "superseded",
@@ -240,7 +240,7 @@ export const WORKSPACE_NOTE = one(
 );
 export type WorkspaceNote = Of<typeof WORKSPACE_NOTE>;
 
-/** Where a workspace lies: which of all output folders that may have one of this run. */
+/** Identifies the output folder that has the run's workspace, since several may have one. */
 export const WORKSPACE_HOME_FIELDS = {
   /** Unique; the folder itself says it, too. */
   home: text,
@@ -272,7 +272,7 @@ export const FILES_POLICY = word(FILES_POLICIES);
 export const RUNG_CONSIDERED_FIELDS = {
   rung: RUNG_NAME,
   applied: flag,
-  /** For programs; `reason` says it to people. */
+  /** The reason for programs; `reason` is for people. */
   kind: REASON_KIND,
   reason: text,
 } as const;
@@ -316,7 +316,7 @@ export const TOKEN_USAGE_FIELDS = {
 export const TOKEN_USAGE = object(TOKEN_USAGE_FIELDS);
 export type TokenUsage = Of<typeof TOKEN_USAGE>;
 
-/** Of all processes that an attempt's process group has had, as far as somebody waited for them. */
+/** The resource use of all processes of an attempt's group that were waited for. */
 export const PROCESS_USAGE_FIELDS = {
   /** The most memory that one of them had at a time, or all of them together where that was looked at and is more. */
   peak_memory_bytes: number,
@@ -370,11 +370,11 @@ export const REUSED_JOB_FIELDS = {
   output: OUTPUT,
   items: nullable(list(SCOPE_ITEM)),
   user_data: optional(record(json)),
-  /** Where it was really executed: perhaps that run has taken it over, too. */
+  /** Where it really ran. That run may itself have reused it. */
   origin: ATTEMPT_ELSEWHERE,
-  /** Of a step that declares any: as that attempt found and left them. */
+  /** For a step that declares files: as that attempt found and left them. */
   files: optional(list(FILE_FACTS)),
-  /** Where its routing led; nothing leads there again. Missing: nowhere. */
+  /** Where its routing led, so that nothing leads there again. By default nowhere. */
   leads: optional(list(LEAD)),
   /** It failed with this, and that job's output took the place of its own: it stays so. */
   stood_in: optional(object({ scope: text, step: text, failure: FAILURE })),
@@ -384,7 +384,7 @@ export type ReusedJob = Of<typeof REUSED_JOB>;
 
 /** What made a run, where that may ask more than once: a second creation is the first run. */
 export const RUN_CAUSE_FIELDS = {
-  /** `key/...` of whoever gave a key; of a machine what it acts on, such as `schedule/NAME/ID/TICK`. */
+  /** `key/...` if a key was given. For automatic runs, what started them, such as `schedule/NAME/ID/TICK`. */
   mark: text,
   /** A hash of what was asked for under a key, which must be the same the next time; null: the mark says it all. */
   request: nullable(text),
@@ -424,7 +424,7 @@ const HEAL_EVENTS = {
   "reset.reserved": {
     ...ATTEMPT_NAME_FIELDS,
     trigger: RESET_TRIGGER,
-    /** Of the run's hard resets; null where it costs none. */
+    /** The number of the run's hard reset; null if it costs none. */
     reset: nullable(count),
     max: nullable(number),
     ...ASKED_OF_STEP,
@@ -440,7 +440,7 @@ const HEAL_EVENTS = {
   "job.dead_lettered": { ...ATTEMPT_NAME_FIELDS, code: text, queue_attempts: count },
   "workspace.opened": {
     commit: text,
-    /** Where the commit has submodules: the one that holds their files, and that changes are counted from. */
+    /** If the commit has submodules: the commit that holds their files, from which changes are counted. */
     base: optional(text),
     path: text,
     notes: optional(list(WORKSPACE_NOTE)),
@@ -527,7 +527,7 @@ export const EVENTS = {
   "run.held": { jobs: list(jobId) },
   "run.forked": {
     from: id,
-    /** Where it begins to do things again; missing: wherever something has changed since. */
+    /** Where it begins to repeat steps. By default wherever something has changed since. */
     step: optional(text),
     reason: text,
     reuse: list(REUSED_JOB),
@@ -627,9 +627,9 @@ export const EVENTS = {
     checkpoint: nullable(CHECKPOINT),
     /** Of a model call. */
     usage: optional(TOKEN_USAGE),
-    /** Of a step that declares any: inputs as they were before it began, outputs as it left them. */
+    /** For a step that declares files: inputs as they were before it began, outputs as it left them. */
     files: optional(list(FILE_FACTS)),
-    /** Of a job that writes any. */
+    /** For a job that writes user data. */
     user_data: optional(record(json)),
     ...ATTEMPT_COST_FIELDS,
   },
@@ -708,7 +708,7 @@ export const EVENTS = {
   "job.stood_in": {
     job: jobId,
     by: jobId,
-    /** Of a forEach job: what has become of that output. */
+    /** For a forEach job: the items of that output. */
     items: nullable(list(SCOPE_ITEM)),
   },
   "retry.scheduled": {
@@ -851,7 +851,7 @@ export const EVENTS = {
 } as const;
 
 export type EventType = keyof typeof EVENTS;
-/** Of several types: any of these. */
+/** The event of one type, or of any of several types. */
 export type EventOf<type extends EventType> = type extends EventType
   ? { readonly type: type } & OfFields<(typeof EVENTS)[type]>
   : never;

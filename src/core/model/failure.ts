@@ -98,7 +98,7 @@ export interface FailureFacts extends OfFields<typeof FAILURE_FACTS> {
   readonly diffHash?: string | null;
   /** The first of the files that it has changed there. */
   readonly changedFiles?: readonly string[];
-  /** The same as a patch, relative to the run's folder; null: too large to be kept. Missing where it left nothing. */
+  /** The changes as a patch, relative to the run's folder. Null if it is too large, missing if there were none. */
   readonly patch?: string | null;
 }
 

@@ -5,22 +5,23 @@ export type FilesPolicy = (typeof FILES_POLICIES)[number];
 /** What has become of changes that earlier attempts had made in the workspace, for the next one to hear. */
 export interface EarlierFiles {
   /**
-   * What completed before a way back is there (`kept`), or was taken back; so is what a lost attempt left that is gone on with
-   * (`unfinished`). It is not in a folder that was made anew (`fresh`), nor in one that went back to its last checkpoint, because an
-   * attempt was `lost` or because another step needed it (`set_back`). `set_aside`: what another step had left there.
+   * What became of the files. Those that completed before a way back are `kept` or were `taken_back`; those of a lost
+   * attempt that is continued are `unfinished`. They are missing in a rebuilt folder (`fresh`), and in one that went
+   * back to its last checkpoint because an attempt was `lost` or another step needed it (`set_back`). `set_aside`: what
+   * another step had left there.
    */
   readonly state: "kept" | "unfinished" | "taken_back" | "fresh" | "lost" | "set_back" | "set_aside";
   /** Whose they were; null: the job's own. */
   readonly step: string | null;
   /** The first of them. */
   readonly files: readonly string[];
-  /** Of what did not complete: the attempts that made them. */
+  /** For unfinished work: the attempts that made it. */
   readonly attempts: readonly number[];
   /** Below the run's folder; null: there is none, or it lies elsewhere. */
   readonly patch: string | null;
 }
 
-/** For $DARUMA_PREVIOUS_PATCH: the last patch of the job's own changes that are not in its folder. */
+/** The value of $DARUMA_PREVIOUS_PATCH: the last patch of the job's own changes that are not in its folder. */
 export function previousPatch(earlier: readonly EarlierFiles[]): string | null {
   return earlier.findLast(({ step, patch }) => step === null && patch !== null)?.patch ?? null;
 }
@@ -29,7 +30,7 @@ export function previousPatch(earlier: readonly EarlierFiles[]): string | null {
 export interface LeftBehind {
   readonly attempts: readonly number[];
   readonly files: readonly string[];
-  /** Null: it is too large to be kept. */
+  /** Null if it is too large. */
   readonly patch: string | null;
 }
 

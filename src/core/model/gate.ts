@@ -10,7 +10,7 @@ export interface Gate {
   readonly groups: readonly Group[];
   unmet: number;
   lostGroups: number;
-  /** Of the lost groups, those with a failed or canceled member. */
+  /** The number of lost groups with a failed or canceled member. */
   taintedGroups: number;
   /** The branch is given up whatever its groups say. */
   forcedLost: boolean;
@@ -34,7 +34,7 @@ export function isTainted(gate: Gate): boolean {
   return gate.forcedLost || gate.taintedGroups > 0;
 }
 
-/** Of a job that waits for nothing. */
+/** The gate of a job that waits for nothing. */
 export const OPEN_GATE: Gate = Object.freeze({
   groups: Object.freeze([]),
   unmet: 0,
@@ -43,7 +43,7 @@ export const OPEN_GATE: Gate = Object.freeze({
   forcedLost: false,
 });
 
-/** Where a settled job is waited for: in the gate of a job, or in that of a reducer's branch. */
+/** A job that waits for a settled one: in its own gate, or in that of a reducer's branch. */
 export interface Waiting {
   readonly gate: Gate;
   readonly group: number;

@@ -15,7 +15,7 @@ export interface GraphStep {
   /** The forEach steps whose fan-outs enclose this step, outermost first. */
   readonly path: readonly GraphStep[];
   readonly groups: readonly (readonly GraphStep[])[];
-  /** For a reducer: which of its groups are decided branch by branch. */
+  /** For a reducer: which of its groups are decided separately in each branch. */
   readonly branchGroups: readonly boolean[];
   /** The fan-out that a reducer closes. */
   readonly closes: GraphStep | null;

@@ -2,7 +2,7 @@ import type { Route, RouteEnd, VisitOutcome } from "./route.js";
 import type { Handling } from "./rows.js";
 import { isOver, isSettled, type Job, type Run } from "./run.js";
 
-/** Where a failure's way has led so far, from edge to edge. */
+/** The path of a failure so far, from edge to edge. */
 export interface WayOfFailure {
   /** A visit on it may still come to something. */
   readonly open: boolean;
@@ -55,7 +55,7 @@ function isOnItsWay(job: Job): boolean {
   );
 }
 
-/** By what the failure is handled; null: by nothing. */
+/** What handles the failure; null if nothing does. */
 export function handlingOf(job: Job): Handling | null {
   if (job.handled !== null) return { how: job.handled, by: null, then: null };
   const way = wayOf(job);

@@ -2,7 +2,7 @@ import type { NoProgress } from "./events.js";
 
 /** A failure as the no-progress rule knows it again. */
 export interface FailureMark {
-  /** With numbers kept: what counts fewer problems than before is not the same failure. */
+  /** Numbers are part of it: a failure with fewer problems than before is a different one. */
   readonly signature: string;
   readonly diffHash: string | null;
 }
@@ -34,7 +34,7 @@ export interface Round {
   readonly streak: number;
 }
 
-/** Where a job stands in the queue. */
+/** The state of a job in the queue. */
 export interface QueueState {
   /** How often it was put back, since the run began or the last operator's retry. */
   readonly requeues: number;

@@ -132,7 +132,7 @@ export function rememberBreakers(job: Job, open: readonly string[] | undefined):
   job.openBreakers = open ?? NO_BREAKERS;
 }
 
-/** An operator has begun anew what its failures have led to. */
+/** Forgets gotos, because an operator has restarted what its failures led to. */
 export function forgetLoops(job: Job): void {
   job.gotos = NO_GOTOS;
   job.round = null;
@@ -169,12 +169,12 @@ export function rememberSource(target: Job, source: Job): void {
   (target.routedHere as Set<Job>).add(source);
 }
 
-/** An attempt has failed anew, and not because it was lost: what was repaired before it is no news any more. */
+/** Forgets repairs. An attempt has failed again without being lost, so earlier repairs are no longer new. */
 export function forgetRepairs(job: Job): void {
   job.repairs = NO_REPAIRS;
 }
 
-/** The job is over: whoever hears of it next is told of nothing before. */
+/** Forgets past failures of a job that is over, so that nobody who reads it later sees them. */
 export function forgetTrouble(job: Job): void {
   job.error = null;
   job.failedOutput = null;
@@ -206,7 +206,7 @@ export function dropRequests(job: Job): void {
   job.requests = NO_VISITS;
 }
 
-/** What a job has spent over all its visits begins anew. */
+/** Resets what a job has used up over all its visits. */
 export function renewRouting(job: Job): void {
   job.retriesInRun = 0;
   forgetLoops(job);
@@ -287,7 +287,10 @@ export function codeOfStop(because: StopReason | null): string {
   return because === "loop_budget" ? "LOOP_BUDGET_EXCEEDED" : "RUN_CANCELED";
 }
 
-/** As if it had never run in this visit: blocked, its output gone, its dependents untold. */
+/**
+ * Resets a job as if it had never run in this visit: it is blocked, its output is gone, and its dependents have not
+ * been told.
+ */
 export function invalidate(run: Run, job: Job): void {
   change(run, job, () => {
     beginVisit(job);
@@ -305,7 +308,7 @@ export function rebuildGate(job: Job): void {
   job.gate = buildGate(job.step, job.scope, false);
 }
 
-/** The job is over for now; its dependents are told, unless an earlier visit has told them. */
+/** Settles the job. Its dependents are told, unless an earlier visit has told them. */
 export function settle(run: Run, job: Job, status: JobStatus, as: "met" | "lost"): void {
   const told = job.settledAs !== null;
   change(run, job, () => {

@@ -6,7 +6,7 @@ import type { Job, Run } from "./run.js";
 /** How a failure reaches a step: along a transition, by a goto, or because the step is in the run list of the one that failed. */
 export type LedRoute = "edge" | "goto" | "remediate";
 
-/** What a job's next attempt is told of what went before. */
+/** What a job's next attempt learns about the past. */
 export interface WhatLedHere {
   /** The failure that its present visit is there for. */
   ledBy: LedBy | null;
@@ -41,7 +41,7 @@ export interface LedBy {
 
 export interface EarlierRound {
   readonly number: number;
-  /** Null: its `if` failed before there was an attempt. */
+  /** Null if its `if` failed before there was an attempt. */
   readonly attempt: number | null;
   readonly code: string;
   readonly signature: string;
@@ -102,8 +102,8 @@ export function openFailureOf({ ledBy: led }: Job): LedBy | null {
 }
 
 /**
- * A bound on gotos and repairs does not count the first try; a transition has none, and each visit is a round. What a
- * person grants begins a bound anew, but not the rounds.
+ * The number of the round. A limit of gotos and repairs does not count the first try; a transition has no limit, and
+ * each visit is a round. An operator's grant restarts the limit, but not the rounds.
  */
 function roundOf(
   target: Job,

@@ -5,10 +5,10 @@ import type { Route } from "./route.js";
 import type { Job } from "./run.js";
 
 /**
- * Who is at work on a job's failure just now: the job itself, the repair step that it waits for, or the step that an
- * edge has taken the failure to, and so on from there. It is one job at most, and what stands before it waits for it.
- * Null: nobody is, or it waits for a step that is at work for somebody else. Then the failure keeps nobody from the
- * tree: a job that waits for others must never have what those others wait for.
+ * The job that is working on a failure now: the failed job itself, the repair step that it waits for, or the step to
+ * which an edge has taken the failure, and so on from there. It is at most one job, and the earlier ones wait for it.
+ * Null if none is, or if it waits for a step that works for another failure. The failure then keeps nobody from the
+ * tree: a job that waits for others must never hold what those wait for.
  */
 export function whoMends(job: Job): Job | null {
   return follow(job, new Set());

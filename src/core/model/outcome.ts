@@ -33,7 +33,7 @@ const COST = {
 const SUCCEEDED = {
   kind: just("succeeded"),
   output: OUTPUT,
-  /** Of an output that is an array. */
+  /** For an output that is an array. */
   items: optional(nullable(list(SCOPE_ITEM))),
   /** Of a model call. */
   usage: optional(TOKEN_USAGE),
@@ -62,7 +62,7 @@ export const OUTCOME = one("kind", object(SUCCEEDED), object(FAILED), object(STO
 interface Here {
   /** When the exit of its process was collected, by that process's monotonic clock; missing: it had none. */
   readonly exitedAt?: number;
-  /** Of a model call, however it ended. */
+  /** Token usage of a model call, however it ended. */
   readonly usage?: TokenUsage;
 }
 
@@ -84,12 +84,12 @@ export type Stopped = OfFields<typeof STOPPED> & Here;
 /** What is said of an attempt that has ended: one shape from its action to the core. */
 export type Outcome<Out = Output> = Succeeded<Out> | Failed<Out> | Stopped;
 
-/** The same attempt, but it has failed with this. */
+/** The attempt with this failure as its outcome. */
 export function failedWith(facts: FailureFacts, outcome: Outcome): Failed {
   return { kind: "failed", facts, ...tookOf(outcome) };
 }
 
-/** The same attempt, but it was stopped. */
+/** The attempt as stopped. */
 export function stoppedAs(outcome: Outcome): Outcome {
   return { kind: "stopped", ...tookOf(outcome) };
 }
@@ -101,7 +101,7 @@ function tookOf({ duration_ms, used }: Outcome): OfFields<typeof COST> {
   };
 }
 
-/** As an event has it. */
+/** The cost as an event records it. */
 export function costOf({ duration_ms = 0, used }: Outcome): AttemptCost {
   return { duration_ms, ...used };
 }

@@ -6,11 +6,16 @@ import type { Job } from "./run.js";
 /** What an attempt can pass, and what can be raised then. */
 export type Resource = "memory" | "runtime";
 
-/** The most that a job may be given. `cluster`: the one whose limit it is; null: whoever raises it has set it. */
+/**
+ * The most that a job may get. `cluster` is the cluster whose limit it is; null if the rule or operator that raises it
+ * has set it.
+ */
 export const LIMIT = object({ amount: number, cluster: nullable(text) });
 export type Limit = Of<typeof LIMIT>;
 
-/** The lower of two limits: whoever raises an amount may set less than the cluster has, and no more. */
+/**
+ * The lower of two limits: a rule or operator that raises an amount may set less than the cluster has, but not more.
+ */
 export function lowestLimit(set: number | null, onCluster: Limit | null): Limit | null {
   if (onCluster !== null && (set === null || onCluster.amount < set)) return onCluster;
   return set === null ? null : { amount: set, cluster: null };
@@ -42,7 +47,7 @@ interface ResourceTraits {
   readonly field: keyof RaisedResources;
   /** Amounts are rounded up to it, because schedulers count in these. */
   readonly unit: number;
-  /** With less nothing can run. */
+  /** Nothing can run with less. */
   readonly least: number;
   /** Beyond this nothing can be asked for. */
   readonly most: number;
@@ -76,7 +81,7 @@ const TRAITS: Readonly<Record<Resource, ResourceTraits>> = {
 
 export const RESOURCES = Object.keys(TRAITS) as readonly Resource[];
 
-/** What an attempt of the job may use: whoever places, limits or records one asks this. */
+/** The resources that an attempt of the job may use, for code that places, limits or records one. */
 export function resourcesOf(
   { raised }: Pick<Job, "raised">,
   { resources }: Pick<StepDefinition, "resources">,
@@ -131,7 +136,7 @@ export function raisesTo(job: Pick<Job, "raised" | "step">, amounts: Amounts | u
   });
 }
 
-/** Null: it is more than before, and can be asked for. */
+/** Why a raise is refused; null if it is larger than before and within the bounds. */
 export function refuseRaise({ resource, from, to }: Raise): string | null {
   const { least, most } = TRAITS[resource];
   if (to < least) return `${resource} must be at least ${amountText(resource, least)}`;

@@ -96,7 +96,7 @@ export const RUN_ROW = {
 } as const satisfies Fields;
 export type RunRow = OfFields<typeof RUN_ROW>;
 
-/** By what a failure is handled. */
+/** What handles a failure. */
 export const HANDLING_FIELDS = {
   how: word(["edge", "continue_on_failure", "join", "repair"]),
   /** The step in which its route completed. */
@@ -117,11 +117,11 @@ export const JOB_ROW = {
   attempt_id: id,
   visit: id,
   handled: flag,
-  /** Of a failure that is handled. */
+  /** For a handled failure. */
   handling: nullable(HANDLING),
   /** The step whose output its dependents have had in place of its own. */
   stood_in_by: nullable(text),
-  /** Of a skipped job: the one whose handled failure it was skipped for. */
+  /** For a skipped job: the one whose handled failure caused the skip. */
   skipped_by: nullable(id),
   due_at: nullable(time),
   error: nullable(FAILURE),
@@ -157,7 +157,7 @@ export const ATTEMPT_ROW = {
   node: nullable(text),
   allocation: nullable(text),
   restart: nullable(id),
-  /** Of a failed one: what it failed of, and its words as searches read them. */
+  /** For a failed attempt: its signature, and its text for searches. */
   signature: nullable(text),
   search_text: nullable(text),
 } as const satisfies Fields;
@@ -173,7 +173,7 @@ export const CHECKPOINT_ROW = {
   attempt: id,
   visit: id,
   commit_id: text,
-  /** Null: it changed nothing. */
+  /** Null if it changed nothing. */
   diff_hash: nullable(text),
   /** The first of them. */
   changed_files: list(text),

@@ -53,10 +53,10 @@ export interface Run {
   readonly managed: boolean;
   readonly cause: string | null;
   readonly labels: Labels;
-  /** Null: it needs no place. */
+  /** Null if it needs no place. */
   readonly concurrency: RunConcurrency | null;
   readonly priority: number;
-  /** By name: where the store keeps the handlers of this run's definition. */
+  /** By name: the ids of this run's failure handlers in the store. */
   readonly failureHandlerIds: ReadonlyMap<string, number>;
   readonly maxLoops: number;
   readonly createdAt: number;
@@ -66,7 +66,7 @@ export interface Run {
   error: ErrorRecord | null;
   /** `now`: without undoing anything and without `finally`. */
   cancelRequested: { readonly reason: string; readonly code?: string; readonly now?: true } | null;
-  /** Null: it goes on, or ends without more ado. */
+  /** Null before the run begins to end, or if it ends without further steps. */
   ending: RunEnding | null;
   /** Jobs that have completed in this run and that a step undoes, the newest completion last, with the number of completions. */
   readonly undoable: Map<Job, number>;
@@ -77,9 +77,9 @@ export interface Run {
   fatal: { readonly code: string; readonly message: string } | null;
   readonly root: Scope;
   readonly scopes: Map<string, Scope>;
-  /** By n; a job's id is `id * 10^7 + n`, n from 1. */
+  /** All jobs by n. A job's id is `id * 10^7 + n`, with n from 1. */
   readonly jobs: Job[];
-  /** In the order in which they are to start. */
+  /** In the order in which they should start. */
   readonly ready: ReadyJobs;
   readonly running: Set<Job>;
   readonly failed: Set<Job>;
@@ -89,11 +89,11 @@ export interface Run {
   readonly asking: Set<Job>;
   /** Jobs that wait for breakers. */
   readonly parked: Set<Job>;
-  /** Failed jobs whose route may still lead somewhere: their dependents have not been told. */
+  /** Failed jobs whose route may still lead somewhere, so their dependents have not been told. */
   readonly routed: Set<Job>;
   /** By name: the values that jobs have written. */
   readonly userData: Map<string, Json>;
-  /** Of a forked run, by scope and step: what it need not do again. */
+  /** For a fork, by scope and step: what it need not repeat. */
   readonly reuse: Map<string, ReusedJob>;
   /** Keys of the operator commands that have been taken. */
   readonly operatorKeys: Set<string>;
@@ -117,7 +117,7 @@ export interface Scope {
   /** The forEach job whose output made this scope, and which item it is. */
   readonly opener: Job | null;
   item: { key: string; name: string; index: number; total: number } | null;
-  /** False: a later visit of the opener has fewer items. */
+  /** False if a later visit of the opener has fewer items. */
   open: boolean;
   generation: number;
   /** The scope passed max_loops: as a branch it is lost, whatever has completed in it. */
@@ -127,7 +127,7 @@ export interface Scope {
   lastError: Failure | null;
   readonly jobs: Map<GraphStep, Job>;
   children: ReadonlyMap<GraphStep, readonly Scope[]>;
-  /** By reducer: whether this branch has given it what it needs. */
+  /** By reducer: whether this branch has provided what it needs. */
   branchGates: ReadonlyMap<GraphStep, Gate>;
 }
 
@@ -159,14 +159,14 @@ export interface Job extends WhatLedHere {
   /** The job has become ready in this visit, or its `if` has failed in it. */
   entered: boolean;
   gate: Gate;
-  /** What this job's dependents have been told of it: nothing yet, that it completed, or that it never will. */
+  /** What the job's dependents have been told: nothing yet, that it completed, or that it never will. */
   settledAs: "met" | "lost" | null;
   /** For a reducer, once its fan-out is open. */
   join: JoinCount | null;
   /** Since the visit, or the present round of the queue, began. */
   retriesInVisit: number;
   retriesInRun: number;
-  /** Gotos taken, by what they followed. Like `retriesInRun` they begin anew with an operator's retry or a new generation. */
+  /** Gotos taken, by their cause. Like `retriesInRun`, they restart with an operator's retry or a new generation. */
   gotos: { readonly failure: number; readonly success: number };
   heal: HealState;
   queue: QueueState;
@@ -201,7 +201,7 @@ export interface Job extends WhatLedHere {
     readonly choices: readonly string[];
     readonly choose?: string;
   } | null;
-  /** Where a transition took this job's failure, in its present visit. */
+  /** Where a transition took this job's failure in its present visit. */
   route: Route | null;
   /** Jobs from which a transition has brought a failure here, in whatever visit. */
   routedHere: ReadonlySet<Job>;
@@ -211,7 +211,7 @@ export interface Job extends WhatLedHere {
   /** What the job has ended with, or is held for; `error` is of its last failed attempt in this visit. */
   failure: Failure | null;
   handled: "continue_on_failure" | "join" | null;
-  /** Its dependents have been told that it completed, with this job's output. */
+  /** The job with whose output this one's dependents were told that it completed. */
   stoodInBy: Job | null;
   /** The failure because of which it was skipped, though that is handled. */
   skippedBy: Job | null;
@@ -278,11 +278,11 @@ export interface JoinCount {
   total: number;
   met: number;
   lost: number;
-  /** Of the lost ones, those in which something failed or was canceled. */
+  /** The lost groups in which something failed or was canceled. */
   failed: number;
 }
 
-/** By what a job is known in a run that takes it over. */
+/** The key of a job in a run that reuses it. */
 export function reuseKey(scope: string, step: string): string {
   return `${scope} ${step}`;
 }

@@ -1,4 +1,4 @@
-/** Where a text is run word for word as these begin: the text is the last argument. `--`: it may begin with a dash. */
+/** Command lines with which a text is run; it is the last argument. `--` allows it to begin with a dash. */
 const SHELL_ARGV = {
   sh: ["/bin/sh", "-e", "-c", "--"],
   bash: ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", "--"],
@@ -14,8 +14,8 @@ export const SHELL_WORDS = ["sh", "bash"] as const;
 export type Shell = keyof typeof SHELL_ARGV | readonly string[];
 
 /**
- * In the batch form: `bash -c` where the worker has a bash, else `sh -c`. Which of them it was is in `attempt.started`;
- * until then a definition says this.
+ * The shell of the batch form: `bash -c` if the worker has a bash, else `sh -c`. `attempt.started` records which one it
+ * was; until then a definition has this value.
  */
 export const BASH_OR_SH = "bash_or_sh";
 
@@ -45,7 +45,7 @@ function shellFlags(shell: Shell): readonly string[] {
   return SHELLS.has(program.slice(program.lastIndexOf("/") + 1)) ? flags : [];
 }
 
-/** As people write it: `sh -e`, `bash -e -o pipefail`. */
+/** The shell as people write it: `sh -e`, `bash -e -o pipefail`. */
 export function shellText(shell: Shell | typeof BASH_OR_SH): string {
   if (shell === BASH_OR_SH) return "bash -c, or sh -c where there is no bash";
   if (shell === "sh") return "sh -e -c";

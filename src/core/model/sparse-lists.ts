@@ -1,4 +1,4 @@
-/** Of very many steps most have no neighbours of some kind: they share this. */
+/** The shared empty list: of very many steps, most have no neighbours of some kind. */
 export const NONE: readonly never[] = Object.freeze([]);
 
 export function mapped<T, U>(list: readonly T[], map: (item: T) => U): readonly U[] {

@@ -14,8 +14,8 @@ export const NO_FAILURE_ROUTING: FailureRouting = Object.freeze({ ...NO_ROUTING,
 export const JOIN_ALL: Join = Object.freeze({ kind: "all" });
 
 /**
- * What a step is like where a stored definition does not say. Whoever stores one leaves these out, so a value that
- * stands here keeps its meaning for ever; a default that is to change gets written out from then on.
+ * The properties of a step that a stored definition leaves out. Stored definitions omit these values, so a default here
+ * must never change; a changed default must be written out from then on.
  */
 const USUAL: Omit<StepDefinition, "id" | "action"> = Object.freeze({
   dependsOn: NONE,
@@ -70,7 +70,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** The same step, as JSON too: a value takes the place of one with the same keys in the same order. */
+/** The step with shared default values. Its JSON is the same, because keys and their order are unchanged. */
 export function sharingDefaults(step: StepDefinition): StepDefinition {
   return Object.assign(step, {
     dependsOn: shared(step.dependsOn, NONE),
@@ -83,7 +83,7 @@ export function sharingDefaults(step: StepDefinition): StepDefinition {
   } satisfies Partial<StepDefinition>);
 }
 
-/** A definition from elsewhere may lack it: whoever reads it complains. */
+/** The shared value if both are equal. A definition from elsewhere may lack it, which its reader reports. */
 function shared<T extends object>(own: T, usual: T): T {
   return own === usual || (isObject(own) && isAlike(own, usual)) ? usual : own;
 }

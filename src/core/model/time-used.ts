@@ -14,7 +14,7 @@ export interface HoldExpiry {
 export interface TimeLimits {
   /** The run is canceled then. */
   readonly deadlineMs: number | null;
-  /** It is told then, and goes on. */
+  /** When to warn. The run continues. */
   readonly warnAfterMs: number | null;
 }
 
@@ -22,7 +22,7 @@ export interface TimeLimits {
 export interface TimeUsed {
   readonly usedMs: number;
   readonly warned: boolean;
-  /** Null: its time does not count now. */
+  /** Null if its time does not count now. */
   readonly counting: {
     readonly since: number;
     readonly deadlineAt: number | null;

@@ -9,7 +9,10 @@ export const VARIABLES = {
   branches: null,
   env: null,
   error: ERROR_FIELDS,
-  /** Of a step that a failure led to; scripts and functions also have `context`. Of any other only `retry` and `hint`. */
+  /**
+   * For a step to which a failure led; scripts and functions also have `context`. All other steps only have `retry` and
+   * `hint`.
+   */
   failure: [...ERROR_FIELDS, "route", "edge", "round", "rounds", "output", "context", "retry", "hint"],
   foreach: ["key", "index", "total", "path"],
   inputs: null,
@@ -17,7 +20,7 @@ export const VARIABLES = {
   outputs: null,
   state: ["_last_error"],
   step: ["id", "tags", "group"],
-  /** Of an undo step: what it undoes. */
+  /** For an undo step: what it undoes. */
   undo: ["step", "output", "history"],
   visit: null,
 } as const satisfies { readonly [name: string]: readonly string[] | null };

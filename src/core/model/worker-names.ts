@@ -5,10 +5,10 @@ export function isLocalWorker(name: string): boolean {
   return name.startsWith(LOCAL_WORKER_PREFIX);
 }
 
-/** In whose name people answer questions. */
+/** The worker's name for answers of people. */
 export const HUMAN = "human";
 
-/** Where an attempt runs, beside the name of its worker. Null: nobody has said. */
+/** Where an attempt runs, in addition to the name of its worker. Null if unknown. */
 export interface AttemptPlace {
   /** The machine. */
   readonly node: string | null;
@@ -21,8 +21,8 @@ export interface AttemptPlace {
 export const NOWHERE: AttemptPlace = { node: null, allocation: null, restart: null };
 
 /**
- * Who answers for an attempt when it fails because of where it ran: the worker by the name that it was given, so that one
- * that is started again is the same; on a cluster the node, as `CLUSTER/NODE`. Null: the server's own worker, or a person.
+ * The name that answers for failures caused by where an attempt ran: the worker's given name, so that a restarted
+ * worker is the same; on a cluster the node, as `CLUSTER/NODE`. Null for the server's own worker, or a person.
  */
 export function answerableFor(
   worker: string,

@@ -18,7 +18,7 @@ export interface WorkspaceState {
   home: WorkspaceHome | null;
   /** The last server that could not have it, while nobody has. */
   left: { readonly host: string; readonly message: string } | null;
-  /** In order of their ordinals. */
+  /** Sorted by their ordinals. */
   readonly checkpoints: RunCheckpoint[];
   /** Hard resets for want of progress, in this run. */
   resets: number;
@@ -26,7 +26,7 @@ export interface WorkspaceState {
   running: Job | null;
   /** The fresh workspace that it was begun in; null: the run's own, unless the run has moved away from it since. */
   runningIn: number | null | "left_behind";
-  /** Null: the tree holds the checkpoints, and nothing else that counts. */
+  /** Null if the tree has the checkpoints and nothing else that counts. */
   leftover: Leftover | null;
   /** Whose failures have the tree while somebody mends them: who failed there first, then who was to mend that. */
   mending: readonly MendedVisit[];
@@ -86,7 +86,7 @@ export interface RunCheckpoint extends Checkpoint {
 /** A fresh workspace beside the active one: being built, or built and tried out by its job. */
 export interface Rebuild {
   readonly id: number;
-  /** Who goes on in it. */
+  /** The job that continues in it. */
   readonly job: Job;
   readonly visit: number;
   /** The goto that takes the run back, where there is one; then it is nobody's to try out. */
@@ -133,7 +133,7 @@ export function lastCommit({ workspace }: Run): string | null {
   return workspace.checkpoints.findLast(({ superseded }) => !superseded)?.commit ?? workspace.base;
 }
 
-/** Where the job's next attempt works: in the workspace that was built for it, or in the active one. */
+/** The folder of the job's next attempt: the workspace that was rebuilt for it, or the active one. */
 export function workspacePathFor(run: Run, job: Job): string | null {
   if (!job.step.definition.usesWorkspace) return null;
   const { rebuild, path } = run.workspace;

@@ -37,8 +37,8 @@ export function treeKeeper(run: Run): Job | null {
 }
 
 /**
- * The failure that the tree belongs to, and who is at work on it. Where the first one is given up or begins anew, the tree
- * is still that of a step which was to mend it, failed too, and is being mended itself.
+ * The failure that the tree belongs to, and who is working on it. If the first failure is given up or restarted, the
+ * tree still belongs to a step that was to repair it, has failed too, and is being repaired itself.
  */
 export function whoseTree({ workspace }: Run): WhoseTree | null {
   for (const { job, visit, sentBack = false } of workspace.mending) {

@@ -1,6 +1,6 @@
 import type { Job } from "./run.js";
 
-/** Where a job stands: its step and scope, and of which steps it is one that the file writes as one. */
+/** The place of a job: its step and scope, and the family of steps that the file writes as one. */
 export interface StepPlace {
   readonly step: string;
   readonly scope: string;

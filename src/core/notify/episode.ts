@@ -4,7 +4,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** An episode that nobody has heard of for so long is over. */
 export const QUIET_MS = 7 * DAY_MS;
 export const REMINDER_MS = DAY_MS;
-/** For so long a message is tried to be sent. */
+/** How long sending a message is tried. */
 export const DELIVERY_MS = DAY_MS;
 export const NOTICES_KEPT_MS = 30 * DAY_MS;
 const FIRST_DELAY_MS = 10_000;
@@ -18,22 +18,22 @@ export interface Episode {
   readonly count: number;
   readonly first_at: number;
   readonly last_at: number;
-  /** When it was told last; null: it was not. */
+  /** The time of the last message; null if there was none. */
   readonly told_at: number | null;
   /** The last occurrence: an attempt of a job counts once, however often it is heard of. */
   readonly occurrence: string;
-  /** The last notice of it, for what is told later. */
+  /** The last notice, for later messages. */
   readonly last: Notice;
 }
 
 /** What became of a notice. */
 export interface Verdict {
   readonly episode: Episode | null;
-  /** Null: it is not worth a message. */
+  /** Null if it is not worth a message. */
   readonly told: Told | null;
 }
 
-/** One more notice of an episode. `isMuted`: people have said that they do not want to hear of it. */
+/** Takes one more notice of an episode. `isMuted`: people do not want messages about it. */
 export function takeNotice(
   before: Episode | null,
   notice: Notice,
@@ -48,7 +48,7 @@ export function takeNotice(
   const occurrence = occurrenceOf(notice);
   const isHeardOf = episode?.occurrence === occurrence;
   const count = (episode?.count ?? 0) + (isHeardOf ? 0 : 1);
-  // Whoever was not told because it was muted hears of it when it is not muted any more.
+  // If the message was only suppressed because it was muted, it follows after the unmuting.
   const isTold = !isMuted && (episode?.told_at == null || (!isHeardOf && isPowerOfTen(count)));
   const since = episode?.first_at ?? notice.at;
   const next: Episode = {
@@ -70,7 +70,7 @@ function isPowerOfTen(count: number): boolean {
   return /^10*$/.test(String(count));
 }
 
-/** Whoever has heard that something is wrong hears that it is not any more; and that ends it. */
+/** Reports a recovery to people who were informed about the failure, and ends the episode. */
 function recover(episode: Episode | null, { facts }: Notice): Verdict {
   if (episode === null || (facts.begun_at ?? Number.POSITIVE_INFINITY) <= episode.last_at)
     return { episode, told: null };

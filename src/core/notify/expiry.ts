@@ -11,7 +11,7 @@ export interface Expiry {
 
 type Waits = Extract<Event, { type: "job.held" | "human.asked" }>;
 
-/** Null: it waits until somebody decides. */
+/** Null if it waits until somebody decides. */
 export function expiryOf(event: Waits): Expiry | null {
   if (event.due_at == null) return null;
   const at = iso(event.due_at);

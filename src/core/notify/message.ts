@@ -3,7 +3,7 @@ import type { Json } from "../text/json.js";
 
 /** A notice as people read it. */
 export interface Message {
-  /** The same however often it is sent. */
+  /** The same id every time it is sent. */
   readonly id: string;
   readonly at: number;
   readonly kind: NoticeKind | "test";
@@ -12,6 +12,6 @@ export interface Message {
   readonly text: string;
   /** Its place in the page of the server, where that is known. */
   readonly link: string | null;
-  /** For programs. */
+  /** The message's data for programs. */
   readonly data: { readonly [field: string]: Json };
 }

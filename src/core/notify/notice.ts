@@ -30,7 +30,7 @@ export const NOTICE_FIELDS = [
  * needs stands in it: the run may be gone when it is sent.
  */
 export const NOTICE = {
-  /** The same for the same cause; receivers see it, so it is of no use to guess. */
+  /** Equal for the same cause. Receivers see it, and nothing is gained by guessing one. */
   id: text,
   at: time,
   kind: word<NoticeKind>(),
@@ -64,10 +64,10 @@ export interface Told {
 }
 
 export interface NoticeFacts {
-  /** Null: nobody wants to hear that it works again; else the `when` of that rule. */
+  /** Null if nobody wants to know when it works again; else the `when` of that rule. */
   readonly recovery: { readonly when: string | null } | null;
   readonly scope?: string;
-  /** Of the step, where it has one. */
+  /** The family of the step, if it has one. */
   readonly family?: string;
   readonly job_id?: number;
   readonly attempt?: number;
@@ -82,7 +82,7 @@ export interface NoticeFacts {
   readonly lines?: readonly string[];
   /** The rungs that could have answered the failure, and why they did not, or not for good. */
   readonly tried?: readonly { readonly rung: string; readonly reason: string }[];
-  /** Of the run at that time. */
+  /** The number of the run's holds at that time. */
   readonly held?: number;
   readonly questions?: number;
   /** The run was undone, or is being undone: nothing of it can go on. */
@@ -92,24 +92,24 @@ export interface NoticeFacts {
   readonly prompt?: string;
   readonly choices?: readonly string[];
   readonly due_at?: number | null;
-  /** Of a hold or a question that ends by itself. */
+  /** For a hold or a question that expires. */
   readonly expiry?: Expiry;
   /** A time limit that was passed. */
   readonly limit_ms?: number;
-  /** Of a breaker or a worker. */
+  /** The name of a breaker or a worker. */
   readonly name?: string;
   readonly reason?: string;
-  /** Of a breaker: who opened it by hand. */
+  /** For a breaker: who opened it by hand. */
   readonly by?: string;
-  /** Of a reminder: when it was told last. */
+  /** For a reminder: when the last message was. */
   readonly told_at?: number;
-  /** Of a recovery: when the attempt began that succeeded. */
+  /** For a recovery: when the successful attempt began. */
   readonly begun_at?: number;
-  /** Of a recovery: what it is over with. */
+  /** For a recovery: the kind of notice that it ends. */
   readonly was?: NoticeKind;
 }
 
-/** Where the step of a notice stands; null: it is about none. */
+/** The place of the notice's step; null if it is about none. */
 export function placeOfNotice({ step, facts }: Pick<Notice, "step" | "facts">): StepPlace | null {
   return step === null ? null : { step, scope: facts.scope ?? "root", family: facts.family ?? null };
 }

@@ -30,7 +30,7 @@ export function noticesOf(
 ): readonly Notice[] {
   const own = run.definition.notify;
   if (own === undefined && shared.length === 0) return NONE;
-  // It happened elsewhere, and was told there.
+  // It happened elsewhere, and people were notified there.
   if (run.options.imported === true) return NONE;
   const cause = causeOf(run, event);
   if (cause === null) return NONE;
@@ -110,12 +110,12 @@ function ofFailedRun(run: Run, event: Extract<Event, { type: "run.failed" }>): N
   return ofJobs(run, "failed", event.unhandled) ?? ofRun(run, "failed", ["run", run.id, "failed"], facts);
 }
 
-/** Whoever wants to hear that all went well does not hear it of a run in which a failure was only handled. */
+/** A rule for completed runs does not apply to a run in which a failure was only handled. */
 function ofCompletedRun(run: Run, { handled }: Extract<Event, { type: "run.completed" }>): NoticeCause {
   return ofJobs(run, "handled", handled) ?? ofRun(run, "completed", ["run", run.id, "completed"], {});
 }
 
-/** Of several failures the first, with the names of the others; null: there is none. */
+/** The notice for several failures: about the first, with the names of the others. Null if there are none. */
 function ofJobs(run: Run, kind: NoticeKind, ids: readonly number[]): NoticeCause | null {
   const [job, ...others] = ids.slice(0, MAX_OTHERS + 1).map((id) => jobById(run, id));
   if (job === undefined) return null;

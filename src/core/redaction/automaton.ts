@@ -40,7 +40,7 @@ interface Reports {
 
 const MAX_DENSE_STATES = 1_024;
 const NONE = -1;
-/** So much of a needle must stand before a line break for it to be followed into the next line. */
+/** How much of a needle must come before a line break for the search to continue on the next line. */
 const MIN_BEFORE_BREAK_BYTES = 3;
 
 export function buildAutomaton(needles: readonly Needle[], triggers: readonly Trigger[]): Automaton {
@@ -89,7 +89,9 @@ function ownReports(trie: Trie, needles: readonly Needle[], triggers: readonly T
   return { needleLength, needleSecret, triggers: triggersAt };
 }
 
-/** For each state the longest other one that is its end. Being nearer the root, that one has a smaller number. */
+/**
+ * For each state, the longest other state that is a suffix of it. It is nearer to the root, so its number is smaller.
+ */
 function linkFails(trie: Trie): Int32Array {
   const fail = new Int32Array(trie.states);
   for (let parent = 1; parent < trie.states; parent++) {

@@ -32,7 +32,7 @@ export function spellSecrets(secrets: readonly Secret[]): Needle[] {
   secrets.forEach(({ value }, secret) => {
     for (const part of partsOf(value)) {
       const spellings = Array.from(spell(part), (text) => utf8.encode(text));
-      // Of a value of many lines each line has all the others; more would make the search slow.
+      // For a value of many lines only the usual spellings are searched, because more would be slow.
       const rarer = isOneLine(value) ? spellWide(part) : [];
       const cut = isOneLine(value) ? [...spellings, ...rarer].flatMap(withoutStart) : [];
       for (const bytes of [...spellings, ...rarer].flatMap(pieces).concat(cut)) {
@@ -54,7 +54,7 @@ function partsOf(value: string): Set<string> {
   return new Set([...new Set(composed)].flatMap(linesOf));
 }
 
-/** The whole value, and the lines that are long enough to be told from ordinary text. */
+/** The whole value, and those of its lines that are long enough to differ from ordinary text. */
 function linesOf(value: string): string[] {
   const whole = value.trim();
   if (whole.length < MIN_SECRET_CHARS) return [];

@@ -1,4 +1,5 @@
-// By hand: secrets must be found across the borders of chunks, in every spelling and in one pass; no package does that.
+// Written by hand: secrets must be found across the borders of chunks, in every spelling and in one pass, which no
+// package does.
 import type { Json } from "../text/json.js";
 import { plainText } from "../text/plain-text.js";
 import { buildAutomaton, type Trigger } from "./automaton.js";
@@ -11,7 +12,7 @@ export { type Secret, unredactable };
 /** Hides secrets and well-known tokens. Made once for a run; every stream of it is independent. */
 export interface Redactor {
   redact(text: string): string;
-  /** Of any encoding; what holds nothing to hide is returned as it is. */
+  /** Redacts bytes of any encoding. Bytes without anything to hide are returned unchanged. */
   redactBytes(bytes: Uint8Array): Uint8Array;
   /**
    * Strings, keys, and numbers that are a secret, at any depth. What holds nothing to hide is returned as it is.

@@ -210,7 +210,7 @@ export class RedactionScanner {
   }
 }
 
-/** Of spans that start together a named one gives the label. */
+/** Sorts spans by their start. If several start together, a named one provides the label. */
 function byStartThenName(a: Span, b: Span): number {
   return a.start - b.start || b.secret - a.secret || b.end - a.end;
 }

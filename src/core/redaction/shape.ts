@@ -16,7 +16,7 @@ export interface Seen {
   readonly isLast: boolean;
 }
 
-/** A kind of token that can be told by its looks. `match` is asked when one of the triggers ends at `at`. */
+/** A kind of token that is recognised by its form. `match` is called when one of the triggers ends at `at`. */
 export interface Shape {
   /** Lower-case; found in any case. */
   readonly triggers: readonly string[];

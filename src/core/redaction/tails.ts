@@ -17,7 +17,7 @@ export function openTail(kinds: number): Tail {
 
 /** A line of a key has at least this many characters of base64 in a row, save the last. */
 const MIN_KEY_LINE_BYTES = 16;
-/** So much without a line of the key: the text only mentioned a key. Line prefixes of logs are shorter. */
+/** After this much text without a line of the key, the text only mentioned a key. Line prefixes in logs are shorter. */
 const MAX_BETWEEN_KEY_LINES_BYTES = 256;
 const END_MARK = "-----END ";
 const DASHES = 5;

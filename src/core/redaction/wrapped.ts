@@ -27,7 +27,7 @@ const LETTER_R = 0x72;
  * there. Until it is found or broken off, the text from its start on is not given out.
  */
 export class WrappedNeedle {
-  /** Where it was broken off; null while it goes on. */
+  /** The position where it ended; null while it continues. */
   diedAt: number | null = null;
   private state: number;
   /** Bytes of the needle since the first break. */

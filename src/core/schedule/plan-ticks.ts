@@ -10,7 +10,7 @@ export const MAX_CAUGHT_UP = 100;
 export const MAX_COUNTED = 1_000;
 const HEX_DIGITS = 12;
 
-/** Where a schedule of a workflow stands; all times on the store's clock. */
+/** The state of a workflow's schedule. All times are on the store's clock. */
 export interface ScheduleState {
   readonly schedule: ScheduleDefinition;
   /** Ticks up to here have been judged. */
@@ -45,7 +45,7 @@ export function newScheduleState(schedule: ScheduleDefinition, now: number): Sch
   return { schedule, judged_to: now, ...nothing, skipped: NONE, missed: NONE };
 }
 
-/** The same schedule as it is published anew: a pause stays; other times begin now. */
+/** The schedule after it was published again. A pause stays; changed times take effect now. */
 export function replaceSchedule(
   state: ScheduleState,
   schedule: ScheduleDefinition,
@@ -158,7 +158,7 @@ export function settleTicks(state: ScheduleState, fired: readonly FiredTick[], n
 
 /** Somebody has started a run of it: what was refused before could be created now. */
 export function settleByHand(state: ScheduleState, run_id: number, now: number): ScheduleState {
-  // Whoever asks again with his key gets the run that he has.
+  // A repeated request with a key gets the run that it already has.
   if (state.last !== null && state.last.run_id >= run_id) return state;
   return { ...state, last: { tick: now, run_id }, refused: null };
 }

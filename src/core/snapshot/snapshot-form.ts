@@ -3,7 +3,7 @@ import { newBarrier, newRun, newScope } from "../model/new-run.js";
 import type { Job, Run, Scope } from "../model/run.js";
 import { sha256Hex } from "../text/sha256.js";
 
-/** Of everything under `src/core`, put in by `scripts/bundle.mjs`; not there where the sources themselves run. */
+/** The hash of everything in `src/core`, inserted by `scripts/bundle.mjs`. Undefined when the sources run directly. */
 declare const DARUMA_CORE: string | undefined;
 const BUILD = typeof DARUMA_CORE === "undefined" ? "sources" : DARUMA_CORE;
 
@@ -23,7 +23,10 @@ export const FRESH_JOB: Job = newJob(0, null as never, null as never);
 export const FRESH_SCOPE: Scope = newScope("", null, null);
 const FRESH_RUN: Run = newRun(0, { steps: [], transitions: [] } as never, { options: {} } as never, 0);
 
-/** In the order in which every run, scope, barrier and job has them; null: made otherwise, or given by the frame. */
+/**
+ * The fields in the order that every run, scope, barrier and job has. Null for one that is made otherwise, or comes
+ * from the frame.
+ */
 export const RUN_FIELDS = fieldsOf(FRESH_RUN, [
   ...(["definition", "graph", "root", "scopes", "jobs", "barriers", "dirty"] as const),
 ]);
@@ -40,13 +43,13 @@ export interface Frame {
   /** Their ids, the root first. */
   readonly scopes: readonly string[];
   readonly barriers: readonly number[];
-  /** Of each job the number of its step, then that of its scope. */
+  /** For each job: the number of its step, then that of its scope. */
   readonly jobs: readonly number[];
 }
 
 /**
- * Whoever folds by other rules, or has other fields, makes another version: it never reads this one's snapshots and
- * needs no rule for that.
+ * The version of snapshots. Other rules of folding, or other fields, give another version, which never reads this one's
+ * snapshots and so needs no conversion.
  */
 export function snapshotVersion(): string {
   version ??= sha256Hex(

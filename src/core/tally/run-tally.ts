@@ -1,18 +1,18 @@
 /** What a list tells of a run without reading its log. It stands in the run's row. */
 export interface RunTally {
-  /** By status; what there is none of is left out. */
+  /** Counts by status. Zero counts are left out. */
   readonly jobs: { readonly [status: string]: number };
-  /** Of the failed ones: something handled them. */
+  /** The number of failed jobs whose failure was handled. */
   readonly handled: number;
-  /** It has met a failure, whoever or whatever answered it. Missing where it has not, and in older rows. */
+  /** Set if it had a failure, whatever answered it. Missing if not, and in older rows. */
   readonly fell?: true;
   /** The first failure to which somebody put an end by hand, by skipping or completing its job: that is no recovery. */
   readonly by_hand?: FinishedByHand;
   /** The first of its recoveries. */
   readonly recovered: readonly Recovered[];
-  /** Of all that waits for somebody, or of all failures that were handled, the first. */
+  /** The first of all that waits for somebody, or of all handled failures. */
   readonly concern: Concern | null;
-  /** Of a run that has come to its end: what it is at, and whether it has undone anything. */
+  /** For a run that is ending: its phase, and whether it has undone anything. */
   readonly ending?: { readonly phase: "undo" | "finally" | null; readonly undone: boolean };
 }
 
@@ -20,7 +20,7 @@ export interface FinishedByHand {
   readonly step: string;
   readonly scope: string;
   readonly how: "skip" | "complete";
-  /** Null: nobody said so. */
+  /** Null if unknown. */
   readonly by: string | null;
 }
 
@@ -38,11 +38,11 @@ export interface Concern {
   readonly kind: "held" | "dead_letter" | "question" | "handled";
   readonly step: string;
   readonly scope: string;
-  /** Of the failure; of a question none. */
+  /** The code of the failure; null for a question. */
   readonly code: string | null;
   /** One line: the failure's message, or what is asked. */
   readonly message: string;
-  /** Where a transition took a failure that was handled. */
+  /** Where a transition took the handled failure. */
   readonly to: string | null;
 }
 
@@ -52,7 +52,7 @@ export interface RecoveryCount {
   first: readonly Recovered[];
   /** The first failure to which somebody put an end by hand. */
   byHand: FinishedByHand | null;
-  /** By kind: the places of its recoveries among all. */
+  /** By kind: the positions of its recoveries among all. */
   readonly byKind: Map<string, readonly number[]>;
   /** What acted last on a job, and how often each kind began on it. */
   readonly byJob: Map<number, CountedJob>;
@@ -60,7 +60,7 @@ export interface RecoveryCount {
 
 export interface CountedJob {
   readonly rung: string;
-  /** Null: no attempt was made. */
+  /** Null if there was no attempt. */
   readonly visit: number | null;
   readonly place: number;
   readonly times: { readonly [kind: string]: number };

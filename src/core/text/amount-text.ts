@@ -31,7 +31,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** In the largest unit of which it is a whole or half number. */
+/** The amount in the largest unit that gives a multiple of one half. */
 function inUnits(amount: number, units: readonly (readonly [string, number])[]): string | null {
   const fits = units.find(([, size]) => amount >= size && (amount * 2) % size === 0);
   return fits === undefined ? null : `${amount / fits[1]} ${fits[0]}`;

@@ -1,4 +1,4 @@
-/** Where a line stands in the one text, in the other, or in both. */
+/** A line's number in one text, in the other, or in both. */
 export interface LinePair {
   readonly one: number | null;
   readonly other: number | null;
@@ -11,7 +11,7 @@ export function wordsOf(line: string): string[] {
   return line.match(WORDS) ?? [];
 }
 
-/** With more differences than this, two texts have nothing in common that is worth the search. */
+/** With more differences, the texts have too little in common to be worth the search. */
 const MAX_EDITS = 1_000;
 
 /**

@@ -66,13 +66,13 @@ const WORDS = {
   },
 } as const;
 
-/** What to write instead of another program's word; null where it is none that is known. */
+/** What to write instead of another program's word; null if the word is unknown. */
 export function oursFor(kind: keyof typeof WORDS, word: string): string | null {
   const words: { readonly [word: string]: string } = WORDS[kind];
   return Object.hasOwn(words, word) ? words[word]! : null;
 }
 
-/** Those of one kind, for documents and tests. */
+/** All words of one kind, for documents and tests. */
 export function foreignWords(kind: keyof typeof WORDS): readonly string[] {
   return Object.keys(WORDS[kind]);
 }

@@ -2,7 +2,7 @@ import type { Json } from "./json.js";
 import { compilePattern, type LinearPattern } from "./linear-pattern.js";
 import { SchemaTooCostly, SchemaWork } from "./pattern-matcher.js";
 
-/** Where a value does not fit, as a path such as `$.items[2].name`, and why. */
+/** The place where a value does not match, as a path such as `$.items[2].name`, and the reason. */
 export interface Mismatch {
   readonly path: string;
   readonly message: string;
@@ -96,7 +96,7 @@ const KEYWORDS: { readonly [keyword: string]: Keyword } = {
   },
 };
 
-/** Where the value does not fit the schema; empty if it does. Schemas are checked when the file is loaded. */
+/** The mismatches of a value with a schema; empty if it matches. Schemas are checked when the file is loaded. */
 export function checkJson(schema: Json, value: Json): Mismatch[] {
   const mismatches: Mismatch[] = [];
   const report = reporter(new SchemaWork(), (path, message) => {
@@ -279,7 +279,7 @@ function asNumber(value: Json): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** In code points, as JSON Schema counts. */
+/** The length in code points, as JSON Schema defines it. */
 function lengthOfText(value: Json): number | null {
   if (typeof value !== "string") return null;
   let length = 0;

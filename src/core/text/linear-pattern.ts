@@ -1,4 +1,5 @@
-// By hand: patterns come from workflow files, and must never take longer than their text is long; a RegExp may.
+// Written by hand: patterns come from workflow files, and matching must take linear time, which a RegExp does not
+// guarantee.
 import { messageOf } from "./message-of.js";
 import { type PatternMachine, type PatternState, SchemaWork } from "./pattern-matcher.js";
 
@@ -35,7 +36,7 @@ export function compilePattern(source: string): LinearPattern | { readonly refus
 class PatternReader {
   private readonly states: PatternState[] = [];
   private readonly source: readonly string[];
-  /** By what the pattern says: a character that many states wait for is looked at once. */
+  /** By source text: a class that many states wait for is tested once per character. */
   private readonly classes = new Map<string, NonNullable<PatternState["reads"]>>();
   private at = 0;
 

@@ -24,7 +24,7 @@ export function lookupPath(root: Json, path: string): Json | undefined {
   return at;
 }
 
-/** In `outputs` and `outputs.history` a step's id follows, which may hold dots itself. */
+/** Whether a step's id follows, as in `outputs` and `outputs.history`. It may itself contain dots. */
 function isKeyedByStep(segments: readonly Segment[], from: number): boolean {
   if (segments[0] !== "outputs") return false;
   return from === 1 || (from === 2 && segments[1] === "history");

@@ -11,7 +11,10 @@ export interface PatternMachine {
   readonly last: number;
 }
 
-/** For one value, about 10 ns each. Enough for an output of 16 MiB against a pattern that people write. */
+/**
+ * The limit for one value, at about 10 ns per unit. It is enough for an output of 16 MiB and any pattern that people
+ * write.
+ */
 export const MAX_SCHEMA_WORK = 20_000_000;
 /** What it takes to look at a state; a character whose way is known takes 1. */
 const STATE_COST = 3;
@@ -44,7 +47,7 @@ export class SchemaWork {
 interface StateSet {
   readonly states: readonly number[];
   readonly accepts: boolean;
-  /** By character; filled as characters are met. */
+  /** By character; filled when a character first occurs. */
   readonly next: Map<string, StateSet>;
 }
 

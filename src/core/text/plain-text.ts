@@ -35,7 +35,7 @@ export function plainText(text: string): string {
   return stripAnsi(text).replace(BIDI_MARKS, "").replace(LINE_BREAKS, "\n").replace(CONTROLS_BUT_BREAKS, "");
 }
 
-/** The same on one line, blanks folded, with an ellipsis where something was cut. */
+/** The text on one line, with blanks folded, and an ellipsis if something was cut. */
 export function oneLine(text: string, maxChars = Number.POSITIVE_INFINITY): string {
   const line = plainText(text).replace(BLANKS, " ").trim();
   return line.length > maxChars ? `${firstChars(line, maxChars)}…` : line;

@@ -99,7 +99,7 @@ export const inColumns = <T>(shape: Shape<T>, column: { readonly [column: string
   ...shape,
   column,
 });
-/** For documents and editors. */
+/** Adds a note for documents and editors. */
 export const noted = <T>(shape: Shape<T>, note: string): Shape<T> => ({ ...shape, note });
 
 /** Whether a value has this shape. Keys that it does not name may be there. */
@@ -169,7 +169,7 @@ export function columnKindOf(shape: Shape): ColumnKind {
   }
 }
 
-/** Of fields of which nothing is known: null where that may be, else empty. */
+/** A record of which nothing is known: null where that is allowed, else empty. */
 export function blank<F extends Fields>(fields: F): OfFields<F> {
   const given = Object.entries(fields).flatMap(([name, field]) =>
     "optional" in field ? [] : [[name, BLANKS[field.kind]]],

@@ -1,8 +1,8 @@
 import type { Json } from "./json.js";
 
-/** Deeper values are no data, and would overflow the stack of whoever walks through them. */
+/** Deeper values are refused, because they would overflow the stack of code that walks through them. */
 export const MAX_JSON_LEVELS = 1_000;
-/** The same within a message, a log or a command. */
+/** The limit for a value within a message, a log or a command. */
 export const MAX_WRAPPED_JSON_LEVELS = MAX_JSON_LEVELS + 20;
 
 /** Whether a value has lists and objects within each other beyond so many levels. */
@@ -24,7 +24,7 @@ export class NotJson extends Error {
   }
 }
 
-/** Where a value stands. Its path is put into words only when it is needed. */
+/** The position of a value. Its path is only formatted when it is needed. */
 interface ValueAt {
   readonly key: string | number;
   readonly value: unknown;

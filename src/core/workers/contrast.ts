@@ -1,7 +1,7 @@
 import type { FailureClass } from "../model/failure.js";
 import type { ContrastedJob } from "./quarantine.js";
 
-/** So many jobs must have failed on a worker in a row, each completed by another. */
+/** How many jobs in a row must have failed on a worker, each completed by another. */
 export const FAILURES_IN_A_ROW = 3;
 
 export interface FailedAttempt {
@@ -18,7 +18,7 @@ interface Failed extends FailedAttempt {
   completedOn: string | null;
 }
 
-/** Where a job failed in its newest visit; null is the server's own worker. */
+/** Where a job failed in its newest visit. Null is the server's own worker. */
 interface Met extends FailedAttempt {
   readonly on: ReadonlySet<string | null>;
 }
@@ -74,7 +74,10 @@ export class Contrast {
     return this.met.get(job)?.on.size ?? 0;
   }
 
-  /** The job will not be completed in this visit, or nobody here will hear of it. Those that were completed count on. */
+  /**
+   * Forgets jobs that will not be completed in this visit, or whose completion will not be noticed here. Those already
+   * completed still count.
+   */
   forget(isOver: (attempt: FailedAttempt) => boolean): void {
     for (const { failed } of this.streaks.values())
       for (const each of [...failed.values()])
@@ -82,12 +85,12 @@ export class Contrast {
     for (const each of [...this.met.values()]) if (isOver(each)) this.met.delete(each.job);
   }
 
-  /** Whatever it was, it begins anew. */
+  /** Clears the worker's record. */
   clear(worker: string): void {
     this.streaks.delete(worker);
   }
 
-  /** Its last jobs have all failed, whoever is to blame. */
+  /** Whether its last jobs have all failed, whatever the cause. */
   isSuspect(worker: string): boolean {
     return (this.streaks.get(worker)?.jobs ?? 0) >= FAILURES_IN_A_ROW;
   }

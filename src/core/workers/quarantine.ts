@@ -38,7 +38,7 @@ export interface ContrastedJob {
 
 interface Freed {
   readonly at: number;
-  /** Null: its probation succeeded. */
+  /** Null if its probation succeeded. */
   readonly by: string | null;
   readonly reason: string;
 }
@@ -76,7 +76,7 @@ export function failProbation(health: WorkerHealth, now: number): WorkerHealth {
   });
 }
 
-/** Its attempt was not made, or told nothing: the next one may be. */
+/** Drops a probation whose attempt was not made, or gave no answer. The next one may. */
 export function dropProbation(health: WorkerHealth, now: number): WorkerHealth {
   return changed(health, (before) =>
     before.probationAt === null ? before : { ...before, probationAt: null, until: now },

@@ -66,7 +66,8 @@ function unusable(found: readonly Looked[]): Finding[] {
 }
 
 /**
- * Files of other users. They may be usable now, for example by root, but not for their owner, or the other way round.
+ * Files of other users that this process can use, for example as root. What one user writes, the other may not be able
+ * to change.
  */
 function foreign(found: readonly Looked[]): Finding[] {
   const uid = process.getuid?.();

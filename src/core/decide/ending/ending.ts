@@ -105,7 +105,7 @@ function skipUnrouted(decision: Decision): void {
 
 /** How the run ends, as it stands. What undoes and finishes it is left out, but for a `finally` step of one that completed. */
 function lastEvent(run: Run): LastEvent {
-  // Whoever ends the undoing of a failed run does not change that it failed.
+  // Canceling the undo phase of a failed run does not change that it failed.
   if (run.cancelRequested !== null && run.ending?.status !== "failed") return canceled(run.cancelRequested);
   const blocked = run.jobs.filter((job) => job.status === "blocked");
   if (blocked.length > 0)

@@ -4,7 +4,10 @@ import { readyAfterIf } from "../ask.js";
 import type { Decision } from "../decision.js";
 import { jobIn } from "../targets.js";
 
-/** In the order of the file, each whatever became of the one before: true if there is another. */
+/**
+ * Enters the next finally step in the order of the file, whatever became of the previous one. Returns true if there is
+ * one.
+ */
 export function enterNextFinally(decision: Decision): boolean {
   const { run } = decision;
   const id = run.definition.finally?.[run.ending!.finally.length];

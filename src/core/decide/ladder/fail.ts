@@ -20,7 +20,7 @@ export const failRung: Rung = {
   },
 };
 
-/** With `fail_fast`, a failure that nothing has handled gives up all that is unsettled. */
+/** With `fail_fast`, an unhandled failure cancels everything that is unsettled. */
 export function failFast(decision: Decision, job: Job): void {
   const { run } = decision;
   if (run.definition.failurePolicy !== "fail_fast" || run.cancelRequested !== null) return;

@@ -20,7 +20,7 @@ import { handlerOutcome, ruleRung } from "./rule.js";
 import { pass, type Rung, type RungVerdict, turnedOff } from "./rung.js";
 import { stopRung } from "./stop.js";
 
-/** In this order, each more invasive than the one before; the first that applies acts. */
+/** The rungs in order, each more invasive than the previous one. The first that applies acts. */
 export const LADDER: readonly Rung[] = [
   stopRung,
   restartRung,

@@ -24,7 +24,7 @@ export const parkRung: Rung = {
   },
 };
 
-/** Of the breakers that are open, those that are made for this failure. */
+/** The open breakers that are meant for this failure. */
 export function breakersFor(
   run: Run,
   { step, stopping }: Job,

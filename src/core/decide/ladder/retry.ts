@@ -8,7 +8,7 @@ import { backoffDelayMs, type JitterSeed, MAX_RETRY_AFTER_MS, retryDelayMs } fro
 import { refuseOverBudget } from "../loop-budget.js";
 import { NO_ATTEMPT, pass, type Rung, USELESS } from "./rung.js";
 
-/** The same step again after its backoff, while this visit has retries left and the error is worth one. */
+/** Repeats the step after its backoff, while this visit has retries left and the error is worth one. */
 export const retryRung: Rung = {
   name: "retry",
   triesAgain: true,

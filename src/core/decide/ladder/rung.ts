@@ -10,7 +10,10 @@ export interface Climb {
   readonly job: Job;
   readonly failure: Failure;
   readonly now: number;
-  /** For what only the shape of the run can tell, such as whether a target may be entered. Rungs emit only in `act`. */
+  /**
+   * For questions that only the state of the run answers, such as whether a target may be entered. Rungs emit events
+   * only in `act`.
+   */
   readonly decision: Decision;
 }
 
@@ -47,12 +50,12 @@ export function pass(why: Pass["why"], reason: string): Pass {
   return { kind: "pass", why, reason };
 }
 
-/** For the rungs that repeat an attempt, where the step's `if` failed before there was one. */
+/** The answer of rungs that repeat an attempt, if the step's `if` failed before there was one. */
 export const NO_ATTEMPT = pass("does_not_concern", "there is no attempt to repeat");
 export const USELESS = pass("retry_is_useless", "the step said that retrying cannot help");
 const SINGLE_ATTEMPT = pass("single_attempt", "only one attempt of one step was asked for");
 const ROUTING_OFF = pass("routing_off", "failure routing is off");
-/** The rungs that end a failure: whoever asked for the repair decides what becomes of it. */
+/** The answer of rungs that end a failure in a repair step: whoever requested the repair decides. */
 export const OF_REMEDIATION = pass(
   "remediation_step",
   "the failure of a remediation step is left to the step it repairs",

@@ -53,7 +53,10 @@ export function refuseWhileCanceling(run: Run): Refusal | null {
   );
 }
 
-/** One that has its turn does so by itself, one that did not complete by the run's ending anew. */
+/**
+ * Whether a job of the run's ending may run again. If it has its turn it does so by itself; if it did not complete, it
+ * runs when the run ends again.
+ */
 export function mayRunAgainAtEnd(run: Run, job: Job): boolean {
   if (job.step.atEnd === null || hasTurnAtEnd(run, job)) return true;
   return isOver(run) && (job.status === "failed" || job.status === "canceled");

@@ -40,14 +40,14 @@ export function waitsForBreakers(run: Run, { status, parked, step, barrier, letT
   return parked !== null || (status === "ready" && step.definition.uses !== undefined && !letThrough);
 }
 
-/** What a run that waits for its place can be told: nothing of it has begun that could be done again. */
+/** Commands for a run that waits for its place, of which nothing has begun that could be repeated. */
 const QUEUED_TAKES: ReadonlySet<OperatorCommand["type"]> = new Set([
   "run.cancel",
   "run.pause",
   "run.unpause",
 ]);
 
-/** Null: the command applies. A key that was taken before never applies again, and is no refusal either. */
+/** Why a command is refused; null if it applies. A key that was used before is neither applied again nor refused. */
 export function refusalOf(run: Run, asked: OperatorCommand): Refusal | null {
   if (asked.key !== null && run.operatorKeys.has(asked.key)) return null;
   const command = asDone(run, asked);
@@ -215,7 +215,7 @@ function wayBackTo(run: Run, job: Job, hinted: boolean): Advice {
   };
 }
 
-/** In a branch of a fan-out a step's id is not enough. */
+/** The name to type for a job. In a branch of a fan-out, a step's id is not enough. */
 function typedName({ id, step, scope }: Job): string {
   return scope.parent === null ? step.definition.id : String(id);
 }

@@ -2,7 +2,7 @@ import type { JobsSortMethod } from "../definition.js";
 import { resourcesOf } from "../resources.js";
 import type { Job } from "../run.js";
 
-/** What a job asks of whoever runs it, as a word; the same for jobs that any worker takes or refuses alike. */
+/** The kind of a job: equal for jobs that any worker accepts or refuses alike. */
 export type KindOf = (job: Job) => string;
 
 /** Jobs that can start, in the order in which they are to. */
@@ -12,9 +12,9 @@ export interface ReadyJobs extends Iterable<Job> {
   add(job: Job): unknown;
   delete(job: Job): boolean;
   /**
-   * The same jobs in the same order, but where `isOut` says of one that its whole kind has no chance now, the others are
-   * passed over too, however many there are. Some may come all the same. Whoever goes through them may start some on the
-   * way, and so take them out.
+   * The ready jobs in order. If `isOut` says that a job's whole kind has no chance now, the others of that kind are
+   * skipped too, however many there are, though some may still be included. The caller may start jobs during the
+   * iteration, which removes them.
    */
   inTurn(kindOf: KindOf, isOut: (job: Job) => boolean): Iterable<Job>;
 }
@@ -39,7 +39,7 @@ class QueuedJobs implements ReadyJobs {
   private readonly shared: Queue = new Map();
   private readonly kinds = new Map<string, Queue>();
   private kindOf: KindOf | null = null;
-  /** For whoever goes through them just now: what became ready meanwhile comes last, as it should. */
+  /** Iterations in progress. Jobs that become ready meanwhile come last in them. */
   private readonly watching = new Set<Joined[]>();
   private added = 0;
 
@@ -84,7 +84,7 @@ class QueuedJobs implements ReadyJobs {
     }
   }
 
-  /** Those that were there at this place. */
+  /** The jobs that were present at this position. */
   private *inOrder(isOut: (job: Job) => boolean, last: number): Generator<Job> {
     const heads = [this.shared, ...this.kinds.values()].flatMap((queue) => {
       const rest = queue.entries();
@@ -143,12 +143,12 @@ class QueuedJobs implements ReadyJobs {
 type Rank = readonly [number, number, number];
 
 /**
- * Those that ask for most come first, among equals those that became ready first. Very many jobs ask for the same: what is
- * sorted are the different requirements, so a job costs no more than their number.
+ * Sorts jobs that ask for most first, and among equal ones those that became ready first. Very many jobs have the same
+ * requirements, and only different requirements are sorted, so a job costs no more than their number.
  */
 class SortedReadyJobs implements ReadyJobs {
   private readonly ranks: { readonly rank: Rank; readonly jobs: QueuedJobs }[] = [];
-  /** With what they asked for then: it may have been raised since. */
+  /** The queue of each job, by the requirements that it had when it was added. They may have been raised since. */
   private readonly places = new Map<Job, QueuedJobs>();
   private added = 0;
 

@@ -6,12 +6,12 @@ import type { Run } from "../run.js";
 /** Values by name that a job has written. */
 export type UserData = { readonly [name: string]: Json };
 
-/** Of all values that one attempt writes, as JSON: they stand in the log. */
+/** Limit for all values that one attempt writes, as JSON, because they are part of the log. */
 export const MAX_USER_DATA_BYTES = 64 * 1024;
-/** Of all values that one attempt is given, as JSON. */
+/** Limit for all values that one attempt reads, as JSON. */
 export const MAX_GIVEN_USER_DATA_BYTES = 16 * 1024 * 1024;
 
-/** In UTF-8, as JSON. */
+/** The size as JSON in UTF-8. */
 export function bytesOf(values: UserData): number {
   return new TextEncoder().encode(JSON.stringify(values)).length;
 }
@@ -31,7 +31,7 @@ function initialValue({ userData = {} }: Pick<Definition, "userData">, name: str
   return Object.hasOwn(userData, name) ? userData[name] : undefined;
 }
 
-/** Null: the attempt has written what its step says, all of it and nothing else. */
+/** Why written values are refused. Null if the attempt has written exactly what its step declares. */
 export function refuseUserData(
   { userData }: Pick<StepDefinition, "userData">,
   written: UserData,

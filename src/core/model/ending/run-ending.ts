@@ -5,7 +5,7 @@ export interface UndoItem {
   readonly job: Job;
   /** How often it has completed in this run: so many of its last outputs are its own. */
   readonly completions: number;
-  /** Null: its turn has not come. */
+  /** Null if its turn has not come. */
   undone: boolean | null;
 }
 
