@@ -28,22 +28,22 @@ export interface Attempt {
   /** Write what the step prints; redacted, streamed to the attempt's log files, and counted as a sign of life. */
   writeStdout(chunk: Uint8Array): void;
   writeStderr(chunk: Uint8Array): void;
-  /** For bytes that become text before the result is redacted. */
+  /** For bytes that are converted to text before the result is redacted. */
   readonly hideSecrets?: HideSecrets;
-  /** For actions that are told something in words. */
+  /** For actions with a prompt. */
   readonly prompt?: AttemptPrompt;
-  /** Files of this attempt that a process can be told of. They may not exist yet. */
+  /** Files of this attempt whose paths a process may get. They may not exist yet. */
   readonly outputFile: string;
   readonly failureFile: string;
   /** Aborted with a StopCause as its reason. The action ends its process group and settles. */
   readonly signal: AbortSignal;
 }
 
-/** What an agent or a model is told: redacted, and within the budgets of contexts. */
+/** The prompt of an agent or a model: redacted, and within the budgets of contexts. */
 export interface AttemptPrompt {
   readonly text: string;
   readonly system: string | null;
-  /** Where the text lies, readable by nobody else. */
+  /** The prompt's file, which only this user can read. */
   readonly file: string;
 }
 

@@ -6,13 +6,13 @@ import { type AgentProfile, PROFILES } from "./agent-profiles.js";
 
 export interface AgentCommand {
   readonly exec: string | readonly string[];
-  /** Of a text. */
+  /** The shell of a text. */
   readonly shell: Shell | undefined;
   readonly stdin: string | null;
 }
 
 const PROMPT_MARK = "{prompt}";
-/** In a shell line the mark stands for a whole word, whether its author put quotes around it or not. */
+/** In a shell line the placeholder stands for a whole word, whether or not its author put quotes around it. */
 const SHELL_PROMPT = /"\{prompt\}"|'\{prompt\}'|\{prompt\}/g;
 const SHELL_FILE = /"\{prompt_file\}"|'\{prompt_file\}'|\{prompt_file\}/g;
 

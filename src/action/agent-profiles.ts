@@ -13,7 +13,7 @@ export interface AgentProfile {
   readonly answerIn?: (lastLine: Json) => Json | undefined;
 }
 
-/** Each may edit files in its folder and asks nobody; whoever wants more or less writes `exec`. */
+/** Each may edit files in its folder without asking. Workflows that want another behaviour use `exec`. */
 export const PROFILES: { readonly [name in AgentProfileName]: AgentProfile } = {
   aider: {
     argv: ["aider", "--yes-always", "--no-auto-commits", "--message-file", "{prompt_file}"],
@@ -22,7 +22,7 @@ export const PROFILES: { readonly [name in AgentProfileName]: AgentProfile } = {
     keys: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"],
   },
   claude: {
-    // As a stream of JSON lines, because plain text comes only at the end and looks like silence until then.
+    // As a stream of JSON lines, because plain text only comes at the end and looks like silence until then.
     argv: [
       ...["claude", "-p", "--permission-mode", "acceptEdits"],
       ...["--output-format", "stream-json", "--verbose"],

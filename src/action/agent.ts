@@ -9,10 +9,10 @@ import { createCommandAction } from "./command.js";
 import { TailCapture } from "./process/output-capture.js";
 import type { ProcessHost } from "./process/process-host.js";
 
-/** Of the transcript's end, to find the answer in. */
+/** How much of the transcript's end is searched for the answer. */
 const ANSWER_TAIL_BYTES = 256 * 1024;
 
-/** The `agent` step: a command-line agent, run exactly as a command and told what to do by an assembled prompt. */
+/** The `agent` step: a command-line agent, run exactly like a command, with an assembled prompt. */
 export function createAgentAction(host: ProcessHost): Action {
   const command = createCommandAction(host);
   return { type: "agent", run: (attempt) => runAgent(command, attempt) };

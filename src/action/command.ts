@@ -14,9 +14,9 @@ import { startCommand } from "./process/plain-words.js";
 import type { ProcessExit, ProcessHost, RunningProcess } from "./process/process-host.js";
 import { stoppedResult } from "./stopped-result.js";
 
-/** Of stdout, for the step's output; the log has all of it. */
+/** How much of stdout becomes the step's output. The log keeps all of it. */
 export const MAX_OUTPUT_CAPTURE_BYTES = 1024 * 1024;
-/** Of each stream, to find the line in that says what broke. */
+/** How much of each stream's end is searched for the line that says what broke. */
 const TAIL_BYTES = 8 * 1024;
 const MAX_LINE_CHARS = 200;
 /** What an attempt is ended with, and what a program that has caught it exits with by custom. */
@@ -77,7 +77,7 @@ function judge(
   return output === undefined ? failed(facts) : { ...failed(facts), output };
 }
 
-/** How the process ended, and whether it was told to meanwhile. */
+/** How the process ended, and whether it was asked to meanwhile. */
 async function endOnAbort(
   running: RunningProcess,
   attempt: Attempt,
@@ -144,7 +144,7 @@ function succeed(attempt: Attempt, stdout: HeadCapture): Outcome<Json> {
   return { kind: "succeeded", output: file.kind === "json" ? file.value : outputOfText(stdout, attempt) };
 }
 
-/** Of a process that failed: what it wrote to $DARUMA_OUTPUT, else an object or a list that it printed. */
+/** The JSON of a failed process: what it wrote to $DARUMA_OUTPUT, else an object or a list that it printed. */
 function jsonOf(attempt: Attempt, stdout: HeadCapture): Json | undefined {
   const file = readOutputFile(attempt.outputFile);
   if (file.kind === "json") return file.value;

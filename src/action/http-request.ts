@@ -29,7 +29,7 @@ export function readHttpRequest(action: ActionDefinition): HttpRequest {
   return { url, method, headers, body, expects, redirectOrigins, staysAtOrigins: false };
 }
 
-/** As they stand in the file: an origin is no template. */
+/** The allowed origins as they are in the file. They are no templates. */
 export function readRedirectOrigins({ redirect_origins }: ActionDefinition): ReadonlySet<string> {
   const origins = (redirect_origins ?? []) as readonly string[];
   return new Set(origins.flatMap((text) => (URL.canParse(text) ? [new URL(text).origin] : [])));

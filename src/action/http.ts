@@ -12,7 +12,7 @@ import { printedText } from "./printed-text.js";
 import { readRetryAfter } from "./retry-after.js";
 import { stoppedResult } from "./stopped-result.js";
 
-/** As much of a body becomes the output; the log has all of it. */
+/** How much of a body becomes the output. The log keeps all of it. */
 export const MAX_CAPTURED_BODY_BYTES = 1_048_576;
 
 /** One request. The body is streamed to the log; status, headers and body are the output. */

@@ -9,7 +9,7 @@ import { brokenOff, llmFailure } from "./llm-failure.js";
 import { loadModel, type ModelCall, readModelCall } from "./llm-model.js";
 import { stoppedResult } from "./stopped-result.js";
 
-/** As much of an answer becomes the output; the log has all of it. */
+/** How much of an answer becomes the output. The log keeps all of it. */
 export const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 const MAX_NAMED_MISMATCHES = 5;
 /** Some models put what they were asked for between such lines. */

@@ -84,7 +84,7 @@ function wordsOf(error: unknown): string {
   return typeof message === "string" && message !== "" ? message : JSON.stringify(error);
 }
 
-/** Of an error that came within the stream: a status of its own, or a type that stands for one. */
+/** The status of an error within the stream: its own, or one that its type stands for. */
 function statusSaid(error: unknown): number | null {
   if (error === null || typeof error !== "object" || error instanceof Error) return null;
   const said = error as { readonly [key: string]: unknown };

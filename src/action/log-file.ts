@@ -56,7 +56,7 @@ export interface LogFileOptions {
   /** Hears all that is printed, redacted. */
   readonly listener?: ((redacted: Uint8Array) => void) | null;
   readonly quota?: LogQuota | null;
-  /** Where a log of an earlier database may lie, which would pass for this one. By default at the same path. */
+  /** Where a log of an earlier database may be, which could be mistaken for this one. By default the same path. */
   readonly leftovers?: readonly string[];
   /** Told of each try that failed for want of something that may come. */
   readonly onShortage?: (error: unknown) => void;
@@ -313,6 +313,6 @@ function removeLeftover(path: string): void {
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) rmSync(path, { force: true });
   } catch {
-    // Whoever writes the first byte is told why it cannot be written.
+    // The writer of the first byte gets the error.
   }
 }

@@ -11,7 +11,7 @@ export class LogQuota {
     this.left = bytes;
   }
 
-  /** As much of it as there is room for. */
+  /** Returns as much of it as there is room for. */
   take(printed: Uint8Array): Uint8Array {
     const kept = printed.length <= this.left ? printed : printed.subarray(0, this.left);
     this.left -= kept.length;

@@ -3,7 +3,7 @@ import { durationAmount } from "../core/text/amount-text.js";
 import type { Json } from "../core/text/json.js";
 import type { Attempt, StopCause } from "./action.js";
 
-/** Of an attempt that was ended from outside: what its signal was aborted with decides, not how it took the end. */
+/** The result of an attempt that was ended from outside. The reason of its aborted signal decides, not how it ended. */
 export function stoppedResult({
   signal,
   timeoutMs,

@@ -8,7 +8,7 @@ import { stoppedResult } from "./stopped-result.js";
 export interface ChildResult {
   readonly runId: number;
   readonly status: string;
-  /** By step of the child's root scope. */
+  /** Outputs by step of the child's root scope. */
   readonly outputs: { readonly [step: string]: Json };
   readonly error: { readonly code: string; readonly message: string } | null;
 }

@@ -5,9 +5,9 @@ import type { RunRow } from "../core/model/rows.js";
 import type { Store } from "../store/store.js";
 
 /**
- * The file of a child run, with every link resolved. Whoever may start runs at a server may not have the server read
- * any file of its machine: the file lies below the folder of the outermost run, which is the one that was started.
- * A run of this machine's own command line reads what its user may read.
+ * The file of a child run, with all links resolved. Somebody who may start runs at a server must not make the server
+ * read any file of its machine, so the file must be below the folder of the outermost run, which was started directly.
+ * A run of this machine's command line reads what its user may read.
  */
 export async function childFile(
   store: Pick<Store, "readRun">,

@@ -44,7 +44,8 @@ export class LocalChildRuns implements ChildRuns {
   async run(request: ChildRequest, signal: AbortSignal): Promise<ChildResult> {
     const host = this.host!;
     const child = (await this.madeBefore(request, signal)) ?? (await this.begin(request));
-    // An attempt that ends with its engine is begun again by whoever resumes its run, and goes on with the child.
+    // If the attempt ends with its engine, the process that resumes the run repeats it, and it continues with the
+    // child.
     const cancel = (): void => {
       if (host.has(request.parent.runId))
         void host.cancel(child.runId, "the parent's step was stopped").catch(() => {});
@@ -104,7 +105,7 @@ export class LocalChildRuns implements ChildRuns {
     }
   }
 
-  /** Null: somebody else has the run; it is looked at again. */
+  /** Continues the child run. Null if somebody else has it, so that it must be checked again. */
   private async goOn(runId: number, signal: AbortSignal): Promise<RunReport | null> {
     const { result } = await this.takeUp(runId);
     return result === null ? null : unlessElsewhere(result, signal);
@@ -131,7 +132,10 @@ export class LocalChildRuns implements ChildRuns {
     return run?.id ?? null;
   }
 
-  /** The attempt before was stopped, as for a goto, and whoever was to cancel its child did not live to do so. */
+  /**
+   * Whether the previous attempt was stopped, as for a goto, and the process that should have canceled its child died
+   * first.
+   */
   private async wasGivenUp({ parent }: ChildRequest): Promise<boolean> {
     const attempts = await this.host!.store.readAttempts(parent.runId, parent.jobId);
     return attempts.some(({ attempt, status }) => attempt === parent.attempt - 1 && status === "stopped");
@@ -160,7 +164,10 @@ function unlessOver(error: unknown): void {
   if (!(error instanceof DarumaError && error.code === "RUN_OVER")) throw error;
 }
 
-/** Null: this engine lost the run to another. One that stops loses all its runs; then the attempt was ended, too. */
+/**
+ * Null if this engine lost the run to another. A stopping engine loses all its runs, but then the attempt was ended,
+ * too.
+ */
 async function unlessElsewhere(result: Promise<RunReport>, signal: AbortSignal): Promise<RunReport | null> {
   try {
     return await result;

@@ -41,7 +41,7 @@ interface AssembledDaruma {
 export class Daruma {
   readonly store: Store;
   readonly outputDir: string;
-  /** For the parts of Daruma itself: hears what steps print in this process, redacted, as they print it. */
+  /** For Daruma's own parts: sets the listener for the redacted output of steps in this process. */
   readonly onOutput: Parts["onOutput"];
   private readonly engine: Engine;
 
@@ -60,7 +60,10 @@ export class Daruma {
     return (await Daruma.assemble(options, (local) => local, null)).daruma;
   }
 
-  /** For a server, which has more workers than the one in its process. `prepare` is null in a program. */
+  /**
+   * Assembles an engine for a server, which has more workers than the one in its process. `prepare` is null in a
+   * program.
+   */
   static async assemble(
     options: DarumaOptions,
     workerOf: WorkerOf,
@@ -104,7 +107,7 @@ export class Daruma {
     return this.reported(await this.takeUp(runId, { ...(reason === undefined ? {} : { reason }), key }));
   }
 
-  /** For the parts of Daruma itself: `start` for those who want no report, which has every job of the run. */
+  /** For Daruma's own parts: `start` without a report, which would contain every job of the run. */
   async begin(source: string | Definition | Workflow, options: StartOptions = {}): Promise<BegunRun> {
     const given = typeof source === "object" && "definition" in source ? source : this.load(source);
     const workflow = this.prepare(given);
@@ -128,19 +131,19 @@ export class Daruma {
     return begun(runId, this.engine.endOf(runId) ?? (await this.engine.retake(runId)).ended);
   }
 
-  /** For the parts of Daruma itself: `resume` for those who want no report. */
+  /** For Daruma's own parts: `resume` without a report. */
   async takeUp(runId: number, said: Resumed = {}): Promise<BegunRun> {
     await requireOwnRuns(this.store, [{ run: runId }]);
     await requireProgram(this.store, runId, this.parts.customActions);
     return begun(runId, (await this.engine.resume(runId, said)).ended);
   }
 
-  /** Cancel a run, whoever runs it. */
+  /** Cancels a run, whichever process runs it. */
   async cancel(runId: number, reason: string): Promise<void> {
     await this.operate(runId, { type: "run.cancel", reason, key: randomUUID() });
   }
 
-  /** Put an operator's command to a run, whoever runs it. A refusal is thrown with its code. */
+  /** Gives an operator's command to a run, whichever process runs it. Throws a refusal with its code. */
   async operate(runId: number, command: OperatorCommand): Promise<CommandOutcome> {
     const plain = plainData(command, "command");
     if (plain.type !== "run.cancel") await requireOwnRuns(this.store, [{ run: runId }]);
@@ -171,17 +174,17 @@ export class Daruma {
     this.parts.shortageListeners.add(listener);
   }
 
-  /** For the parts of Daruma itself: called when something was committed that people may have to hear. */
+  /** For Daruma's own parts: calls the listener when notices for people were committed. */
   onNotices(listener: () => void): void {
     this.parts.noticeListeners.add(listener);
   }
 
-  /** For the parts of Daruma itself: with the run as it stands after the events. */
+  /** For Daruma's own parts: calls the listener with committed events and the run after them. */
   onCommitted(listener: RunListener): () => void {
     return this.engine.onEvents(listener);
   }
 
-  /** For the parts of Daruma itself: with the log so far of a run that others have run before. */
+  /** For Daruma's own parts: calls the listener with the earlier log of a run that others have run before. */
   onLoaded(listener: RunListener): () => void {
     return this.engine.listeners.addForLoaded(listener);
   }
@@ -250,7 +253,10 @@ export class Daruma {
   }
 }
 
-/** Whoever looks for the runs of a release finds what ran for them, too; what is urgent or strict is so in all its parts. */
+/**
+ * Options that a child run inherits, so that a search for a release also finds its child runs, and urgent or strict
+ * runs are so in all parts.
+ */
 function inheritedFrom(run: RunRow | null): Pick<StartOptions, "labels" | "priority" | "strict"> {
   const priority = run?.priority ?? null;
   return {

@@ -33,7 +33,7 @@ export function existingDatabase(outputDir: string): string {
   return file;
 }
 
-/** For commands that only read. */
+/** Opens an existing store for commands that only read. */
 export async function openExistingStore(outputDir: string): Promise<Store> {
   return openSqliteStore({ file: existingDatabase(outputDir) });
 }

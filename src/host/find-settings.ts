@@ -33,7 +33,10 @@ function foldersOfRepository(start: string): string[] {
   }
 }
 
-/** Whoever may write the file could have commands run: a channel may be a command. */
+/**
+ * Why a settings file is not trusted: somebody who can write it could have commands run, because a channel may be a
+ * command.
+ */
 function distrustOf(file: string): string | null {
   const real = realpathSync(file);
   const places: [name: string, stats: Stats][] = [

@@ -9,7 +9,7 @@ import { databaseFile, isDatabaseThere } from "./existing-store.js";
 import { openStore } from "./open-store.js";
 
 export interface OpenedForInspection {
-  /** Null: it is not there, is damaged, is of another version, or cannot be opened. */
+  /** Null if it does not exist, is damaged, has another version, or cannot be opened. */
   readonly store: Store | null;
   readonly inspectStore: (full: boolean) => Promise<InspectedStore>;
 }
@@ -56,7 +56,7 @@ async function inspectOpened(open: () => Promise<Store>, place: string): Promise
   }
 }
 
-/** Of a store that is in use. */
+/** Inspects a store that is in use. */
 export async function inspectOpen(store: Store, full: boolean): Promise<InspectedStore> {
   const inspection = await store.inspect(full);
   const trouble = await store.ping().then(() => null, troubleOf);

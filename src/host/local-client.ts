@@ -24,7 +24,7 @@ export interface LocalClientOptions {
   readonly config?: string | undefined;
   /** No settings at all, also where there is a file. */
   readonly noConfig?: boolean | undefined;
-  /** Of Daruma itself. */
+  /** The version of Daruma. */
   readonly version?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ class LocalClient {
     const { outputDir } = this.options;
     const looked = withoutStore === "inspected" ? await this.inspect() : null;
     const store = looked === null ? await this.openFor(withoutStore) : looked.store;
-    // Whoever wants to know what is wrong with the settings must not fail for that.
+    // An operation that reports problems of the settings must not fail because of them.
     const { clusters, breakers, channels, notify } = await this.settings(looked !== null, file_name);
     return {
       store,
@@ -137,7 +137,7 @@ interface UsedSettings {
   readonly notify: readonly NotifyRule[];
 }
 
-/** Those by which `run` would go with this file, so that whoever checks the file is not told otherwise. */
+/** The settings that `run` would use with this file, so that a check of the file gives the same result. */
 async function settingsAt(workflowFile: string): Promise<UsedSettings> {
   const found = findSettings(dirname(workflowFile));
   const used = await settingsOf(found?.distrust === null ? found.file : undefined);

@@ -5,7 +5,7 @@ import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { Store } from "../store/store.js";
 import { operateRun } from "./operate-run.js";
 
-/** Who asks where nobody need say so. */
+/** The default caller. */
 export const COMMAND_LINE: Principal = { name: "command line", role: "admin" };
 
 /** How a process that runs nothing itself puts commands to runs: as their owner for a moment, or through the inbox. */

@@ -108,7 +108,7 @@ export function plainData<T extends object>(given: T, name: string): T {
   }
 }
 
-/** Those of the workflow, and over them those that whoever starts the run gives. */
+/** The workflow's labels, overridden by those given at the start. */
 function checkedLabels(definition: Definition, given: Labels): Labels {
   const labels = { ...definition.labels, ...given };
   const problem = labelsProblem(given) ?? labelsProblem(labels);
@@ -191,7 +191,7 @@ function asked(
   };
 }
 
-/** A server's run goes to whoever has what its steps ask for. */
+/** The program that a run needs. A server's run goes to any worker that has what its steps require. */
 function programOf(definition: Definition, { managed }: StartOptions): Pick<RunOptions, "program"> {
   if (managed === true || programActions(definition).length === 0) return {};
   return { program: process.argv[1] ?? "" };

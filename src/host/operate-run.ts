@@ -26,14 +26,14 @@ export interface OperateRequest {
   readonly command: OperatorCommand;
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
-  /** Of the settings. */
+  /** Notification rules of the settings. */
   readonly notify?: readonly NotifyRule[];
   readonly endLeftovers: (token: string) => Promise<void>;
   /** Called with what was committed here. */
   readonly onCommitted?: (commit: BesideCommit) => void;
 }
 
-/** Puts an operator's command to a run, whoever runs it. */
+/** Gives an operator's command to a run, whichever process runs it. */
 export type Operate = (runId: number, command: OperatorCommand) => Promise<CommandOutcome>;
 
 interface OperatingParts {
@@ -43,7 +43,7 @@ interface OperatingParts {
   readonly notify: readonly NotifyRule[];
 }
 
-/** To a run of this engine, or of whoever else has it. */
+/** Gives a command to a run of this engine, or to another process that has it. */
 export async function operateAnywhere(
   { store, engine, worker, notify }: OperatingParts,
   runId: number,
@@ -68,15 +68,15 @@ function notOwnedIfLost(error: unknown): "not_owned" {
   throw error;
 }
 
-/** One call, which leaves at most one entry in the inbox of whoever runs the run. */
+/** One call. It leaves at most one entry in the inbox of the run's owner. */
 type Call = OperateRequest & { readonly id: string };
 
 /** How long the owner of a run has to take a command. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
- * Put an operator's command to a run: by this process if nobody runs it, else through the inbox of whoever does. A
- * refusal is thrown with its code; a key that was taken before answers as it did then.
+ * Gives an operator's command to a run: through this process if nobody runs it, else through the owner's inbox. Throws
+ * a refusal with its code. A key that was used before gives the earlier answer.
  */
 export async function operateRun(store: Store, asked: OperateRequest): Promise<CommandOutcome> {
   const { runId } = asked;
@@ -104,7 +104,7 @@ export async function operateRun(store: Store, asked: OperateRequest): Promise<C
   );
 }
 
-/** Null: somebody else runs it. `sent` is an entry in its inbox that must not be taken up later. */
+/** Null if somebody else runs it. `sent` is an entry in its inbox that must not be executed later. */
 async function operateAsOwner(
   store: Store,
   request: OperateRequest,

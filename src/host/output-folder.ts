@@ -10,6 +10,6 @@ export function hideFromGit(outputDir: string): void {
     mkdirSync(outputDir, { recursive: true, mode: 0o700 });
     writeFileSync(join(outputDir, ".gitignore"), "*\n", { flag: "wx" });
   } catch {
-    // It is there already, or the folder cannot be written to, which whoever needs it will say better.
+    // It exists already, or the folder is not writable, which the code that needs it reports better.
   }
 }

@@ -26,7 +26,7 @@ import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
 import { SelfHealFiles } from "./self-heal-files.js";
 
 export interface DarumaOptions {
-  /** Where the database, logs and artifacts lie; by default `.daruma` in the working folder. */
+  /** The folder of the database, logs and artifacts. By default `.daruma` in the working folder. */
   readonly outputDir?: string;
   /** `memory` keeps nothing; else the database file (by default `daruma.db` in the output folder), or an open store. */
   readonly store?: string | Store;
@@ -39,7 +39,7 @@ export interface DarumaOptions {
   readonly leaseMs?: number;
   /** Breakers that steps of all workflows may use, as the settings have them. */
   readonly breakers?: readonly BreakerDefinition[];
-  /** Who is told of what, as the settings have it. What is to be told waits in the store for a process that has the channel. */
+  /** Notification rules of the settings. Messages wait in the store for a process that has the channel. */
   readonly notify?: readonly NotifyRule[];
   /** The address of the server that this is part of, for $DARUMA_API_URL. */
   readonly apiUrl?: () => string;
@@ -65,7 +65,7 @@ export interface Parts {
   readonly worker: Worker;
   readonly sandbox: Sandbox;
   readonly owner: LeaseOwner;
-  /** Of the settings. */
+  /** Notification rules of the settings. */
   readonly notify: readonly NotifyRule[];
   /** Types of steps that the program itself brings. */
   readonly customActions: readonly string[];
@@ -76,7 +76,7 @@ export interface Parts {
   readonly shortageListeners: Set<(text: string) => void>;
   /** Called when something was committed that people may have to hear. */
   readonly noticeListeners: Set<() => void>;
-  /** Puts an operator's command to a run, whoever runs it. A refusal is thrown with its code. */
+  /** Gives an operator's command to a run, whichever process runs it. Throws a refusal with its code. */
   readonly operate: Operate;
   /** Ends what runs and leaves its runs resumable. */
   readonly close: () => Promise<void>;
@@ -134,7 +134,7 @@ export async function openParts(
     },
     tell,
     cancelRun: operate,
-    // Of these Node makes many at a time; bytes it asks the system for each time.
+    // Node makes many UUIDs at a time, but requests random bytes from the system for each call.
     newToken: () => randomUUID().replaceAll("-", ""),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
   });

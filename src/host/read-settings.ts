@@ -55,7 +55,7 @@ export function describeSettings(named: NamedSettings): DescribedSettings {
   }
 }
 
-/** Those of the file that is named; else those of the working folder, as a server takes them, if there are any. */
+/** The settings of the named file, or else those of the working folder, as a server uses them, if there are any. */
 export function settingsBeside(named: NamedSettings): Settings {
   const file = fileBeside(named);
   return file === null ? NO_SETTINGS : readSettings(file);

@@ -93,7 +93,7 @@ export class RetentionKeeper {
     }
   }
 
-  /** Null: there is no rule. */
+  /** Removes what the rules say. Null if there are no rules. */
   private async remove(rules: RetentionSettings): Promise<RetentionCounts | null> {
     if (rules.runs === null && rules.logs === null && rules.artifacts === null) return null;
     const { store, outputDir, clock } = this.options;

@@ -22,7 +22,7 @@ interface FailedAttempt extends SelfHealRecord {
  * redacted: so nothing stands in it that may not.
  */
 export class SelfHealFiles {
-  /** By job: its last failure, until it is decided what follows. */
+  /** By job: its last failure, until the answer to it is decided. */
   private readonly open = new Map<number, FailedAttempt>();
 
   constructor(private readonly outputDir: string) {}

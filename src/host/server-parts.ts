@@ -67,7 +67,7 @@ export interface ServerPartsOptions extends DarumaOptions {
   readonly clusters?: readonly ClusterSettings[];
   /** The settings file that was read when it started. */
   readonly settingsFile?: string | null;
-  /** Of Daruma itself. */
+  /** The version of Daruma. */
   readonly version?: string;
   /** How long runs that are over, and their files, are kept; by default for ever. */
   readonly retention?: RetentionSettings;
@@ -227,7 +227,7 @@ export class ServerParts {
     return this.count.taken;
   }
 
-  /** Where workers of other machines come to. */
+  /** Serves workers on other machines. */
   get desk(): PoolDesk {
     return this.pool.desk;
   }
@@ -247,12 +247,12 @@ export class ServerParts {
     return { runs: this.engine.ownedRuns().length, slots, workers: workers.length };
   }
 
-  /** Those that runs of this server have used, as it last saw them. */
+  /** The breakers that this server's runs have used, as last read. */
   breakers(): ReadonlyMap<string, BreakerState> {
     return this.engine.breakers.states();
   }
 
-  /** Of workers and nodes that answer by a name, as this server last saw them. */
+  /** The health of workers and nodes by name, as last read. */
   workerHealth(): ReadonlyMap<string, HealthState> {
     return this.health.states();
   }
@@ -285,7 +285,7 @@ export class ServerParts {
     };
   }
 
-  /** Where signed requests of other systems come to. */
+  /** Serves signed requests of other systems. */
   webhooks(admitRun: (principal: Principal) => void): WebhookDesk {
     const { env = process.env, onCluster = () => {} } = this.options;
     return new WebhookDesk({
@@ -376,7 +376,7 @@ async function goOn(daruma: Daruma, runId: number, said: Resuming): Promise<void
   try {
     await daruma.takeUp(runId, said);
   } catch (error) {
-    // Whoever has taken it meanwhile goes on with it.
+    // The process that has taken it meanwhile continues it.
     if (!(error instanceof DarumaError && error.code === "RUN_OWNED")) throw error;
   }
 }

@@ -28,8 +28,8 @@ function withToken(token: string): MarkedProcess {
 }
 
 /**
- * SIGTERM first where there is a grace, then SIGKILL until none is left. Returns how many were found; throws where it
- * cannot be told whether any is left.
+ * Ends processes: with SIGTERM first if there is a grace period, then with SIGKILL until none is left. Returns how many
+ * were found. Throws if it cannot be determined whether any is left.
  */
 export async function endProcesses(
   wanted: MarkedProcess,

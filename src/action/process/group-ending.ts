@@ -5,7 +5,7 @@ export const LEFTOVER_GRACE_MS = 500;
 /** A killed process can hang in the kernel (a dead network disk): the attempt does not wait for it for ever. */
 const UNKILLABLE_MS = 10_000;
 
-/** What can be done to a process group, whoever started it. */
+/** What can be done to a process group, whichever process started it. */
 export interface GroupControl {
   signal(name: "SIGTERM" | "SIGKILL"): void;
   /** Report the end although the group is still there. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
-/** Remembers the groups it is told of (`+ 12`, `- 12`) and kills those that are left when its input ends. */
+/** Tracks the groups that are named on its input (`+ 12`, `- 12`), and kills the remaining ones when its input ends. */
 const WATCHDOG_SCRIPT = `
 groups=' '
 while read -r sign group; do

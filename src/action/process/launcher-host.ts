@@ -67,7 +67,7 @@ export class LauncherHost implements ProcessHost {
     await this.fallback?.close();
   }
 
-  /** Null: there is none, and no room to start one. */
+  /** The launcher to use. Null if there is none, and no room to start one. */
   private chooseLauncher(): Launcher | null {
     let idlest: Launcher | null = null;
     for (const launcher of this.launchers) {

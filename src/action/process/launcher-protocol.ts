@@ -4,7 +4,10 @@ import { isBuiltinLine } from "./builtin-line.js";
 import type { ProcessSpec } from "./process-host.js";
 import { SHELL_SETTINGS } from "./shell-settings.js";
 
-/** What the launcher reports: hello, told to stop, started, stdout, stderr, main process gone but not its group, over, refused. */
+/**
+ * The launcher's reports: hello, asked to stop, started, stdout, stderr, main process gone but not its group, over,
+ * refused.
+ */
 export type FrameType = "H" | "T" | "S" | "O" | "E" | "L" | "X" | "F";
 
 const FRAME_HEADER_BYTES = 9;

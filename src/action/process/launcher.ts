@@ -19,7 +19,7 @@ export interface LauncherJob {
   readonly ending: GroupEnding;
   readonly exited: Promise<ProcessExit>;
   readonly resolve: (exit: ProcessExit) => void;
-  /** Leader of its process group, once the launcher has told. */
+  /** The leader of its process group, once the launcher has reported it. */
   pid: number | null;
   /** When the exit of its main process was collected; null: it runs. */
   collectedAt: number | null;
@@ -43,7 +43,7 @@ export class Launcher {
   private isReady = false;
   private isClosing = false;
 
-  /** Null: this process has no room for another one's pipes. */
+  /** Null if this process has no room for another one's pipes. */
   static start(file: string, events: LauncherEvents): Launcher | null {
     const child = startLauncher(file);
     if (child === null) return null;
@@ -155,7 +155,7 @@ export class Launcher {
   }
 }
 
-/** Null: the system has no memory for it now; some errors are thrown instead of told. */
+/** Null if the system has no memory for it now. Some errors are thrown instead of emitted. */
 function startLauncher(file: string): ChildProcess | null {
   try {
     return spawn(file, [], {

@@ -27,13 +27,13 @@ export function withinOpenFiles(attempts: number, limit = openFileLimit()): numb
 
 export interface ServerShares {
   readonly attempts: number;
-  /** 0: any number. */
+  /** 0 means no limit. */
   readonly connections: number;
 }
 
 /**
- * What a server may have of both at a time: whoever opens connections, which takes no token, must leave runs what they
- * need. Attempts have at most half of the files, connections what they leave.
+ * How many connections and attempts a server may have at a time. Clients can open connections without a token, so these
+ * must leave enough for runs: attempts have at most half of the files, connections what they leave.
  */
 export function sharesOfServer(wanted: ServerShares, limit = openFileLimit()): ServerShares {
   if (limit === null) return wanted;

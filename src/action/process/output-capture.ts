@@ -24,7 +24,7 @@ export class HeadCapture {
     this.used = wanted;
   }
 
-  /** As UTF-8; a character that the cut has split is left out. */
+  /** The text as UTF-8, without a character that the cut has split. */
   text(hide?: HideSecrets): string {
     return printedText(this.bytes.subarray(0, this.used), hide, this.hasMore);
   }
@@ -51,7 +51,7 @@ export class TailCapture {
     else this.tail = Buffer.concat([this.tail.subarray(-(this.maxBytes - chunk.length)), chunk]);
   }
 
-  /** As UTF-8; the first character may have lost its beginning. */
+  /** The text as UTF-8. The first character may have lost its beginning. */
   text(hide?: HideSecrets): string {
     return printedText(this.tail, hide);
   }

@@ -16,9 +16,9 @@ const WORDS_OF_SHELLS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The words of a line that a shell would only take apart to start a program with them, such as `npm test`; null where it
- * could do anything else. Without the shell a short step costs a quarter less, and a signal that ends the program is told as
- * that signal, whatever shell the machine has (dash makes an exit code of it, bash does not).
+ * The words of a line for which a shell would only start a program with them, such as `npm test`. Null if it could do
+ * anything else. Without the shell a short step costs a quarter less, and a signal that ends the program is reported as
+ * that signal with any shell (dash turns it into an exit code, bash does not).
  */
 export function plainWordsOf(line: string, env: ProcessSpec["env"]): readonly string[] | null {
   if (line.length > MAX_LINE_CHARS || !PLAIN_LINE.test(line)) return null;

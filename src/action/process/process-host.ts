@@ -4,7 +4,7 @@ import type { StopSignals } from "./stop-signals.js";
 
 /** Starts processes for attempts. Each runs in a process group of its own, away from the terminal's signals. */
 export interface ProcessHost {
-  /** Null: nothing of this host is signaled beside the processes. */
+  /** Null if no signals reach this host together with its processes. */
   readonly stops: StopSignals | null;
   start(spec: ProcessSpec): RunningProcess;
   /** Ends every process that still runs and whatever the host itself keeps running. */

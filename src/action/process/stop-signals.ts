@@ -1,9 +1,9 @@
-/** Those that come with less between them are one. */
+/** Signals with less time between them count as one. */
 const AT_ONCE_MS = 100;
 
 /**
- * Signals that stop everything on a machine or in a batch job, as the launchers see them. Whoever sends one to all
- * processes reaches the launchers beside the steps; whoever only tells a worker to finish what it has does not.
+ * Signals that stop everything on a machine or in a batch job, as the launchers see them. A signal to all processes
+ * reaches the launchers beside the steps; one that only asks a worker to finish does not.
  */
 export class StopSignals {
   /** When they came, by `performance.now()`. */
@@ -16,7 +16,7 @@ export class StopSignals {
     for (const listener of this.listeners) listener();
   }
 
-  /** Null: none has come since then. */
+  /** The first signal since then; null if there was none. */
   firstSince(then: number): number | null {
     return this.times.find((at) => at >= then) ?? null;
   }

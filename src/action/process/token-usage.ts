@@ -32,7 +32,7 @@ export async function usageOfToken(token: string): Promise<TokenUsage | null> {
   };
 }
 
-/** Null: it has gone in the meantime. */
+/** Null if the process has ended meanwhile. */
 async function usageOf(pid: number): Promise<TokenUsage | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => null);
   if (stat === null) return null;

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { allocationPaths } from "../../cluster/scale/allocation-spec.js";
 
-/** For this user alone: whoever reads the token could take jobs, and their secrets with them. */
+/** Writes files for this user only: somebody who reads the token could take jobs, with their secrets. */
 export function writeAllocationFiles(folder: string, token: string, script: string): void {
   const { tokenFile, scriptFile } = allocationPaths(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

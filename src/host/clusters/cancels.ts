@@ -4,16 +4,16 @@ import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow } from "../../store/cluster-rows.js";
 import { type KeeperPorts, RETURN_MS } from "./keeper-ports.js";
 
-/** One that has been told to end now and still lives is told again after this. */
+/** How long until an allocation that was told to end now, but still exists, is told again. */
 const ASK_AGAIN_MS = 60_000;
 /** Jobs must be gone for so long before what waits in the queue for them is canceled. */
 const SURPLUS_MS = 60_000;
 
 /** Ends of allocations that somebody wants. */
 export class Cancels {
-  /** By key: what was asked for, and when. To ask a worker twice to drain means to hand back. */
+  /** By key: what was requested, and when. A second request to drain would make a worker hand its jobs back. */
   private readonly asked = new Map<string, { readonly how: "drain" | "now"; readonly at: number }>();
-  /** By lane, null for jobs of none: since when no job has waited. */
+  /** By lane (null for jobs without one): the time since which no job has waited. */
   private readonly idleSince = new Map<string | null, number>();
   private readonly beganAt: number;
 

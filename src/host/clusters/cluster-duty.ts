@@ -71,7 +71,7 @@ export class ClusterDuty {
     );
   }
 
-  /** Null: an allocation can take it, or nobody has looked yet. */
+  /** Why no allocation can take the job. Null if one can, or if this has not been checked yet. */
   whyNever(jobId: number): string | null {
     const keeper = this.keepers.find(({ impossible }) => impossible.has(jobId));
     if (keeper === undefined) return null;

@@ -33,7 +33,7 @@ export class ClusterKeeper {
   private readonly cancels: Cancels;
   private readonly submitter: Submitter;
   private readonly stopping = new AbortController();
-  /** By key: since when an allocation has been leaving. */
+  /** By key: the time since which an allocation has been ending. */
   private endingSince: ReadonlyMap<string, number> = new Map();
   private probed: { readonly result: ProbeResult; readonly at: number } | null = null;
   private readonly loop: Loop;
@@ -107,7 +107,7 @@ export class ClusterKeeper {
     );
   }
 
-  /** The same trouble every five seconds is told once. */
+  /** Reports a problem once, although it recurs every five seconds. */
   private tellOnce(text: string): void {
     if (text !== "" && text !== this.wasTold && !this.stopping.signal.aborted) this.ports.tell(text);
     this.wasTold = text;
@@ -140,7 +140,10 @@ export class ClusterKeeper {
     }
   }
 
-  /** What has ended is told and cleaned up before that is on record: all of it may be done again, none may be left out. */
+  /**
+   * Ended allocations are reported and cleaned up before their end is on record: these actions may be repeated, but
+   * none may be skipped.
+   */
   private async update(
     state: ClusterState,
     mine: (row: AllocationRow) => boolean,

@@ -16,7 +16,7 @@ export interface Pilots {
   isHere(allocation: string, token: number | null): boolean;
   /** Its worker is connected and takes nothing more. */
   isDraining(allocation: string, token: number | null): boolean;
-  /** Its attempts end now, with what the batch system says. May be told twice. */
+  /** Ends its attempts with the batch system's explanation. May be called twice. */
   allocationEnded(ended: EndedAllocation): void;
 }
 
@@ -31,9 +31,9 @@ export interface KeeperPorts {
   /** This process. */
   readonly owner: LeaseOwner;
   readonly isDead: (owner: LeaseOwner) => boolean;
-  /** Where its workers find this server. */
+  /** The address at which its workers reach this server. */
   readonly server: () => string;
-  /** Where the files of allocations lie. */
+  /** The folder for the files of allocations. */
   readonly folder: string;
   readonly pilots: Pilots;
   /** Ready jobs of this server's runs that ask for this cluster. */

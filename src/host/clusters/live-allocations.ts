@@ -4,7 +4,9 @@ import type { ClusterSettings } from "../../settings/settings.js";
 import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
 import type { Pilots } from "./keeper-ports.js";
 
-/** So long other jobs wait to hear why an allocation ends. A node that does not answer may keep it ending for minutes. */
+/**
+ * How long other jobs wait to learn why an allocation ends. A node that does not answer may keep it ending for minutes.
+ */
 export const EXPLAINED_MS = 20_000;
 
 export function historyOf({ suspended, failures, retry_at, submitted_at }: ClusterRow): ClusterHistory {

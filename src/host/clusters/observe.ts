@@ -35,7 +35,10 @@ export class Observer {
     return this.searchedAt === null || this.ports.clock.elapsed() - this.searchedAt >= ORPHAN_POLL_MS;
   }
 
-  /** Null: the queue does not answer. What was given up and is there all the same is canceled. */
+  /**
+   * Searches the queue for allocations. Null if the queue does not answer. Those that were given up but exist are
+   * canceled.
+   */
   private async search(rows: readonly AllocationRow[], signal: AbortSignal): Promise<Observed["found"]> {
     const { provider, clock } = this.ports;
     let listed: Awaited<ReturnType<typeof provider.list>>;

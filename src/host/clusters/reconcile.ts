@@ -24,16 +24,16 @@ export interface EndedIncarnation {
 
 export interface Reconciled {
   readonly cluster: ClusterRow;
-  /** As they are now, those that have just ended included. */
+  /** The present allocations, including those that have just ended. */
   readonly allocations: readonly AllocationRow[];
   readonly ended: readonly EndedIncarnation[];
 }
 
-/** So long after its row a submission that nobody can find has never come about. */
+/** How long after its row was made a submission that cannot be found counts as failed. */
 export const LOST_SUBMIT_MS = 60_000;
-/** So long after its start an allocation without a worker is given up. */
+/** How long after its start an allocation without a worker is given up. */
 export const NO_PILOT_MS = 5 * 60_000;
-/** So long a node is left out. */
+/** How long a node is avoided. */
 export const EXCLUDED_MS = 60 * 60_000;
 
 /** Ends that say nothing about whether the next allocation will have a worker. */
@@ -56,7 +56,7 @@ export function reconcile(
       cluster = { ...cluster, failures: 0, retry_at: null };
     const isGivenUp = row.outcome === null && step.row.outcome !== null && step.row.state !== "ended";
     if (isGivenUp) cluster = afterFailure(cluster, step.row.outcome.message, observed.now);
-    // Of one that was given up before, that has been counted then.
+    // One that was given up before has already been counted.
     if (step.row.state === "ended" && row.outcome === null)
       cluster = afterEnd(cluster, step.row, step.isSuspect, observed.now);
     return step.row;

@@ -20,7 +20,10 @@ export class UselessPilots {
     this.beganAt = ports.clock.now();
   }
 
-  /** The cluster, suspended where another allocation would be as useless. May be told the same twice. */
+  /**
+   * Returns the cluster, suspended if another allocation would be just as useless. May be called twice with the same
+   * rows.
+   */
   judge(cluster: ClusterRow, rows: readonly AllocationRow[], demands: readonly Demand[]): ClusterRow {
     const starts = this.ports.starts();
     if (starts !== this.starts || cluster.suspended !== null) this.keys.clear();
@@ -31,7 +34,7 @@ export class UselessPilots {
     return { ...cluster, suspended: { kind: "no_work", message: WHY, at: this.ports.clock.now() } };
   }
 
-  /** Of a worker that came to an earlier process nobody knows what it did. */
+  /** Whether its worker did nothing. Unknown for a worker that connected to an earlier process. */
   private wasUseless({ state, outcome, cancel, pilot_at }: AllocationRow): boolean {
     const leftByItself = state === "ended" && outcome?.code === "DRAINED" && cancel === null;
     return leftByItself && pilot_at !== null && pilot_at >= this.beganAt;

@@ -16,7 +16,7 @@ export interface NotifierOptions extends Pick<NoticePorts, "store" | "ownRuns"> 
   readonly owner: LeaseOwner;
   readonly channels: readonly ChannelSettings[];
   readonly env: Environment;
-  /** Where people reach the page; empty: nobody knows. */
+  /** Returns the address of the page; empty if unknown. */
   readonly page: () => string;
   readonly tell?: (text: string) => void;
   readonly clock?: Clock;
@@ -26,7 +26,7 @@ export interface NotifierOptions extends Pick<NoticePorts, "store" | "ownRuns"> 
 export class NoticeSender {
   readonly notifier: Notifier;
   private sandbox: Sandbox | null = null;
-  /** Channels of workflows that are not here, told once. */
+  /** Channels of workflows that do not exist here. Each is reported once. */
   private readonly missing = new Set<string>();
 
   constructor(private readonly options: NotifierOptions) {
