@@ -19,7 +19,7 @@ export function isAtRest(status: RunStatus): boolean {
 
 /**
  * Releases a run that waits only for child runs which themselves wait for a decision, like a run that is held itself.
- * Whoever decides about the child continues the run.
+ * The process that takes the decision about the child continues the run.
  */
 export class RestBelow {
   /** The resting child run, by the job of the parent run that waits for it. */

@@ -26,7 +26,7 @@ export interface PlaceRequest {
 }
 
 /**
- * Places of concurrency groups. Every started, unfinished run has one, whoever made it: a commit that starts a run
+ * Places of concurrency groups. Every started, unfinished run has one, in whichever process: a commit that starts a run
  * without a place, or reopens it, takes a free one or fails with GROUP_BUSY. The end of a run frees its place.
  */
 export interface PlaceStore {

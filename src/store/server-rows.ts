@@ -10,7 +10,7 @@ export interface ServerRow {
   readonly hasLeft: boolean;
   /** On the store's clock. */
   readonly seenAt: number;
-  /** On the clock of whoever asks, as with leases. */
+  /** On the caller's clock, as with leases. */
   readonly expiresAt: number;
 }
 

@@ -71,7 +71,8 @@ function endSetAside(decision: Decision, { leftover, for: job }: SettingAside, e
 }
 
 /**
- * Repeats a set-aside during which the engine died. The tree may be in between, so this happens whoever waits for it.
+ * Repeats a set-aside during which the engine died. The tree may be in between, so this happens even if no job waits
+ * for it.
  */
 export function repeatSetAside(decision: Decision): void {
   const { workspace, definition } = decision.run;

@@ -625,7 +625,7 @@ export const EVENTS = {
     output: OUTPUT,
     items: nullable(list(SCOPE_ITEM)),
     checkpoint: nullable(CHECKPOINT),
-    /** Of a model call. */
+    /** Token usage of a model call. */
     usage: optional(TOKEN_USAGE),
     /** For a step that declares files: inputs as they were before it began, outputs as it left them. */
     files: optional(list(FILE_FACTS)),

@@ -35,7 +35,7 @@ const SUCCEEDED = {
   output: OUTPUT,
   /** For an output that is an array. */
   items: optional(nullable(list(SCOPE_ITEM))),
-  /** Of a model call. */
+  /** Token usage of a model call. */
   usage: optional(TOKEN_USAGE),
   /** For a step that declares any. */
   files: optional(list(FILE_FACTS)),

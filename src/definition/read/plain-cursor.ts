@@ -26,7 +26,7 @@ export function leaveToFullParser(): never {
 export class Cursor {
   pos = 0;
   lineStart = 0;
-  /** Of the first character of the line that is read next, or END_OF_FILE. */
+  /** The column of the first character of the next line, or END_OF_FILE. */
   column = 0;
 
   constructor(readonly source: string) {}

@@ -23,7 +23,7 @@ const OPEN: readonly RunStatus[] = ["running", "held", "paused"];
 
 /**
  * The child runs that keep a run from ending, if it waits for nothing else. It is then shown as held. Its own status
- * stays `running`, because whoever decides about a child also continues the run.
+ * stays `running`, because the process that takes a decision about a child also continues the run.
  */
 export async function heldBelow(
   store: Store,

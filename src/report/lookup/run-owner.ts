@@ -15,7 +15,10 @@ export async function ownerOf(store: Store, runId: number): Promise<RunOwner | n
   return parent === null ? null : ownerOf(store, parent.run_id);
 }
 
-/** The run to resume: whoever continues a run also continues its child runs. A finished parent continues nothing. */
+/**
+ * The run to resume: the process that continues a run also continues its child runs. A finished parent continues
+ * nothing.
+ */
 export async function runToResume(
   store: Store,
   { id, parent }: Pick<RunRow, "id" | "parent">,

@@ -74,7 +74,7 @@ export class PoolBook {
 
   add(worker: PoolWorker): void {
     this.workers.set(worker.id, worker);
-    // Of its earlier registration, only reports that are being committed are left.
+    // Only reports that are being committed are left of its earlier registration.
     for (const attempt of this.attempts.values()) if (attempt.worker?.id === worker.id) attempt.putOn(worker);
   }
 

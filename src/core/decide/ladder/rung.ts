@@ -55,7 +55,7 @@ export const NO_ATTEMPT = pass("does_not_concern", "there is no attempt to repea
 export const USELESS = pass("retry_is_useless", "the step said that retrying cannot help");
 const SINGLE_ATTEMPT = pass("single_attempt", "only one attempt of one step was asked for");
 const ROUTING_OFF = pass("routing_off", "failure routing is off");
-/** The answer of rungs that end a failure in a repair step: whoever requested the repair decides. */
+/** The answer of rungs that end a failure in a repair step: the job that requested the repair decides. */
 export const OF_REMEDIATION = pass(
   "remediation_step",
   "the failure of a remediation step is left to the step it repairs",
