@@ -1,11 +1,13 @@
 import type { RunRow, RunStatus } from "../core/model/rows.js";
-import { number, type OfFields, text, word } from "../core/text/shape.js";
+import { list, number, type OfFields, object, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
+import { DECIDED_JOB, decidedJobs } from "./decided-jobs.js";
 import { listNames, nameOf } from "./lookup/job-name.js";
 
 /**
- * A child run, at whatever depth, that completed with so many failures handled, or that is open: somebody has reopened it.
- * `job_id` is that of the step it ran for, `under_job_id` the step of the run that is asked about; `steps` are those that failed.
+ * A child run, at whatever depth, that completed with so many failures handled or jobs decided, or that is open: somebody
+ * has reopened it. `job_id` is that of the step it ran for, `under_job_id` the step of the run that is asked about; `steps`
+ * are those that failed.
  */
 export const HANDLED_CHILD = {
   run_id: number,
@@ -15,6 +17,7 @@ export const HANDLED_CHILD = {
   status: word<RunStatus>(),
   failures: number,
   steps: text,
+  decided: list(object(DECIDED_JOB)),
 } as const;
 export type HandledChild = OfFields<typeof HANDLED_CHILD>;
 
@@ -43,10 +46,11 @@ async function handledIn(
   store: Store,
   { id: run_id, workflow, status, tally, finished_at }: RunRow,
 ): Promise<Omit<HandledChild, "job_id" | "under_job_id"> | null> {
-  if (finished_at === null) return { run_id, workflow, status, failures: 0, steps: "" };
+  if (finished_at === null) return { run_id, workflow, status, failures: 0, steps: "", decided: [] };
   const failures = tally?.handled ?? 0;
-  if (status !== "completed" || failures === 0) return null;
-  const failed = await store.listJobs({ runId: run_id, status: ["failed"] });
+  const decided = await decidedJobs(store, { id: run_id, tally });
+  if (status !== "completed" || (failures === 0 && decided.length === 0)) return null;
+  const failed = failures === 0 ? [] : await store.listJobs({ runId: run_id, status: ["failed"] });
   const steps = listNames(failed, ({ step, scope }) => nameOf(step, scope));
-  return { run_id, workflow, status, failures, steps };
+  return { run_id, workflow, status, failures, steps, decided };
 }

@@ -10,12 +10,12 @@ export function outcomeOf(run: {
   readonly fell: boolean;
   /** A failure of it was handled. */
   readonly handled: boolean;
-  /** Somebody skipped or completed a job of it that had failed. */
-  readonly by_hand: boolean;
+  /** A decision about its hold put an end to a job of it. */
+  readonly decided: boolean;
 }): RunOutcome {
   switch (run.status) {
     case "completed":
-      return run.handled || run.by_hand ? "handled" : run.fell ? "rescued" : "at_once";
+      return run.handled || run.decided ? "handled" : run.fell ? "rescued" : "at_once";
     case "held":
     case "failed":
     case "canceled":

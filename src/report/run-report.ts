@@ -15,6 +15,7 @@ import type { Json } from "../core/text/json.js";
 import type { Labels } from "../core/text/labels.js";
 import { number, type OfFields, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
+import { type DecidedJob, decidedJobs } from "./decided-jobs.js";
 import { type HandledChild, handledInChildren } from "./handled-in-children.js";
 import { type JobRecord, jobRecord } from "./job-record.js";
 import { type HeldChild, heldBelow } from "./lookup/held-below.js";
@@ -51,7 +52,9 @@ export interface RunReport extends RunTimes {
   readonly handled_failures: readonly HandledFailure[];
   /** Jobs that did not run because of a failure that is handled. */
   readonly skipped_by_failure: readonly SkippedByFailure[];
-  /** For a completed run: its child runs with handled failures, or that are open. */
+  /** Jobs that were held and then skipped or completed, by somebody or because nobody decided in time. */
+  readonly decided: readonly DecidedJob[];
+  /** For a completed run: its child runs with handled failures or decided jobs, or that are open. */
   readonly handled_in_children: readonly HandledChild[];
   /** Its child runs about which somebody has to decide, where it waits for nothing else: it stands as one that is held. */
   readonly held_below: readonly HeldChild[];
@@ -129,6 +132,7 @@ export async function openReport(store: Store, runId: number): Promise<OpenRepor
   const built = buildReport(run, [...failed, ...skipped], routes, interrupted);
   const report = {
     ...{ ...built, jobs: [], undone },
+    decided: await decidedJobs(store, run),
     handled_in_children: await handledInChildren(store, run),
     held_below: await heldBelow(store, run),
   };
@@ -184,6 +188,7 @@ export function buildReport(
         ...(job.handling ?? { how: "edge", by: null, then: null }),
       })),
     skipped_by_failure: skippedByFailure(jobs),
+    decided: [],
     handled_in_children: [],
     held_below: [],
     error: run.error,

@@ -80,11 +80,11 @@ steps:
     ["paused", true, false, "active"],
     ["running", false, false, "active"],
   ] as const)("a run that is %s, fell: %s, handled: %s, is %s", (status, fell, handled, outcome) => {
-    expect(outcomeOf({ status, fell, handled, by_hand: false })).toBe(outcome);
+    expect(outcomeOf({ status, fell, handled, decided: false })).toBe(outcome);
   });
 
   it("a run of which somebody finished a failed job by hand was not rescued", () => {
-    expect(outcomeOf({ status: "completed", fell: true, handled: false, by_hand: true })).toBe("handled");
+    expect(outcomeOf({ status: "completed", fell: true, handled: false, decided: true })).toBe("handled");
   });
 
   it.each([

@@ -25,8 +25,8 @@ export interface RunCount {
   readonly fell: boolean;
   /** A failure of the run was handled. */
   readonly handled: boolean;
-  /** Somebody skipped or completed a failed job of the run. */
-  readonly by_hand: boolean;
+  /** A decision about its hold skipped or completed a failed job of the run. */
+  readonly decided: boolean;
   readonly runs: number;
 }
 

@@ -191,7 +191,8 @@ jobs:
       ["call", { retry: { rescued: 0, tried: 1 } }],
       ["more", {}],
     ]);
-    expect(run.tally?.by_hand).toEqual({ step: "call", scope: "root", how: "complete", by: "ada" });
+    const first = { step: "call", scope: "root", how: "complete", by: "ada", expired: false };
+    expect(run.tally?.decided).toEqual({ jobs: 2, first });
   });
 
   it("credits an operator's retry of a job whose failure was counted when its run ended", {

@@ -37,7 +37,14 @@ describe("--strict", () => {
     expect(run.report.handled_failures).toEqual([]);
     expect(run.report.handled_in_children).toEqual([
       {
-        ...{ run_id: child!.id, workflow: "release", status: "completed", failures: 1, steps: "test" },
+        ...{
+          run_id: child!.id,
+          workflow: "release",
+          status: "completed",
+          failures: 1,
+          steps: "test",
+          decided: [],
+        },
         ...{ job_id: run.job("ship").id, under_job_id: run.job("ship").id },
       },
     ]);

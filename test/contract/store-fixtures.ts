@@ -69,6 +69,7 @@ export function jobRow(runId: number, n: number, changes: Partial<JobRow> = {}):
     handling: null,
     stood_in_by: null,
     skipped_by: null,
+    decided: null,
     due_at: null,
     error: null,
     output: null,

@@ -32,6 +32,7 @@ const REPORT: RunReport = {
   routes: [],
   handled_failures: [],
   skipped_by_failure: [],
+  decided: [],
   handled_in_children: [],
   held_below: [],
   error: null,

@@ -6,7 +6,7 @@ import type { RouteReport, RunReport } from "../../report/run-report.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import type { UndoneJob } from "../../report/undone.js";
 import { durationText } from "../../report/words/duration-text.js";
-import { countHandled, handledText } from "../../report/words/handled-text.js";
+import { countHandled, handledText, strictReason } from "../../report/words/handled-text.js";
 import { statusWord } from "../../report/words/status-word.js";
 import { failedStepLines } from "./failed-steps.js";
 import { type HoldLook, holdLines } from "./hold-lines.js";
@@ -77,10 +77,11 @@ export function headlines({ report, counts }: RunSummary, paint: Paint): string[
   if (report.held_below.length > 0)
     return [`${title}: ${heldBelowText(report.held_below)}`, `${INDENT}${more}`];
   if (handled === null) return [`${title}${phase}${time === "" ? "" : ` ${time}`}: ${more}`];
-  const why = countHandled(report) > 0 ? "a failure was handled" : "a child run is open";
-  const strict = report.strict ? [`strict: the exit code is 1, because ${why}`] : [];
+  const why = strictReason(report);
+  const strict = report.strict && why !== null ? [`strict: the exit code is 1, because ${why}`] : [];
+  const joint = countHandled(report) === 0 && report.decided.length > 0 ? "; " : ", ";
   return [
-    `${title}, ${paint(colour, handled)}`,
+    `${title}${joint}${paint(colour, handled)}`,
     `${INDENT}${time === "" ? "" : `${time}: `}${more}`,
     ...strict.map((line) => INDENT + line),
   ];

@@ -11,16 +11,31 @@ describe("exit codes", () => {
     ["canceled", 4],
   ] as const)("a run that is %s gives %i", (status, code) => {
     expect(
-      exitCodeOfRun({ status, strict: false, handled_failures: [], handled_in_children: [], held_below: [] }),
+      exitCodeOfRun({
+        status,
+        strict: false,
+        handled_failures: [],
+        decided: [],
+        handled_in_children: [],
+        held_below: [],
+      }),
     ).toBe(code);
     expect(
-      exitCodeOfRun({ status, strict: true, handled_failures: [], handled_in_children: [], held_below: [] }),
+      exitCodeOfRun({
+        status,
+        strict: true,
+        handled_failures: [],
+        decided: [],
+        handled_in_children: [],
+        held_below: [],
+      }),
     ).toBe(code);
     expect(
       exitCodeOfRun({
         status,
         strict: false,
         handled_failures: [{}],
+        decided: [],
         handled_in_children: [],
         held_below: [],
       }),
@@ -28,9 +43,21 @@ describe("exit codes", () => {
   });
 
   it("a strict run that completed with a handled failure gives 1; one that ended otherwise its own", () => {
-    const strict = { strict: true, handled_failures: [{}], handled_in_children: [], held_below: [] };
+    const strict = {
+      strict: true,
+      handled_failures: [{}],
+      decided: [],
+      handled_in_children: [],
+      held_below: [],
+    };
     expect(exitCodeOfRun({ ...strict, status: "completed" })).toBe(1);
-    const child = { strict: true, handled_failures: [], handled_in_children: [{}], held_below: [] };
+    const child = {
+      strict: true,
+      handled_failures: [],
+      decided: [],
+      handled_in_children: [{ status: "completed", failures: 1, decided: [] }],
+      held_below: [],
+    };
     expect(exitCodeOfRun({ ...child, status: "completed" })).toBe(1);
     expect(exitCodeOfRun({ ...strict, status: "held" })).toBe(3);
     expect(exitCodeOfRun({ ...strict, status: "canceled" })).toBe(4);

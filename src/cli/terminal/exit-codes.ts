@@ -1,5 +1,6 @@
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import type { RunStatus } from "../../core/model/rows.js";
+import { strictReason } from "../../report/words/handled-text.js";
 
 export const EXIT = {
   completed: 0,
@@ -46,21 +47,18 @@ export function exitCodeOfStatus(status: RunStatus): number {
 }
 
 /** What determines the exit code besides the status. */
-interface EndedRun {
+type EndedRun = Parameters<typeof strictReason>[0] & {
   readonly status: RunStatus;
   readonly strict: boolean;
-  readonly handled_failures: readonly unknown[];
-  /** Child runs with handled failures, or that are still open. */
-  readonly handled_in_children: readonly unknown[];
   /** Child runs that keep this run from ending. */
   readonly held_below: readonly unknown[];
-}
+};
 
 /** The exit code for a run. With `--strict` the run keeps its status, and only this code differs. */
 export function exitCodeOfRun(run: EndedRun): number {
   if (run.held_below.length > 0) return EXIT.held;
-  const handled = run.handled_failures.length + run.handled_in_children.length;
-  return run.status === "completed" && run.strict && handled > 0 ? EXIT.failed : exitCodeOfStatus(run.status);
+  const isFailure = run.status === "completed" && run.strict && strictReason(run) !== null;
+  return isFailure ? EXIT.failed : exitCodeOfStatus(run.status);
 }
 
 export function exitCodeOfError(error: unknown): number {

@@ -18,12 +18,15 @@ import {
  */
 export type BookAction = string;
 
-/** Somebody gave the job its end instead of making it work: no recovery, whatever else it is. */
-export const HUMAN_FINISHES: readonly BookAction[] = ["operator.skip", "operator.complete"];
+/** A decision, or the end of the time for it, gave the job its end instead of making it work: no recovery, whatever else it is. */
+export const DECIDED_ENDS: readonly BookAction[] = [
+  ...["operator.skip", "operator.complete"],
+  ...["expired.skip", "expired.complete"],
+];
 
 /** What is counted as having rescued a job; null: nothing. */
 export function rescuerOf(action: BookAction | null): BookAction | null {
-  return action === null || HUMAN_FINISHES.includes(action) ? null : action;
+  return action === null || DECIDED_ENDS.includes(action) ? null : action;
 }
 
 /**

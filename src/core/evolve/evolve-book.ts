@@ -112,13 +112,7 @@ function noteDecision(run: Run, event: Extract<Event, { type: "hold.resolved" }>
   const job = jobById(run, event.job);
   if (event.action === "retry" && !event.expired) run.book.begunAt = at;
   actOn(run, job, `${event.expired ? "expired" : "operator"}.${event.action}`, at);
-  const { action: how } = event;
-  if (how !== "complete" && how !== "skip") return;
-  const { book, recoveries } = run;
-  const { step, scope } = job;
-  if (!event.expired && (book.open.get(job.id)?.met.size ?? 0) > 0)
-    recoveries.byHand ??= { step: step.definition.id, scope: scope.id, how, by: event.by ?? null };
-  endJob(run, job, true, at);
+  if (event.action === "complete" || event.action === "skip") endJob(run, job, true, at);
 }
 
 function actOn(run: Run, job: Job, action: BookAction, at: number): void {

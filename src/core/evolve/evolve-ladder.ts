@@ -161,6 +161,8 @@ function resolveHold(run: Run, event: Payload<"hold.resolved">): void {
   // Whatever was decided: nobody need find it among the dead letters any more.
   if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   if (run.status === "held") run.status = "running";
+  const { action: how, by = null, expired = false } = event;
+  if (how === "skip" || how === "complete") job.decided = { how, by, expired };
   if (event.action === "skip") {
     job.failure = null;
     return settle(run, job, "skipped", "met");

@@ -12,17 +12,27 @@ const MAX_READ_CHARS = 1_000;
 /** What the run's row tells of its jobs and of what has become of its failures. */
 export function tallyOf(run: Run): RunTally {
   const jobs: { [status: string]: number } = {};
-  for (const { status } of run.jobs) jobs[status] = (jobs[status] ?? 0) + 1;
+  const decided: Job[] = [];
+  for (const job of run.jobs) {
+    jobs[job.status] = (jobs[job.status] ?? 0) + 1;
+    if (job.decided !== null) decided.push(job);
+  }
   const handled = [...run.failed].filter(isHandled);
   return {
     jobs,
     handled: handled.length,
     ...(run.book.rows > 0 ? { fell: true as const } : {}),
-    ...(run.recoveries.byHand === null ? {} : { by_hand: run.recoveries.byHand }),
+    ...decidedIn(decided),
     recovered: run.recoveries.first,
     concern: concernOf(run, handled),
     ...(run.ending === null ? {} : { ending: { phase: phaseOf(run), undone: isUndone(run) } }),
   };
+}
+
+function decidedIn(jobs: readonly Job[]): Pick<RunTally, "decided"> {
+  const [first] = jobs;
+  if (first === undefined) return {};
+  return { decided: { jobs: jobs.length, first: { ...placeOf(first), ...first.decided! } } };
 }
 
 /** How many jobs wait for somebody. */

@@ -37,6 +37,7 @@ const NEVER_VISITED: BeforeVisit = Object.freeze({
   failure: null,
   handled: null,
   stoodInBy: null,
+  decided: null,
   partOf: null,
   output: null,
   failedOutput: null,
@@ -99,6 +100,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     handled: null,
     stoodInBy: null,
     skippedBy: null,
+    decided: null,
     partOf: null,
     output: null,
     failedOutput: null,
@@ -232,6 +234,7 @@ export function beginVisit(job: Job): void {
   job.handled = null;
   job.stoodInBy = null;
   job.skippedBy = null;
+  job.decided = null;
   job.partOf = null;
   job.route = null;
   job.ledBy = null;

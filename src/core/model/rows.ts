@@ -107,6 +107,17 @@ export const HANDLING_FIELDS = {
 const HANDLING = object(HANDLING_FIELDS);
 export type Handling = Of<typeof HANDLING>;
 
+/** How a decision about a hold put an end to a job, in place of the job itself. */
+export const DECISION_FIELDS = {
+  how: word(["skip", "complete"]),
+  /** Null: nobody said so, or nobody decided in time. */
+  by: nullable(text),
+  /** Nobody decided in time, and the file says what then. */
+  expired: flag,
+} as const satisfies Fields;
+const DECISION = object(DECISION_FIELDS);
+export type Decision = Of<typeof DECISION>;
+
 export const JOB_ROW = {
   id,
   run_id: id,
@@ -123,6 +134,8 @@ export const JOB_ROW = {
   stood_in_by: nullable(text),
   /** For a skipped job: the one whose handled failure caused the skip. */
   skipped_by: nullable(id),
+  /** Of a skipped or completed job that was held before. */
+  decided: nullable(DECISION),
   due_at: nullable(time),
   error: nullable(FAILURE),
   output: nullable(OUTPUT),

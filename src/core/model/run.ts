@@ -27,7 +27,7 @@ import type { HealState, QueueState, Round } from "./heal-state.js";
 import type { WhatLedHere } from "./led-by.js";
 import type { RaisedResources } from "./resources.js";
 import type { Route, VisitOutcome } from "./route.js";
-import type { JobStatus, RunStatus } from "./rows.js";
+import type { Decision, JobStatus, RunStatus } from "./rows.js";
 import type { StepRequest } from "./step-request.js";
 import type { TimeUsed } from "./time-used.js";
 import type { AttemptPlace, Placed } from "./worker-names.js";
@@ -215,6 +215,8 @@ export interface Job extends WhatLedHere {
   stoodInBy: Job | null;
   /** The failure because of which it was skipped, though that is handled. */
   skippedBy: Job | null;
+  /** What put an end to its hold, and so to the job. */
+  decided: Decision | null;
   /** The job whose remediation this failure belongs to. */
   partOf: Job | null;
   output: Output | null;
@@ -255,6 +257,7 @@ export type BeforeVisit = Pick<
   | "failure"
   | "handled"
   | "stoodInBy"
+  | "decided"
   | "partOf"
   | "output"
   | "failedOutput"

@@ -1,4 +1,5 @@
 import type { NoticeKind } from "../model/definition.js";
+import type { Decision } from "../model/rows.js";
 import type { StepPlace } from "../model/written-step.js";
 import type { Labels } from "../text/labels.js";
 import {
@@ -89,6 +90,8 @@ export interface NoticeFacts {
   readonly undone?: true;
   /** Other steps that failed with it. */
   readonly others?: readonly string[];
+  /** What put an end to the step of a run that completed, where nothing handled its failure. */
+  readonly decided?: Decision;
   readonly prompt?: string;
   readonly choices?: readonly string[];
   readonly due_at?: number | null;

@@ -6,8 +6,8 @@ export interface RunTally {
   readonly handled: number;
   /** Set if it had a failure, whatever answered it. Missing if not, and in older rows. */
   readonly fell?: true;
-  /** The first failure to which somebody put an end by hand, by skipping or completing its job: that is no recovery. */
-  readonly by_hand?: FinishedByHand;
+  /** The jobs to which a decision about their hold put an end: how many, and the first of them. Missing where there is none. */
+  readonly decided?: { readonly jobs: number; readonly first: DecidedPlace };
   /** The first of its recoveries. */
   readonly recovered: readonly Recovered[];
   /** The first of all that waits for somebody, or of all handled failures. */
@@ -16,12 +16,14 @@ export interface RunTally {
   readonly ending?: { readonly phase: "undo" | "finally" | null; readonly undone: boolean };
 }
 
-export interface FinishedByHand {
+export interface DecidedPlace {
   readonly step: string;
   readonly scope: string;
   readonly how: "skip" | "complete";
-  /** Null if unknown. */
+  /** Null if nobody said so, or nobody decided in time. */
   readonly by: string | null;
+  /** Nobody decided in time. */
+  readonly expired: boolean;
 }
 
 /** One rung that brought a step back. */
@@ -50,8 +52,6 @@ export interface Concern {
 export interface RecoveryCount {
   total: number;
   first: readonly Recovered[];
-  /** The first failure to which somebody put an end by hand. */
-  byHand: FinishedByHand | null;
   /** By kind: the positions of its recoveries among all. */
   readonly byKind: Map<string, readonly number[]>;
   /** What acted last on a job, and how often each kind began on it. */
@@ -67,7 +67,7 @@ export interface CountedJob {
 }
 
 export function newRecoveryCount(): RecoveryCount {
-  return { total: 0, first: [], byHand: null, byKind: new Map(), byJob: new Map() };
+  return { total: 0, first: [], byKind: new Map(), byJob: new Map() };
 }
 
 const RECOVERS: ReadonlySet<string> = new Set([

@@ -156,7 +156,7 @@ class Planning {
   }
 
   private whyNotAsItEnded(job: Job): WhyItRuns | null {
-    if (this.recorded.isByHand(job)) return { kind: "by_hand" };
+    if (job.decided !== null) return { kind: "by_hand" };
     if (this.undone.has(job)) return { kind: "undone" };
     const isSkipped = job.status === "skipped" && this.old.options.only === null;
     // Nothing follows the success of a job that had none.

@@ -11,20 +11,17 @@ export interface RecordedJobs {
   leads(job: Job): readonly Lead[];
   /** All that was to follow its success has followed. */
   isFollowedUp(job: Job): boolean;
-  /** Somebody has decided a hold of it, other than by another try. */
-  isByHand(job: Job): boolean;
 }
 
 const PAGE_EVENTS = 5_000;
-/** The few that say how jobs led to each other, and what people decided. */
-const ROUTING: readonly EventType[] = ["visit.entered", "edge.taken", "job.released", "hold.resolved"];
+/** The few that say how jobs led to each other. */
+const ROUTING: readonly EventType[] = ["visit.entered", "edge.taken", "job.released"];
 
 /** Reads recorded jobs. Jobs that the run itself has reused are described by its own record of them. */
 export async function readRecordedJobs(store: Store, run: Run): Promise<RecordedJobs> {
   const files = new Map<number, readonly FileFacts[]>();
   const led = new Map<number, Lead[]>();
   const released = new Set<number>();
-  const byHand = new Set<number>();
   const hasFiles = run.definition.steps.some((step) => step.files !== undefined);
   const types: readonly EventType[] = hasFiles ? [...ROUTING, "attempt.succeeded"] : ROUTING;
   for await (const { event } of readTypes(store, run.id, types)) {
@@ -37,7 +34,6 @@ export async function readRecordedJobs(store: Store, run: Run): Promise<Recorded
       });
     else if (event.type === "edge.taken") add(run, led, { from: event.job, to: event.target, on: event.on });
     else if (event.type === "job.released") released.add(event.job);
-    else if (event.type === "hold.resolved" && event.action !== "retry") byHand.add(event.job);
   }
   const taken = (job: Job): ReusedJob | undefined =>
     job.attempt > 0 ? undefined : run.reuse.get(reuseKey(job.scope.id, job.step.definition.id));
@@ -45,7 +41,6 @@ export async function readRecordedJobs(store: Store, run: Run): Promise<Recorded
     filesOf: (job) => files.get(job.id) ?? taken(job)?.files,
     leads: (job) => led.get(job.id) ?? taken(job)?.leads ?? [],
     isFollowedUp: (job) => !hasFollowUps(job.step) || released.has(job.id) || taken(job) !== undefined,
-    isByHand: (job) => byHand.has(job.id),
   };
 }
 

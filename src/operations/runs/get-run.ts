@@ -4,6 +4,7 @@ import type { EventType } from "../../core/model/events.js";
 import type { Run, Scope } from "../../core/model/run.js";
 import { loadRun } from "../../engine/load-run.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
+import { DECIDED_JOB } from "../../report/decided-jobs.js";
 import { HANDLED_CHILD } from "../../report/handled-in-children.js";
 import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
 import { pastRun } from "../../report/lookup/past-run.js";
@@ -98,9 +99,16 @@ const runDetails = z.object({
   skipped_by_failure: z
     .array(z.object(zodFields(SKIPPED_BY_FAILURE, { others: "dropped" })))
     .describe("Jobs that did not run because of a failure that is handled."),
+  decided: z
+    .array(z.object(zodFields(DECIDED_JOB, { others: "dropped" })))
+    .describe(
+      "Jobs that were held and then skipped or completed: `by` is who decided, `expired` that nobody did in time.",
+    ),
   handled_in_children: z
     .array(z.object(zodFields(HANDLED_CHILD, { others: "dropped" })))
-    .describe("Of a completed run: its child runs in which failures were handled, or that are open."),
+    .describe(
+      "Of a completed run: its child runs in which failures were handled or somebody decided, or that are open.",
+    ),
   held_below: heldBelow,
   undone: z
     .object({ done: z.array(undoneJob), left: z.array(undoneJob) })

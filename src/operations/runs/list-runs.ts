@@ -51,6 +51,11 @@ const runItemShape = z.object({
   jobs: z.record(z.string(), z.number()).describe("How many jobs have which status."),
   resumes: z.number().describe("The run to resume: itself, or an open one that it is a child run of."),
   handled: z.number().describe("Failures that were handled, of a completed run also in its child runs."),
+  decided: z
+    .number()
+    .describe(
+      "Jobs that were held and then skipped or completed, of a completed run also in its child runs.",
+    ),
   held_below: heldBelowShape,
   open_children: z.array(z.number()).describe("Of a completed run: its child runs that are open."),
   recoveries: z.number().describe("How often a rung brought a step back."),
@@ -222,6 +227,7 @@ function itemOf(
     jobs: tally.jobs,
     resumes,
     handled: below.reduce((sum, { failures }) => sum + failures, tally.handled),
+    decided: below.reduce((sum, { decided }) => sum + decided.length, tally.decided?.jobs ?? 0),
     held_below: [...held],
     open_children: below.filter(isOpenChild).map(({ run_id }) => run_id),
     recoveries,
@@ -254,6 +260,6 @@ function outcomeIn({ status, recoveries, tally }: RunRow): RunOutcome {
     status,
     fell,
     handled: (tally?.handled ?? 0) > 0,
-    by_hand: tally?.by_hand !== undefined,
+    decided: tally?.decided !== undefined,
   });
 }

@@ -85,7 +85,7 @@ function whySkipped(job: ReportedJob, report: RunReport): string | null {
     const { code, message } = errorOf(job);
     return `${handledWords(job)}: ${oneLine(message, MAX_MESSAGE_CHARS)} (${code})`;
   }
-  if (status === "completed" || status === "failed" || status === "held") return null;
+  if (status === "completed" || isBroken(job, report)) return null;
   if (status === "skipped" || status === "canceled") return status;
   return `not finished (${status})`;
 }

@@ -1,11 +1,14 @@
 import type { ErrorRecord } from "../../core/model/failure.js";
 import type { AttemptRow, JobStatus } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
+import type { DecidedJob } from "../decided-jobs.js";
+import type { HandledChild } from "../handled-in-children.js";
 import { heldBelowText } from "../lookup/held-below.js";
 import { nameOf } from "../lookup/job-name.js";
 import { type JobReport, openReport, type RunReport } from "../run-report.js";
 import { type RunSummary, summariseRun } from "../run-summary.js";
-import { childText, handlerText } from "../words/handled-text.js";
+import { decisionText } from "../words/decided-text.js";
+import { childText, handlerText, strictReason } from "../words/handled-text.js";
 
 /** What every report of a run is made from. */
 export interface ReportedRun {
@@ -20,8 +23,12 @@ export interface ReportedJob {
   readonly handled: boolean;
   /** What handled its failure; null: it was not handled. */
   readonly handledBy: string | null;
-  /** What was handled or is open in its child run, though it completed; null: nothing. */
+  /** What was handled, decided or is open in its child run, though it completed; null: nothing. */
   readonly below: string | null;
+  /** `skipped by ann`: a decision about its hold put an end to it; null: none did. */
+  readonly decided: string | null;
+  /** With `--strict` it counts as a failure, though it did not end as one. */
+  readonly isStrictFailure: boolean;
   readonly takenOver: boolean;
   readonly error: Pick<ErrorRecord, "code" | "message"> | null;
   /** What the failed attempt printed last, stdout before stderr. */
@@ -51,20 +58,19 @@ export async function readReportedRun(
   const { report: recorded, jobs } = await openReport(store, runId);
   const report = { ...recorded, strict: recorded.strict || strict };
   const handledBy = new Map(report.handled_failures.map((each) => [each.job_id, handlerText(each)]));
-  const below = new Map<number, string>();
-  for (const child of report.handled_in_children) {
-    const told = below.get(child.under_job_id);
-    below.set(child.under_job_id, `${told === undefined ? "" : `${told}; `}${childText(child)}`);
-  }
+  const children = new Map<number, HandledChild[]>();
+  for (const child of report.handled_in_children)
+    children.set(child.under_job_id, [...(children.get(child.under_job_id) ?? []), child]);
+  const decided = new Map(report.decided.map((each) => [each.job_id, each]));
   const attempts = attemptsByJob(await store.readAttempts(runId));
   const kept: ReportedJob[] = [];
   // Outputs may be large: only what a report tells of is kept of each job as it passes.
   async function* passing(): AsyncGenerator<JobReport> {
     for await (const job of jobs) {
       kept.push({
-        ...reportedJob(job, attempts.get(job.id) ?? []),
+        ...reportedJob(job, attempts.get(job.id) ?? [], decided.has(job.id)),
         handledBy: handledBy.get(job.id) ?? null,
-        below: job.status === "completed" ? (below.get(job.id) ?? null) : null,
+        ...besideItsEnd(decided.get(job.id), job.status === "completed" ? (children.get(job.id) ?? []) : []),
         ...heldAs(job, report),
       });
       yield job;
@@ -72,6 +78,19 @@ export async function readReportedRun(
   }
   const summary = await summariseRun(store, outputDir, report, passing());
   return { summary, jobs: kept };
+}
+
+function besideItsEnd(
+  decided: DecidedJob | undefined,
+  below: readonly HandledChild[],
+): Pick<ReportedJob, "below" | "decided" | "isStrictFailure"> {
+  const own = decided === undefined ? [] : [decided];
+  const end = { handled_failures: [], decided: own, handled_in_children: below };
+  return {
+    below: below.length === 0 ? null : below.map(childText).join("; "),
+    decided: decided === undefined ? null : decisionText(decided),
+    isStrictFailure: strictReason(end) !== null,
+  };
 }
 
 /** A step whose child run waits for a decision is as one that does so itself. */
@@ -88,15 +107,15 @@ export function isRescued({ status, hasPassed, earlierFailures }: ReportedJob): 
 
 /** Nothing went on from its failure: neither a step that handled it, nor another attempt. With `strict` a step that handled it is not enough. */
 export function isBroken(
-  { status, handled, below }: ReportedJob,
+  { status, handled, isStrictFailure }: ReportedJob,
   { strict }: Pick<RunReport, "strict">,
 ): boolean {
-  return status === "held" || (status === "failed" && (!handled || strict)) || (below !== null && strict);
+  return status === "held" || (status === "failed" && (!handled || strict)) || (isStrictFailure && strict);
 }
 
-/** It failed, and what the file says of that was done: neither a failure nor a success. */
+/** It failed, and what the file or a person says of that was done: neither a failure nor a success. */
 export function isHandled(job: ReportedJob, report: Pick<RunReport, "strict">): boolean {
-  return (job.status === "failed" || job.below !== null) && !isBroken(job, report);
+  return (job.status === "failed" || job.below !== null || job.decided !== null) && !isBroken(job, report);
 }
 
 /** Its error, or what stands for one where the failure is its child run's. */
@@ -106,7 +125,8 @@ export function errorOf({ error, below }: ReportedJob): Pick<ErrorRecord, "code"
 }
 
 /** `failed and was handled by fallback`. */
-export function handledWords({ handledBy, below }: ReportedJob): string {
+export function handledWords({ handledBy, below, decided }: ReportedJob): string {
+  if (decided !== null) return `failed and was ${decided}`;
   if (below !== null) return "completed, but its child run is not clean";
   return `failed and was handled${handledBy === null ? "" : ` by ${handledBy}`}`;
 }
@@ -124,8 +144,10 @@ function attemptsByJob(attempts: readonly AttemptRow[]): Map<number, AttemptRow[
 function reportedJob(
   job: JobReport,
   attempts: readonly AttemptRow[],
-): Omit<ReportedJob, "handledBy" | "below"> {
-  const { error } = job;
+  isDecided: boolean,
+): Omit<ReportedJob, "handledBy" | "below" | "decided" | "isStrictFailure"> {
+  // A job that somebody completes has no error any more.
+  const error = job.error ?? (isDecided ? (attempts.at(-1)?.error ?? null) : null);
   const { stdout_tail = "", stderr_tail = "" } = error?.cause ?? error ?? {};
   return {
     name: nameOf(job.step, job.scope),

@@ -1,6 +1,7 @@
 import type { Notice } from "../../core/notify/notice.js";
 import { durationAmount } from "../../core/text/amount-text.js";
 import { oneLine } from "../../core/text/plain-text.js";
+import { decisionText } from "../words/decided-text.js";
 
 const MAX_REASON_CHARS = 80;
 
@@ -25,7 +26,7 @@ function plainSubject({ kind, workflow, step, run_id, facts }: Notice): string {
         ? `${workflow}: ${run} failed${why}`
         : `${workflow}: ${run} failed at ${step}${why}`;
     case "handled":
-      return `${workflow}: ${run} completed, but ${step} failed and was handled${why}`;
+      return `${workflow}: ${run} completed, but ${step} failed and was ${handledHow(facts)}${why}`;
     case "completed":
       return `${workflow}: ${run} completed`;
     case "question":
@@ -41,6 +42,10 @@ function plainSubject({ kind, workflow, step, run_id, facts }: Notice): string {
     case "recovered":
       return recoveredSubject({ workflow, step, facts });
   }
+}
+
+function handledHow({ decided }: Notice["facts"]): string {
+  return decided === undefined ? "handled" : decisionText(decided);
 }
 
 function recoveredSubject({ workflow, step, facts }: Pick<Notice, "workflow" | "step" | "facts">): string {
@@ -63,7 +68,9 @@ export function openingOf(notice: Notice): string {
     case "failed":
       return step === null ? `${cap(run)} failed.` : `${cap(run)} failed because step ${step} failed.`;
     case "handled":
-      return `${cap(run)} completed, but step ${step} failed. Its workflow file says what to do then, and that was done.`;
+      return facts.decided === undefined || facts.decided.expired
+        ? `${cap(run)} completed, but step ${step} failed. Its workflow file says what to do then, and that was done.`
+        : `${cap(run)} completed, but step ${step} failed and was ${handledHow(facts)}.`;
     case "completed":
       return `${cap(run)} completed.`;
     case "question":

@@ -1,6 +1,7 @@
-import type { Handling } from "../../core/model/rows.js";
+import type { Decision, Handling } from "../../core/model/rows.js";
 import { counted } from "../../core/text/amount-text.js";
 import { nameOf, shownOf } from "../lookup/job-name.js";
+import { decidedText } from "./decided-text.js";
 
 interface Place {
   readonly step: string;
@@ -9,19 +10,23 @@ interface Place {
 
 type HandledBy = Pick<Handling, "how" | "by">;
 
-/** A child run in which failures were handled, or that is open. Spelled out: the page reads this file, and knows no store. */
+interface Decided extends Place, Decision {}
+
+/** A child run in which failures were handled or somebody decided, or that is open. Spelled out: the page reads this file, and knows no store. */
 export interface ChildEnd {
   readonly run_id: number;
   readonly workflow: string;
   readonly status: string;
   readonly failures: number;
   readonly steps: string;
+  readonly decided: readonly Decided[];
 }
 
 /** What a completed run tells of the failures that it did not mend. */
 export interface HandledEnd {
   readonly handled_failures: readonly (Place & HandledBy)[];
   readonly skipped_by_failure: readonly Place[];
+  readonly decided: readonly Decided[];
   readonly handled_in_children: readonly ChildEnd[];
 }
 
@@ -36,28 +41,56 @@ export function countHandled({
   return own.length + children.reduce((sum, { failures }) => sum + failures, 0);
 }
 
-/** `1 failure handled: test, by fallback; skipped: publish`; null: there was none, or it was mended. */
+/** What of the end of a completed run counts as a failure with `--strict`; null: nothing. Somebody who decided has looked at it. */
+export function strictReason(end: {
+  readonly handled_failures: readonly unknown[];
+  readonly decided: readonly Pick<Decision, "expired">[];
+  readonly handled_in_children: readonly Pick<ChildEnd, "failures" | "status" | "decided">[];
+}): string | null {
+  if (countHandled(end) > 0) return "a failure was handled";
+  const decided = [...end.decided, ...end.handled_in_children.flatMap((child) => child.decided)];
+  if (decided.some(({ expired }) => expired)) return "a hold expired";
+  return end.handled_in_children.some(isOpenChild) ? "a child run is open" : null;
+}
+
+/**
+ * `1 failure handled: test, by fallback; skipped: publish; train skipped by ann`; null: there was none, or it was mended.
+ */
 export function handledText(end: HandledEnd): string | null {
   const count = countHandled(end);
   const children = end.handled_in_children;
-  const open = named(children.filter(isOpenChild), openChildText, "; ");
-  if (count === 0) return open === "" ? null : open;
   const own = named(end.handled_failures, (each) => `${placeText(each)}, by ${handlerText(each)}`, "; ");
   const below = named(
-    children.filter((child) => !isOpenChild(child)),
+    children.filter(({ failures }) => failures > 0),
     ({ run_id, workflow, steps }) => `${steps} in run ${run_id} of ${workflow}`,
     "; ",
   );
   const skipped = named(end.skipped_by_failure, placeText, ", ");
-  const told = [own, below, skipped === "" ? "" : `skipped: ${skipped}`, open].filter((each) => each !== "");
-  return `${counted(count, "failure")} handled: ${told.join("; ")}`;
+  const handled = [own, below, skipped === "" ? "" : `skipped: ${skipped}`].filter((each) => each !== "");
+  const told = [
+    count === 0 ? "" : `${counted(count, "failure")} handled: ${handled.join("; ")}`,
+    named(end.decided, decidedText, ", "),
+    named(
+      children.filter(({ decided }) => decided.length > 0),
+      decidedBelowText,
+      "; ",
+    ),
+    named(children.filter(isOpenChild), openChildText, "; "),
+  ].filter((each) => each !== "");
+  return told.length === 0 ? null : told.join("; ");
 }
 
-/** What failed in it, or what it waits for. */
+/** What failed in it, what was decided in it, or what it waits for. */
 export function childText(child: ChildEnd): string {
-  return isOpenChild(child)
-    ? openChildText(child)
-    : `${counted(child.failures, "failure")} handled in run ${child.run_id}: ${child.steps}`;
+  if (isOpenChild(child)) return openChildText(child);
+  const { failures, run_id, steps, decided } = child;
+  const handled =
+    failures === 0 ? [] : [`${counted(failures, "failure")} handled in run ${run_id}: ${steps}`];
+  return [...handled, ...(decided.length === 0 ? [] : [decidedBelowText(child)])].join("; ");
+}
+
+function decidedBelowText({ run_id, decided }: ChildEnd): string {
+  return `in run ${run_id} ${named(decided, decidedText, ", ")}`;
 }
 
 export function isOpenChild({ status }: Pick<ChildEnd, "status">): boolean {

@@ -4,6 +4,7 @@ import { jobById, type Run } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notify/expiry.js";
 import { counted } from "../../core/text/amount-text.js";
 import { jobNames } from "../lookup/job-name.js";
+import { personIn } from "./decided-text.js";
 import { because, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { untilText } from "./expiry-text.js";
 import { type NewNote, note, runNote } from "./note.js";
@@ -140,10 +141,8 @@ function originText(origin: AttemptElsewhere): string {
 
 /** Who did it. Tokens and agents have names; a person who types a command is "Somebody". */
 function who(by: string | undefined): string {
-  return by === undefined || NAMELESS.has(by) ? "Somebody" : by;
+  return personIn(by) ?? "Somebody";
 }
-
-const NAMELESS: ReadonlySet<string> = new Set(["command line", "local", "mcp", "program"]);
 
 const RESOLVED_MEANS: Readonly<Record<EventOf<"hold.resolved">["action"], string>> = {
   retry: "it runs again, with fresh budgets",

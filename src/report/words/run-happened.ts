@@ -4,6 +4,7 @@ import type { RunTally } from "../../core/tally/run-tally.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { brokeText, type Ended, isBareEnd } from "../../core/text/what-broke.js";
 import { nameOf } from "../lookup/job-name.js";
+import { decisionText } from "./decided-text.js";
 import { recoveryWords } from "./recovery-words.js";
 
 /** What a sentence about a run is made of. */
@@ -42,7 +43,7 @@ function sentence({ status, error, recoveries, tally }: Happened): string {
   }
   if (status === "running" || status === "pending")
     return [underWay(tally), rescued].filter(Boolean).join("; ");
-  const told = [byHandText(tally), rescued].filter(Boolean).join("; ");
+  const told = [endedByDecision(tally), rescued].filter(Boolean).join("; ");
   return status === "completed" && tally.fell === true && told === "" ? DECIDED : told;
 }
 
@@ -73,10 +74,11 @@ function recoveredText(recoveries: number, { recovered }: RunTally): string {
   return [...told, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
-function byHandText({ by_hand: finish }: RunTally): string {
-  if (finish === undefined) return "";
-  const { step, scope, how, by } = finish;
-  return `${nameOf(step, scope)} failed and was ${how === "skip" ? "skipped" : "completed"} by ${by ?? "hand"}`;
+function endedByDecision({ decided }: RunTally): string {
+  if (decided === undefined) return "";
+  const { first, jobs } = decided;
+  const more = jobs > 1 ? `; ${jobs - 1} more ended by a decision` : "";
+  return `${nameOf(first.step, first.scope)} failed and was ${decisionText(first)}${more}`;
 }
 
 const PHASES = { undo: "undoing what it did", finally: "running its finally steps" } as const;

@@ -1,4 +1,4 @@
-import { HUMAN_FINISHES } from "../../core/book/book-row.js";
+import { DECIDED_ENDS } from "../../core/book/book-row.js";
 import type { CountColumns, CountFilter, CountKind, Counts } from "../counts.js";
 import { Conditions, type Dialect, demandRuns, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.js";
 import { rows, type Verb } from "./query.js";
@@ -6,7 +6,7 @@ import { rows, type Verb } from "./query.js";
 const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
   runs: {
     ...{ bucket: "plain", workflow: "plain", status: "plain" },
-    ...{ fell: "mark", handled: "mark", by_hand: "mark", runs: "plain" },
+    ...{ fell: "mark", handled: "mark", decided: "mark", runs: "plain" },
   },
   attempts: {
     ...{ workflow: "plain", definition_hash: "plain", step: "plain", worker: "plain", status: "plain" },
@@ -52,8 +52,8 @@ function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: D
       return `SELECT run.created_at / ${Math.trunc(bucketMs)} AS bucket, run.workflow, run.status,
           EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id) AS fell,
           EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND job.handled) AS handled,
-          EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id AND book_row.action IN (${quoted(HUMAN_FINISHES)}))
-            AS by_hand, count(*) AS runs
+          EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id AND book_row.action IN (${quoted(DECIDED_ENDS)}))
+            AS decided, count(*) AS runs
         FROM run ${where} ${groupBy(6)}`;
     case "attempts":
       return `SELECT run.workflow, run.definition_hash, ${WRITTEN_STEP} AS step, attempt.worker, attempt.status,

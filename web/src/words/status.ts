@@ -37,7 +37,12 @@ const PHASES = { undo: "undoing what it did", finally: "at its finally steps" } 
 
 export function standingOf(
   run: Pick<RunItem, "status" | "interrupted"> & Partial<Pick<RunDetails, "phase" | "held_below">>,
-  met: { readonly recoveries: number; readonly handled: number } = { recoveries: 0, handled: 0 },
+  met: {
+    readonly recoveries: number;
+    readonly handled: number;
+    /** What people decided in place of the run, as words; null: nothing. */
+    readonly decided: string | null;
+  } = { recoveries: 0, handled: 0, decided: null },
 ): Standing {
   const plain = WORDS[(run.held_below ?? []).length > 0 ? "held" : run.status];
   if (run.phase != null && !run.interrupted)
@@ -47,6 +52,7 @@ export function standingOf(
   // Not green, because a failure was not repaired.
   if (met.handled > 0)
     return { face: "handled", words: `Completed, ${count(met.handled, "failure")} handled`, tone: "gold" };
+  if (met.decided !== null) return { face: "handled", words: `Completed; ${met.decided}`, tone: "person" };
   if (met.recoveries === 0) return plain;
   return {
     ...plain,

@@ -72,11 +72,15 @@ function runLines(runs: readonly ListedRun[], width: number): string[] {
   return tableLines(["run", "status", "workflow", "created (UTC)", "took", ...labels, "error"], rows, width);
 }
 
-/** Marks a completed run in which a failure was handled, so that it does not look as if nothing had failed. */
-function handledMark({ status, handled, open_children }: ListedRun): string {
+/** Marks a completed run in which a failure was handled or finished by a decision, so that it does not look as if nothing had failed. */
+function handledMark({ status, handled, decided, open_children }: ListedRun): string {
   if (status !== "completed") return "";
-  const open = open_children.map((id) => `, run ${id} open`).join("");
-  return (handled > 0 ? `, ${handled} handled` : "") + open;
+  const marks = [
+    ...(handled > 0 ? [`${handled} handled`] : []),
+    ...(decided > 0 ? [`${decided} decided`] : []),
+    ...open_children.map((id) => `run ${id} open`),
+  ];
+  return marks.map((mark) => `, ${mark}`).join("");
 }
 
 function lastWords(run: ListedRun): string {

@@ -15,6 +15,7 @@ function run(changes: object, counts: readonly string[] = [], holds: readonly ob
       handled_failures: [],
       handled_in_children: [],
       held_below: [],
+      decided: [],
       live_control: { takeover: false },
     },
     ...{ summary: { counts, holds } },
@@ -29,6 +30,13 @@ const told = (...given: Parameters<typeof run>): string => {
 describe("how a run stands", () => {
   it("is held by a child run that is, although its log says that it runs", () => {
     expect(told({ held_below: [{ run_id: 2 }] }, ["1 ready"], [hold])).toBe("held: Held");
+  });
+
+  it("says who finished what failed, and has not stood up by itself then", () => {
+    const decided = [{ step: "train", scope: "root", how: "skip", by: "ann", expired: false }];
+    expect(told({ status: "completed", decided, recoveries: [{}] })).toBe(
+      "handled: Completed; train skipped by ann",
+    );
   });
 
   it("names who stopped it", () => {

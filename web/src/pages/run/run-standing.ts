@@ -1,3 +1,5 @@
+import { listNames } from "../../../../src/report/lookup/job-name.js";
+import { decidedText } from "../../../../src/report/words/decided-text.js";
 import { count, type Standing, standingOf } from "../../words/status.js";
 import type { RunSummary } from "./run-data.js";
 
@@ -10,6 +12,7 @@ export function runStanding(run: RunSummary): Standing {
       (sum, { failures }) => sum + failures,
       run.handled_failures.length,
     ),
+    decided: run.decided.length === 0 ? null : listNames(run.decided, decidedText),
   });
   if (run.interrupted || run.phase !== null || run.held_below.length > 0) return plain;
   if (status === "paused") return { ...plain, words: pausedWords(live_control.takeover, by) };

@@ -2,7 +2,8 @@ import { type RunItem, type Standing, standingOf } from "../../words/status.js";
 
 /** The status of a run, with what it waits for and what is in progress. */
 export function standingInList(run: RunItem): Standing {
-  const plain = standingOf(run, run);
+  const decided = run.decided === 0 ? null : `${run.decided} decided`;
+  const plain = standingOf(run, { ...run, decided });
   if (run.interrupted) return plain;
   if (run.waiting > 0 && run.asks === "question" && (run.status === "running" || run.status === "held"))
     return { face: "held", words: "Asks a question", tone: "person" };
