@@ -1,14 +1,22 @@
 import { z } from "zod";
+import { JOB_CHANGE } from "../core/decide/take-command.js";
 import { MAX_HINT_CHARS } from "../core/failure/hint-block.js";
 import { MAX_PRIORITY } from "../core/groups/concurrency.js";
+import { TOKEN_USAGE_FIELDS } from "../core/model/events.js";
 import { FILES_POLICIES } from "../core/model/files-policy.js";
-import { JOB_STATUSES } from "../core/model/rows.js";
+import { JOB_STATUSES, RUN_STATUSES } from "../core/model/rows.js";
 import { labelsProblem } from "../core/text/labels.js";
 import { plainText } from "../core/text/plain-text.js";
+import type { Fields } from "../core/text/shape.js";
 import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
 import { parseMemorySize } from "../definition/read/memory-size.js";
+import { PROBLEM } from "../definition/read/problem.js";
+import { zodFields } from "../worker/zod-of.js";
 import type { Answer } from "./operation.js";
 import { DEFAULT_REASON } from "./operator-words.js";
+
+/** The record that a shape of another room describes, as a part of answers. */
+export const recordOf = <F extends Fields>(fields: F) => z.object(zodFields(fields, { others: "dropped" }));
 
 /** A run by its number, or the newest one that no other run started. */
 export const runReference = z
@@ -128,7 +136,7 @@ export const scope = z
 
 export const step = z.string().min(1).max(10_000).describe("A step's id, step@scope, or a job's id.");
 
-export const runStatus = z.enum(["pending", "running", "paused", "held", "completed", "failed", "canceled"]);
+export const runStatus = z.enum(RUN_STATUSES);
 
 /** The phase at the end of an unfinished run. */
 export const endPhase = z
@@ -192,25 +200,10 @@ export const encoding = z
   .default("utf8")
   .describe("The encoding of `text`; base64 also keeps bytes that are not UTF-8.");
 
-export const jobChange = z.object({
-  job_id: z.number(),
-  step: z.string(),
-  scope: z.string(),
-  from: jobStatus.nullable(),
-  to: jobStatus,
-  attempt_id: z.number(),
-});
+export const jobChange = recordOf(JOB_CHANGE);
 
 /** What one call of a model cost; null where its provider does not say. */
-export const tokenUsage = z.object({
-  provider: z.string(),
-  model: z.string(),
-  input_tokens: z.number().nullable(),
-  output_tokens: z.number().nullable(),
-  total_tokens: z.number().nullable(),
-  reasoning_tokens: z.number().nullable(),
-  cached_input_tokens: z.number().nullable(),
-});
+export const tokenUsage = recordOf(TOKEN_USAGE_FIELDS);
 
 export const owner = z.object({ host: z.string(), pid: z.number() }).nullable();
 
@@ -242,25 +235,4 @@ export const raise = z.object({
 });
 
 /** What is wrong with a workflow file. */
-export const problem = z.object({
-  code: z.string(),
-  message: z.string(),
-  hint: z.string(),
-  file: z.string(),
-  line: z.number(),
-  column: z.number(),
-  path: z.string(),
-  fix: z
-    .object({
-      words: z.string(),
-      line: z.number(),
-      column: z.number(),
-      end_line: z.number(),
-      end_column: z.number(),
-      text: z.string(),
-    })
-    .optional()
-    .describe(
-      "Puts `text` in place of what is there; columns count UTF-16 units from 1, the end is left out.",
-    ),
-});
+export const problem = recordOf(PROBLEM);

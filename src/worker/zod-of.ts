@@ -14,25 +14,27 @@ const made = new WeakMap<Shape, Map<string, z.ZodType>>();
  * Converts a shape of the core to a schema that checks and documents. The same shape gives the same schema, so that a
  * recursive one ends in a reference.
  */
-export function zodOf<T>(shape: Shape<T>, how: Strictness): z.ZodType<T, T> {
+export function zodOf<T>(shape: Shape<T>, how: Strictness): SameType<T> {
   const ofShape = made.get(shape) ?? new Map<string, z.ZodType>();
   made.set(shape, ofShape);
   const key = `${how.others} ${how.maxChars}`;
   const known = ofShape.get(key) ?? noted(shape, schemaOf(shape, how));
   ofShape.set(key, known);
-  return known as z.ZodType<T, T>;
+  return known as SameType<T>;
 }
 
 function noted({ note }: Shape, schema: z.ZodType): z.ZodType {
   return note === undefined ? schema : schema.describe(note);
 }
 
-type SchemaOf<F> = F extends Optional<infer T> ? z.ZodOptional<z.ZodType<T, T>> : z.ZodType<Of<F>, Of<F>>;
+/** What goes in comes out. */
+export interface SameType<T> extends z.ZodType<T, T> {}
+type SchemaOf<F> = [F] extends [Optional<infer T>] ? z.ZodExactOptional<SameType<T>> : SameType<Of<F>>;
 
 export function zodFields<F extends Fields>(fields: F, how: Strictness): { [K in keyof F]: SchemaOf<F[K]> } {
   const entries = Object.entries(fields).map(([name, field]) => [
     name,
-    "optional" in field ? zodOf(field.optional, how).optional() : zodOf(field, how),
+    "optional" in field ? zodOf(field.optional, how).exactOptional() : zodOf(field, how),
   ]);
   return Object.fromEntries(entries) as { [K in keyof F]: SchemaOf<F[K]> };
 }

@@ -1,19 +1,21 @@
 import type { OperatorCommand } from "../model/commands.js";
-import { attemptAt, type JobStatus, type RunStatus } from "../model/rows.js";
+import { attemptAt, JOB_STATUSES, type RunStatus } from "../model/rows.js";
 import type { Run } from "../model/run.js";
+import { nullable, number, type OfFields, text, word } from "../text/shape.js";
 import { asDone, refusalOf } from "./refusals/operator-refusals.js";
 import type { Refusal } from "./refusals/refusal.js";
 
-export interface JobChange {
-  readonly job_id: number;
-  readonly step: string;
-  readonly scope: string;
+export const JOB_CHANGE = {
+  job_id: number,
+  step: text,
+  scope: text,
   /** Null if the job did not exist. */
-  readonly from: JobStatus | null;
-  readonly to: JobStatus;
+  from: nullable(word(JOB_STATUSES)),
+  to: word(JOB_STATUSES),
   /** The attempt that it is at, for one that is ready the next. */
-  readonly attempt_id: number;
-}
+  attempt_id: number,
+} as const;
+export type JobChange = OfFields<typeof JOB_CHANGE>;
 
 /** What an operator's command did to its run, and nothing that happened besides. */
 export interface CommandOutcome {

@@ -1,3 +1,4 @@
+import type { Writable } from "../text/shape.js";
 import type { Definition, StepDefinition, Transition } from "./definition.js";
 import { fanPaths } from "./fan-out.js";
 import { added, mapped, NONE } from "./sparse-lists.js";
@@ -44,8 +45,6 @@ export interface Graph {
   readonly reducersOf: ReadonlyMap<GraphStep, readonly GraphStep[]>;
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
 /** Needs a definition without problems: the loader has refused cycles and crossed fan-outs. */
 export function buildGraph(definition: Definition): Graph {
   const byId = new Map<string, GraphStep>();
@@ -71,7 +70,7 @@ export function buildGraph(definition: Definition): Graph {
   const inRoot: GraphStep[] = [];
   const inItemsOf = new Map<GraphStep, GraphStep[]>();
   const reducersOf = new Map<GraphStep, GraphStep[]>();
-  for (const step of steps as Mutable<GraphStep>[]) {
+  for (const step of steps as Writable<GraphStep>[]) {
     step.path = mapped(paths?.get(step.definition.id) ?? NONE, (id) => byId.get(id)!);
     step.groups = mapped(step.definition.dependsOn, (group) => group.map((id) => byId.get(id)!));
     const innermost = step.path.at(-1);
@@ -79,11 +78,11 @@ export function buildGraph(definition: Definition): Graph {
     if (innermost === undefined) inRoot.push(step);
     else append(inItemsOf, innermost, step);
     step.groups.forEach((members, group) => {
-      for (const member of members as Mutable<GraphStep>[])
+      for (const member of members as Writable<GraphStep>[])
         member.dependents = added(member.dependents, { step, group });
     });
   }
-  for (const step of steps as Mutable<GraphStep>[]) {
+  for (const step of steps as Writable<GraphStep>[]) {
     if (!step.definition.reduce) {
       step.branchGroups = mapped(step.groups, () => false);
       continue;
@@ -105,8 +104,8 @@ export function buildGraph(definition: Definition): Graph {
 /** Their jobs are made when the run ends, in the scopes in which there is something to undo. */
 function markAtEnd(definition: Definition, byId: ReadonlyMap<string, GraphStep>): void {
   for (const { undo } of definition.steps)
-    if (undo !== undefined) (byId.get(undo) as Mutable<GraphStep>).atEnd = "undo";
-  for (const id of definition.finally ?? []) (byId.get(id) as Mutable<GraphStep>).atEnd = "finally";
+    if (undo !== undefined) (byId.get(undo) as Writable<GraphStep>).atEnd = "undo";
+  for (const id of definition.finally ?? []) (byId.get(id) as Writable<GraphStep>).atEnd = "finally";
 }
 
 /** Candidates are tried by priority, then target, then place in the file; the first match wins. */
@@ -115,11 +114,11 @@ function addEdges(definition: Definition, byId: ReadonlyMap<string, GraphStep>):
     (a, b) => a.priority - b.priority || (a.to < b.to ? -1 : a.to > b.to ? 1 : a.id - b.id),
   );
   for (const transition of ordered) {
-    const from: Mutable<GraphStep> = byId.get(transition.from)!;
+    const from: Writable<GraphStep> = byId.get(transition.from)!;
     const edge: Edge = { definition: transition, to: byId.get(transition.to)! };
     if (transition.on !== "failure") from.successEdges = added(from.successEdges, edge);
     if (transition.on !== "success") from.failureEdges = added(from.failureEdges, edge);
-    (edge.to as Mutable<GraphStep>).isEdgeTarget = true;
+    (edge.to as Writable<GraphStep>).isEdgeTarget = true;
   }
 }
 

@@ -36,7 +36,11 @@ export const JOB_STATUSES = [
   "canceled",
 ] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
-const RUN_STATUS = word(["pending", "running", "paused", "held", "completed", "failed", "canceled"]);
+export const RUN_STATUSES = [
+  ...(["pending", "running", "paused", "held"] as const),
+  ...(["completed", "failed", "canceled"] as const),
+] as const;
+const RUN_STATUS = word(RUN_STATUSES);
 export type RunStatus = Of<typeof RUN_STATUS>;
 const ATTEMPT_STATUS = word(["running", "succeeded", "failed", "stopped"]);
 export type AttemptStatus = Of<typeof ATTEMPT_STATUS>;

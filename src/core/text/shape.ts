@@ -43,7 +43,10 @@ type Perhaps<F extends Fields> = {
   readonly [K in keyof F as F[K] extends Optional ? K : never]?: F[K] extends Optional<infer T> ? T : never;
 };
 export type OfFields<F extends Fields> = Flat<Given<F> & Perhaps<F>>;
-type Flat<T> = { [K in keyof T]: T[K] };
+/** Shown as its fields, not as what they are derived from: declarations would be three times as long. */
+type Flat<T> = T extends infer O ? { [K in keyof O]: O[K] } : never;
+/** The same while it is being made. */
+export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export const text: Shape<string> = { kind: "text" };
 export const freeText: Shape<string> = { kind: "text", column: "free_text" };

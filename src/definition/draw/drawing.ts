@@ -5,8 +5,9 @@ import type {
   StepDefinition,
   Transition,
 } from "../../core/model/definition.js";
-import type { RouteEnd } from "../../core/model/route.js";
-import type { JobStatus } from "../../core/model/rows.js";
+import { ROUTE_ENDS } from "../../core/model/route.js";
+import { JOB_STATUSES, type JobStatus } from "../../core/model/rows.js";
+import { noted, nullable, number, type OfFields, text, word } from "../../core/text/shape.js";
 import { placeText } from "../read/transition-place.js";
 import { renderCondition } from "./render-condition.js";
 
@@ -19,31 +20,37 @@ export interface Drawing {
   readonly edges: readonly DrawnEdge[];
 }
 
-export interface DrawnNode {
-  readonly name: string;
-  /** The id of the step; null: it stands for a choice between steps. */
-  readonly step: string | null;
-  readonly label: string;
-  readonly shape: "step" | "routed" | "for_each" | "reduce" | "or";
-  readonly status: JobStatus | null;
-}
+export const DRAWN_NODE = {
+  name: text,
+  step: noted(nullable(text), "Null: it stands for a choice between steps."),
+  label: text,
+  shape: word(["step", "routed", "for_each", "reduce", "or"]),
+  status: nullable(word(JOB_STATUSES)),
+} as const;
+export type DrawnNode = OfFields<typeof DRAWN_NODE>;
 
-export interface DrawnEdge {
-  /** The path in the workflow file: `transitions[0]`, `steps.build.on_fail.goto`. It is unique. */
-  readonly id: string;
-  readonly from: string;
-  readonly to: string;
-  readonly kind: "depends" | "on_fail" | "on_success" | "undo" | `transition_${Transition["on"]}`;
+export const DRAWN_EDGE = {
+  /** It is unique. */
+  id: noted(text, "Where a workflow file has it, such as transitions[0]."),
+  from: text,
+  to: text,
+  kind: word([
+    ...(["depends", "on_fail", "on_success", "undo"] as const),
+    ...(["transition_success", "transition_failure", "transition_any"] as const),
+  ]),
   /** For `on_fail` and `on_success`: whether the route runs the step and comes back, or goes on from there. */
-  readonly route: "run" | "goto" | null;
+  route: nullable(word(["run", "goto"])),
   /** For a transition: lower priorities are tried first. */
-  readonly priority: number | null;
+  priority: nullable(number),
   /** For a transition: its condition as text. Null if it has none. */
-  readonly condition: string | null;
-  /** For a transition that takes a failure: what becomes of it when the route has completed. */
-  readonly then: RouteEnd | null;
-  readonly label: string | null;
-}
+  condition: nullable(text),
+  then: noted(
+    nullable(word(ROUTE_ENDS)),
+    "Of a transition that takes a failure: what becomes of it when its route has completed.",
+  ),
+  label: nullable(text),
+} as const;
+export type DrawnEdge = OfFields<typeof DRAWN_EDGE>;
 
 export type StepStatuses = { readonly [stepId: string]: JobStatus | undefined };
 

@@ -7,27 +7,30 @@ import {
 } from "../../core/model/definition.js";
 import { type DependencyOrder, dependencyOrder } from "../../core/model/dependency-order.js";
 import { fanPaths, isPrefix, isSamePath } from "../../core/model/fan-out.js";
+import { list, nullable, number, type OfFields, object, text } from "../../core/text/shape.js";
 import { closure } from "../check/closure.js";
 import { deepFreeze } from "../read/freeze.js";
 import { stepsThatAlwaysGoBack } from "./endless-gotos.js";
 
 /** The most that can happen to one step, restarts after lost workers apart. Null: run lists that go round in a circle leave it open. */
-export interface StepWorstCase {
-  readonly step: string;
+const STEP_WORST_CASE = {
+  step: text,
   /** The forEach steps around it; the numbers are for one item of the innermost. */
-  readonly path: readonly string[];
-  readonly visits: number | null;
-  readonly attempts: number | null;
-}
+  path: list(text),
+  visits: nullable(number),
+  attempts: nullable(number),
+} as const;
+export type StepWorstCase = OfFields<typeof STEP_WORST_CASE>;
 
-export interface WorstCase {
-  readonly steps: readonly StepWorstCase[];
+export const WORST_CASE = {
+  steps: list(object(STEP_WORST_CASE)),
   /** Attempts of all steps outside any fan-out. */
-  readonly attempts: number | null;
+  attempts: nullable(number),
   /** Attempts of the steps of one item, by fan-out. */
-  readonly per_item: readonly { readonly path: readonly string[]; readonly attempts: number | null }[];
-  readonly restarts_per_visit: number;
-}
+  per_item: list(object({ path: list(text), attempts: nullable(number) })),
+  restarts_per_visit: number,
+} as const;
+export type WorstCase = OfFields<typeof WORST_CASE>;
 
 interface Plan {
   readonly definition: Definition;

@@ -1,13 +1,15 @@
+import { number, type OfFields, text } from "../../core/text/shape.js";
 /** A change of the text that mends a problem. Lines and columns count from 1. */
-export interface Fix {
+export const FIX = {
   /** What a button says: `Rename it to backoff`. */
-  readonly words: string;
-  readonly line: number;
-  readonly column: number;
-  readonly end_line: number;
-  readonly end_column: number;
-  readonly text: string;
-}
+  words: text,
+  line: number,
+  column: number,
+  end_line: number,
+  end_column: number,
+  text,
+} as const;
+export type Fix = OfFields<typeof FIX>;
 
 /** What would mend a problem, at the place of the problem. */
 export type Mending = { readonly words: string } & (

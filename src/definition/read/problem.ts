@@ -1,5 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
-import type { Fix, Mending } from "./fix.js";
+import { noted, number, type OfFields, object, optional, text, word } from "../../core/text/shape.js";
+import { FIX, type Mending } from "./fix.js";
 import { type Path, renderPath } from "./path.js";
 import type { SourceScalar } from "./source-tree.js";
 import { Suggester } from "./suggest.js";
@@ -12,18 +13,23 @@ export interface SyntaxProblem {
 }
 
 /** One thing wrong with a workflow file, and where. */
-export interface Problem {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly hint: string;
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
+export const PROBLEM = {
+  code: word<ErrorCode>(),
+  message: text,
+  hint: text,
+  file: text,
+  line: number,
+  column: number,
   /** `steps.build.on_fail.goto` */
-  readonly path: string;
-  /** A fix that a program can apply. */
-  readonly fix?: Fix;
-}
+  path: text,
+  fix: optional(
+    noted(
+      object(FIX),
+      "Puts `text` in place of what is there; columns count UTF-16 units from 1, the end is left out.",
+    ),
+  ),
+} as const;
+export type Problem = OfFields<typeof PROBLEM>;
 
 /** A problem whose offset is not yet a line and column. */
 export interface Finding {

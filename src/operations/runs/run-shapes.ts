@@ -3,7 +3,7 @@ import { CONCURRENCY_POLICIES } from "../../core/groups/concurrency.js";
 import { HELD_CHILD } from "../../report/lookup/held-below.js";
 import { RUN_PROGRAM } from "../../report/lookup/run-program.js";
 import { RECOVERY } from "../../report/recoveries.js";
-import { zodFields } from "../../worker/zod-of.js";
+import { recordOf } from "../schemas.js";
 
 export const interrupted = z
   .boolean()
@@ -12,7 +12,7 @@ export const interrupted = z
   );
 
 export const heldBelow = z
-  .array(z.object(zodFields(HELD_CHILD, { others: "dropped" })))
+  .array(recordOf(HELD_CHILD))
   .describe(
     "Child runs that are held or paused, where the run waits for nothing else: whoever decides about them goes on with it.",
   );
@@ -21,8 +21,7 @@ export const imported = z
   .boolean()
   .describe("The run was imported: it can only be read and nothing is executed.");
 
-export const needsProgram = z
-  .object(zodFields(RUN_PROGRAM, { others: "dropped" }))
+export const needsProgram = recordOf(RUN_PROGRAM)
   .nullable()
   .describe(
     "The program whose functions are steps of the run, and the key that it gave the run: only this program goes on with it. Null: any process can, or servers do.",
@@ -66,4 +65,4 @@ export const pastAt = z
   .nullable()
   .describe("The event after which the run is shown; null: as it is now.");
 
-export const recovery = z.object(zodFields(RECOVERY, { others: "dropped" }));
+export const recovery = recordOf(RECOVERY);

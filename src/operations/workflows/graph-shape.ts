@@ -1,38 +1,10 @@
 import { z } from "zod";
-import { ROUTE_ENDS } from "../../core/model/route.js";
-import { jobStatus, json } from "../schemas.js";
+import { DRAWN_EDGE, DRAWN_NODE } from "../../definition/draw/drawing.js";
+import { json, recordOf } from "../schemas.js";
 import { nodeJobs } from "./node-jobs.js";
 
-const node = z.object({
-  name: z.string(),
-  step: z.string().nullable().describe("Null: it stands for a choice between steps."),
-  label: z.string(),
-  shape: z.enum(["step", "routed", "for_each", "reduce", "or"]),
-  status: jobStatus.nullable(),
-});
-
-const edge = z.object({
-  id: z.string().describe("Where a workflow file has it, such as transitions[0]."),
-  from: z.string(),
-  to: z.string(),
-  kind: z.enum([
-    "depends",
-    "on_fail",
-    "on_success",
-    "undo",
-    "transition_success",
-    "transition_failure",
-    "transition_any",
-  ]),
-  route: z.enum(["run", "goto"]).nullable(),
-  priority: z.number().nullable(),
-  condition: z.string().nullable(),
-  then: z
-    .enum(ROUTE_ENDS)
-    .nullable()
-    .describe("Of a transition that takes a failure: what becomes of it when its route has completed."),
-  label: z.string().nullable(),
-});
+const node = recordOf(DRAWN_NODE);
+const edge = recordOf(DRAWN_EDGE);
 
 const lines = z
   .object({ first: z.number(), last: z.number() })

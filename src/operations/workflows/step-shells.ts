@@ -8,7 +8,7 @@ export interface StepShells {
 }
 
 /** The shells in the order of their first use in the file. Steps without shell code are left out. */
-export function stepShells({ steps }: Definition): readonly StepShells[] {
+export function stepShells({ steps }: Definition): StepShells[] {
   const found = new Map<string, string[]>();
   for (const { id, action } of steps) {
     if (action.shell === undefined) continue;

@@ -1,30 +1,21 @@
 import { z } from "zod";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
-import { type WorstCase, worstCase } from "../../definition/lint/worst-case.js";
+import { WORST_CASE, worstCase } from "../../definition/lint/worst-case.js";
 import type { Problem } from "../../definition/read/problem.js";
 import type { Survey } from "../../definition/survey.js";
-import { operation } from "../operation.js";
-import { fileName, flag, name, problem, source } from "../schemas.js";
+import { type Answer, operation } from "../operation.js";
+import { fileName, flag, name, problem, recordOf, source } from "../schemas.js";
 import { survey } from "./graph-shape.js";
-import { type StepShells, stepShells } from "./step-shells.js";
+import { stepShells } from "./step-shells.js";
 import { readTextIn } from "./workflow-source.js";
-
-const amount = z.number().nullable();
-
-const worstCaseShape = z.object({
-  steps: z.array(z.object({ step: z.string(), path: z.array(z.string()), visits: amount, attempts: amount })),
-  attempts: amount,
-  per_item: z.array(z.object({ path: z.array(z.string()), attempts: amount })),
-  restarts_per_visit: z.number(),
-});
 
 export const checked = z.object({
   ok: z.boolean(),
   name: z.string().nullable(),
   problems: z.array(problem),
   warnings: z.array(problem),
-  worst_case: worstCaseShape.nullable(),
+  worst_case: recordOf(WORST_CASE).nullable(),
   shells: z
     .array(z.object({ shell: z.string(), steps: z.array(z.string()) }))
     .describe("Which shell runs the texts of which steps."),
@@ -61,16 +52,7 @@ export const validateWorkflow = operation({
     checkWorkflow(context, text, { file: file_name, name: wanted, surveys: graph }),
 });
 
-export interface WorkflowCheck {
-  readonly ok: boolean;
-  /** Null where it cannot be read. */
-  readonly name: string | null;
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
-  readonly worst_case: WorstCase | null;
-  readonly shells: readonly StepShells[];
-  readonly graph?: Survey | null;
-}
+export type WorkflowCheck = Answer<typeof checked>;
 
 interface CheckOptions {
   readonly file: string;
