@@ -1,9 +1,21 @@
 import type { Event, HoldAction } from "../core/model/events.js";
 import type { JobRow, RunRow } from "../core/model/rows.js";
-import { type Expiry, expiryOf } from "../core/notify/expiry.js";
+import { EXPIRY, expiryOf } from "../core/notify/expiry.js";
+import {
+  jsonOf,
+  list,
+  noted,
+  nullable,
+  number,
+  type OfFields,
+  object,
+  record,
+  text,
+  word,
+} from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
-import type { JobRecord } from "./job-record.js";
-import { type Blocks, blocksAmong, dependentsIn } from "./lookup/blocked-steps.js";
+import { JOB_RECORD } from "./job-record.js";
+import { BLOCKS, blocksAmong, dependentsIn } from "./lookup/blocked-steps.js";
 import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
 import { markedJobs } from "./marked-jobs.js";
@@ -16,30 +28,36 @@ export interface HoldFilter {
   readonly workflowId?: number | undefined;
 }
 
-/** A job that waits for somebody: held after a failure, or a human step that asks. */
-export interface WaitingJob extends JobRecord {
-  readonly kind: "hold" | "question";
-  readonly since: string;
-  /** What waits for it in its run. */
-  readonly blocks: Blocks;
-  /** What it printed last that looks like an error. */
-  readonly error_lines: readonly string[];
-  /** What a question asks; null for a hold. */
-  readonly question: { readonly prompt: string; readonly choices: readonly string[] } | null;
-  /** When it ends by itself; null: it waits until somebody decides. */
-  readonly expiry: Expiry | null;
-  /** What can be decided. */
-  readonly decisions: readonly Decision[];
-  /** The process that continues the run after the decision. Null if the run must be resumed. */
-  readonly owner: { readonly host: string; readonly pid: number } | null;
-}
-
 /** One way out, as an operation that takes this input. */
-export interface Decision {
-  readonly decision: string;
-  readonly operation: "answer_job" | "resolve_holds";
-  readonly input: { [field: string]: unknown };
-}
+const DECISION = {
+  decision: noted(text, "A choice of the question; of a hold: retry, fail or skip."),
+  operation: word(["answer_job", "resolve_holds"]),
+  input: noted(record(jsonOf<unknown>()), "The input of the operation."),
+} as const;
+type Decision = OfFields<typeof DECISION>;
+
+/** A job that waits for somebody: held after a failure, or a human step that asks. */
+export const WAITING_JOB = {
+  ...JOB_RECORD,
+  kind: word(["hold", "question"]),
+  since: noted(text, "When it was held or asked; ISO 8601."),
+  blocks: noted(object(BLOCKS), "What waits for it in its run."),
+  error_lines: noted(list(text), "The lines it printed last that look like errors."),
+  question: noted(
+    nullable(object({ prompt: text, choices: list(text) })),
+    "What a human step asks; null for a hold.",
+  ),
+  expiry: noted(
+    nullable(object(EXPIRY)),
+    "When a hold or question ends by itself, and how; null: it waits until somebody decides.",
+  ),
+  decisions: list(object(DECISION)),
+  owner: noted(
+    nullable(object({ host: text, pid: number })),
+    "The process that goes on with the run by itself once it is decided; null: the run must be resumed.",
+  ),
+} as const;
+export type WaitingJob = OfFields<typeof WAITING_JOB>;
 
 /** What needs no output to be given; `complete` does. */
 const PLAIN_ACTIONS: readonly HoldAction[] = ["retry", "fail", "skip"];

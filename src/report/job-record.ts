@@ -1,7 +1,7 @@
-import { type ErrorRecord, FAILURE } from "../core/model/failure.js";
+import { ANY_FAILURE } from "../core/model/failure.js";
 import { attemptAt, JOB_STATUSES, type JobRow, type JobStatus, type RunRow } from "../core/model/rows.js";
 import { iso } from "../core/text/iso-time.js";
-import { flag, noted, nullable, number, type OfFields, type Shape, text, word } from "../core/text/shape.js";
+import { flag, noted, nullable, number, type OfFields, text, word } from "../core/text/shape.js";
 
 /** A job in the form that all interfaces use. Times are ISO 8601. */
 export const JOB_RECORD = {
@@ -28,7 +28,7 @@ export const JOB_RECORD = {
   dead_letter: flag,
   taken_over: noted(flag, "It completed in another run and did not run again."),
   due_at: nullable(text),
-  error: noted(nullable(FAILURE as Shape as Shape<ErrorRecord>), "Why the job, or its last attempt, failed."),
+  error: noted(nullable(ANY_FAILURE), "Why the job, or its last attempt, failed."),
   failure_handler_id: nullable(number),
 } as const;
 export type JobRecord = OfFields<typeof JOB_RECORD>;

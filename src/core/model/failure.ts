@@ -140,6 +140,7 @@ export const ERROR_RECORD = {
 } as const;
 
 export interface ErrorRecord extends OfFields<typeof ERROR_RECORD> {}
+export const ANY_FAILURE: Shape<ErrorRecord> = object(ERROR_RECORD);
 
 /** The error record of an attempt or a job. */
 export interface Failure extends ErrorRecord {
@@ -148,7 +149,7 @@ export interface Failure extends ErrorRecord {
   readonly job_id: number;
 }
 
-export const FAILURE: Shape<Failure> = object(ERROR_RECORD) as Shape as Shape<Failure>;
+export const FAILURE = ANY_FAILURE as Shape as Shape<Failure>;
 
 /** What the facts alone say of a failure. */
 export type ClassifiedFailure = Pick<

@@ -1,13 +1,14 @@
-import type { Event, HoldAction } from "../model/events.js";
+import type { Event } from "../model/events.js";
 import { iso } from "../text/iso-time.js";
+import { noted, nullable, type OfFields, text, word } from "../text/shape.js";
 
 /** When a hold or a question ends by itself, and how. */
-export interface Expiry {
-  readonly at: string;
-  readonly action: HoldAction | "choose";
-  /** What counts as the answer to a question; null: nothing does. */
-  readonly choice: string | null;
-}
+export const EXPIRY = {
+  at: text,
+  action: word(["fail", "skip", "retry", "complete", "choose"]),
+  choice: noted(nullable(text), "What counts as the answer to a question; null: nothing does."),
+} as const;
+export type Expiry = OfFields<typeof EXPIRY>;
 
 type Waits = Extract<Event, { type: "job.held" | "human.asked" }>;
 

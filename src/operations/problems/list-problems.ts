@@ -1,87 +1,13 @@
 import { z } from "zod";
 import { dependentsIn } from "../../report/lookup/blocked-steps.js";
-import { describeProblem, type Problem } from "../../report/problems/describe-problem.js";
+import { describeProblem, PROBLEM, type Problem } from "../../report/problems/describe-problem.js";
 import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "../../report/problems/group-problems.js";
 import { openProblems } from "../../report/problems/open-problems.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { blocks, error, expiry } from "../record-schemas.js";
-import { jobStatus, limit, listOf, name, runStatus } from "../schemas.js";
+import { limit, listOf, name, recordOf } from "../schemas.js";
 
 const MAX_ITEMS = 1_000;
-
-const item = z.object({
-  job_id: z.number(),
-  run_id: z.number(),
-  step: z.string(),
-  scope: z.string(),
-  item: z
-    .string()
-    .nullable()
-    .describe(
-      "What the item of its fan-out, or the job of its family in the batch form, is called; null: it is of none.",
-    ),
-  signature: z.string().nullable(),
-  attempts: z.number(),
-  since: z.string(),
-  run: z
-    .object({
-      status: runStatus,
-      started_at: z.string(),
-      jobs: z.object({ done: z.number(), all: z.number() }).nullable(),
-    })
-    .nullable()
-    .describe("Of one problem alone; else null."),
-});
-
-const problem = z.object({
-  id: z.string(),
-  kind: z.enum(PROBLEM_KINDS),
-  workflow: z.string(),
-  step: z
-    .string()
-    .describe("As its file writes it: of a job with parameters in the batch form, the name with them."),
-  signature: z.string().nullable().describe("Null: there are several, in `kinds`, or none."),
-  status: jobStatus.describe("Of the newest job."),
-  title: z.string().describe("What broke, or what is asked."),
-  error_line: z.string().nullable(),
-  error: error.nullable().describe("Of the newest run."),
-  question: z.object({ prompt: z.string(), choices: z.array(z.string()) }).nullable(),
-  expiry: expiry.describe("Of the job that is the first to expire; null: all wait until somebody decides."),
-  first_at: z.string(),
-  last_at: z.string(),
-  runs: z.number(),
-  jobs: z.number(),
-  blocks: blocks.describe("The steps that wait for it in the newest run, or never ran."),
-  attempts: z
-    .number()
-    .describe(
-      "Of the newest run, in the present visit and in those before it that ended with a goto of its own.",
-    ),
-  tried: z.string(),
-  ladder: z
-    .array(z.object({ rung: z.string(), mark: z.string(), times: z.number(), reason: z.string() }))
-    .describe("What each rung did in the newest run."),
-  kinds: z
-    .array(
-      z.object({
-        signature: z.string().nullable(),
-        code: z.string().nullable(),
-        class: z.string().nullable(),
-        title: z.string(),
-        runs: z.number(),
-        jobs: z.number(),
-      }),
-    )
-    .describe(
-      "Of what its jobs failed, the most frequent first: items of one fan-out step, or of one job with parameters, are one problem.",
-    ),
-  ladder_differs: z
-    .object({ runs: z.number(), of: z.number() })
-    .nullable()
-    .describe("In how many of its runs the ladder did something else; of one problem alone."),
-  items: z.array(item).describe("The jobs, newest first."),
-});
 
 const input = z.strictObject({
   kind: listOf(z.enum(PROBLEM_KINDS)).optional().describe("Only these kinds, separated by commas."),
@@ -118,7 +44,7 @@ export const listProblems = operation({
   effect: "reads",
   input,
   output: z.object({
-    items: z.array(problem),
+    items: z.array(recordOf(PROBLEM)),
     total: z.number().describe("Of the filter; `items` may have fewer."),
     runs: z.number().describe("In how many runs."),
     counts: z.object({

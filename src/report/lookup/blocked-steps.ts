@@ -1,6 +1,7 @@
 import type { Definition } from "../../core/model/definition.js";
 import type { JobStatus } from "../../core/model/rows.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
+import { list, noted, number, type OfFields, text } from "../../core/text/shape.js";
 import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 
@@ -81,15 +82,15 @@ const STOPPED: { readonly [kind in "waits" | "over"]: readonly JobStatus[] } = {
 };
 
 /** What cannot run because of a job: steps that wait for it, or never ran. */
-export interface Blocks {
-  readonly steps: number;
+export const BLOCKS = {
+  steps: number,
   /** The first of them, near ones first. */
-  readonly names: readonly string[];
-  /** Beside the names: how many steps away each is. */
-  readonly layers: readonly number[];
+  names: list(text),
+  layers: noted(list(number), "Beside the names: how many steps away each is."),
   /** All steps of the workflow. */
-  readonly of: number;
-}
+  of: number,
+} as const;
+export type Blocks = OfFields<typeof BLOCKS>;
 
 export async function blocksOf(store: Store, job: UnansweredJob): Promise<Blocks> {
   const dependents = await dependentsIn(store, job.definition_hash);

@@ -1,18 +1,19 @@
 import { LADDER } from "../../core/decide/ladder/ladder.js";
 import type { RungConsidered } from "../../core/model/events.js";
-import type { ErrorRecord } from "../../core/model/failure.js";
-import type { JobStatus, RunStatus } from "../../core/model/rows.js";
-import { type Expiry, expiryOf } from "../../core/notify/expiry.js";
+import { ANY_FAILURE } from "../../core/model/failure.js";
+import { JOB_STATUSES, RUN_STATUSES } from "../../core/model/rows.js";
+import { EXPIRY, type Expiry, expiryOf } from "../../core/notify/expiry.js";
 import { iso } from "../../core/text/iso-time.js";
 import { oneLine } from "../../core/text/plain-text.js";
+import { list, noted, nullable, number, type OfFields, object, text, word } from "../../core/text/shape.js";
 import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 import { jobRecord } from "../job-record.js";
-import { type Blocks, blocksOf } from "../lookup/blocked-steps.js";
+import { BLOCKS, blocksOf } from "../lookup/blocked-steps.js";
 import { ItemNames } from "../lookup/item-names.js";
 import { errorLineOf, titleOf, triedText } from "../words/problem-words.js";
-import { marksOf, type RungMark } from "../words/rung-marks.js";
-import { type ProblemGroup, type ProblemKind, runsIn } from "./group-problems.js";
+import { marksOf, RUNG_MARK, type RungMark } from "../words/rung-marks.js";
+import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "./group-problems.js";
 
 /** How many runs are looked at to tell whether the ladder of the newest speaks for all. */
 const MAX_COMPARED = 50;
@@ -20,64 +21,80 @@ const MAX_COMPARED = 50;
 const MAX_KINDS = 50;
 const RUNGS = LADDER.map(({ name }) => name);
 
-/** What somebody should look at, once for all runs with the same cause. Times are ISO 8601. */
-export interface Problem {
-  readonly id: string;
-  readonly kind: ProblemKind;
-  readonly workflow: string;
-  readonly step: string;
-  readonly signature: string | null;
-  /** The status of the newest job. */
-  readonly status: JobStatus;
-  readonly title: string;
-  readonly error_line: string | null;
-  readonly error: ErrorRecord | null;
-  readonly question: { readonly prompt: string; readonly choices: readonly string[] } | null;
-  /** The expiry of the job that expires first; null if none does. */
-  readonly expiry: Expiry | null;
-  readonly first_at: string;
-  readonly last_at: string;
-  readonly runs: number;
-  readonly jobs: number;
-  readonly blocks: Blocks;
-  readonly attempts: number;
-  readonly tried: string;
-  readonly ladder: readonly RungMark[];
-  /** The kinds of failure of its jobs, the most frequent first. There is one if all failed alike. */
-  readonly kinds: readonly KindOfFailure[];
-  /** Null if it was not determined. */
-  readonly ladder_differs: { readonly runs: number; readonly of: number } | null;
-  readonly items: readonly ProblemItem[];
-}
+const PROBLEM_ITEM = {
+  job_id: number,
+  run_id: number,
+  step: text,
+  scope: text,
+  item: noted(
+    nullable(text),
+    "What the item of its fan-out, or the job of its family in the batch form, is called; null: it is of none.",
+  ),
+  signature: nullable(text),
+  attempts: number,
+  since: text,
+  run: noted(
+    nullable(
+      object({
+        status: word(RUN_STATUSES),
+        started_at: text,
+        jobs: nullable(object({ done: number, all: number })),
+      }),
+    ),
+    "Of one problem alone; else null.",
+  ),
+} as const;
+export type ProblemItem = OfFields<typeof PROBLEM_ITEM>;
 
 /** Jobs of a problem that failed alike. */
-export interface KindOfFailure {
-  readonly signature: string | null;
-  readonly code: string | null;
-  readonly class: string | null;
-  readonly title: string;
-  readonly runs: number;
-  readonly jobs: number;
-}
+const KIND_OF_FAILURE = {
+  signature: nullable(text),
+  code: nullable(text),
+  class: nullable(text),
+  title: text,
+  runs: number,
+  jobs: number,
+} as const;
+export type KindOfFailure = OfFields<typeof KIND_OF_FAILURE>;
 
-export interface ProblemItem {
-  readonly job_id: number;
-  readonly run_id: number;
-  readonly step: string;
-  readonly scope: string;
-  /** The name of the item in its fan-out, or of the step in its family; null if it belongs to neither. */
-  readonly item: string | null;
-  readonly signature: string | null;
-  readonly attempts: number;
-  readonly since: string;
-  readonly run: RunOfItem | null;
-}
-
-interface RunOfItem {
-  readonly status: RunStatus;
-  readonly started_at: string;
-  readonly jobs: { readonly done: number; readonly all: number } | null;
-}
+/** What somebody should look at, once for all runs with the same cause. Times are ISO 8601. */
+export const PROBLEM = {
+  id: text,
+  kind: word(PROBLEM_KINDS),
+  workflow: text,
+  step: noted(text, "As its file writes it: of a job with parameters in the batch form, the name with them."),
+  signature: noted(nullable(text), "Null: there are several, in `kinds`, or none."),
+  status: noted(word(JOB_STATUSES), "Of the newest job."),
+  title: noted(text, "What broke, or what is asked."),
+  error_line: nullable(text),
+  error: noted(nullable(ANY_FAILURE), "Of the newest run."),
+  question: nullable(object({ prompt: text, choices: list(text) })),
+  expiry: noted(
+    nullable(object(EXPIRY)),
+    "Of the job that is the first to expire; null: all wait until somebody decides.",
+  ),
+  first_at: text,
+  last_at: text,
+  runs: number,
+  jobs: number,
+  blocks: noted(object(BLOCKS), "The steps that wait for it in the newest run, or never ran."),
+  attempts: noted(
+    number,
+    "Of the newest run, in the present visit and in those before it that ended with a goto of its own.",
+  ),
+  tried: text,
+  ladder: noted(list(object(RUNG_MARK)), "What each rung did in the newest run."),
+  kinds: noted(
+    list(object(KIND_OF_FAILURE)),
+    "Of what its jobs failed, the most frequent first: items of one fan-out step, or of one job with parameters, are one problem.",
+  ),
+  ladder_differs: noted(
+    nullable(object({ runs: number, of: number })),
+    "In how many of its runs the ladder did something else; of one problem alone.",
+  ),
+  items: noted(list(object(PROBLEM_ITEM)), "The jobs, newest first."),
+} as const;
+export type Problem = OfFields<typeof PROBLEM>;
 
 export interface Extent {
   /** How many of its jobs are listed, newest first. */
@@ -164,7 +181,7 @@ async function describeItem(
 async function questionOf(store: Store, { id, run_id }: UnansweredJob): Promise<Problem["question"]> {
   const asked = await store.readEvents(run_id, { job: id, types: ["human.asked"] });
   const last = asked.at(-1)?.event;
-  return last?.type === "human.asked" ? { prompt: last.prompt, choices: [...last.choices] } : null;
+  return last?.type === "human.asked" ? { prompt: last.prompt, choices: last.choices } : null;
 }
 
 async function firstExpiry(store: Store, { jobs }: ProblemGroup): Promise<Expiry | null> {

@@ -1,4 +1,5 @@
 import type { RungConsidered } from "../../core/model/events.js";
+import { number, type OfFields, text, word } from "../../core/text/shape.js";
 
 /** What a climb said of one rung. */
 export interface Considered {
@@ -9,12 +10,13 @@ export interface Considered {
 }
 
 /** What became of one rung over all attempts that are summed up. */
-export interface RungMark {
-  readonly rung: string;
-  readonly mark: "acted" | "hold" | "fail" | "spent" | "no" | "unset" | "unreached";
-  readonly times: number;
-  readonly reason: string;
-}
+export const RUNG_MARK = {
+  rung: text,
+  mark: word<"acted" | "hold" | "fail" | "spent" | "no" | "unset" | "unreached">(),
+  times: number,
+  reason: text,
+} as const;
+export type RungMark = OfFields<typeof RUNG_MARK>;
 
 const SPENT: ReadonlySet<string> = new Set<NonNullable<RungConsidered["kind"]>>([
   "max_loops_used",
