@@ -4,6 +4,7 @@ import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { BreakerDefinition, Definition, NotifyRule } from "../core/model/definition.js";
 import type { Job } from "../core/model/run.js";
+import { number, type OfFields, text, word } from "../core/text/shape.js";
 import type { ChannelSettings } from "../settings/channels.js";
 import type { LimitSettings } from "../settings/limits.js";
 import type { RetentionSettings } from "../settings/retention.js";
@@ -125,17 +126,18 @@ export interface PlacedJob {
   readonly raised: Job["raised"];
 }
 
-export interface WaitingJobs {
+export const WAITING_JOBS = {
   /** No worker can run them, or those that can are busy. */
-  readonly kind: "worker" | "slot";
-  readonly reason: string;
-  readonly jobs: number;
+  kind: word(["worker", "slot"]),
+  reason: text,
+  jobs: number,
   /** One of them. */
-  readonly run_id: number;
-  readonly workflow: string;
-  readonly job_id: number;
-  readonly step: string;
-}
+  run_id: number,
+  workflow: text,
+  job_id: number,
+  step: text,
+} as const;
+export type WaitingJobs = OfFields<typeof WAITING_JOBS>;
 
 export interface WorkerInfo {
   readonly name: string;

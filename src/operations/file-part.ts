@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
+import type { Answer } from "./operation.js";
 
 /** What one answer may carry; more is read piece by piece. */
 const MAX_PIECE_BYTES = 8 * 1_024 * 1_024;
@@ -31,13 +32,7 @@ export interface PartRequest {
 }
 
 /** A piece of a file. `next_offset` is where the piece after it begins. */
-export interface FilePart {
-  readonly text: string;
-  readonly encoding: "utf8" | "base64";
-  readonly offset: number;
-  readonly next_offset: number;
-  readonly size: number;
-}
+export type FilePart = Answer<typeof piece>;
 
 const MAX_CHARACTER_BYTES = 4;
 

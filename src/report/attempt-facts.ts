@@ -1,13 +1,10 @@
 import type { Failure } from "../core/model/failure.js";
-import type { ComparedText, Verdict } from "./compare-texts.js";
+import { type OfFields, text, word } from "../core/text/shape.js";
+import { type ComparedText, VERDICTS, type Verdict } from "./compare-texts.js";
 
-/** A property of two attempts of a job, as text: whether it is the same in both. */
-export interface AttemptFact {
-  readonly about: string;
-  readonly verdict: Verdict;
-  readonly words: string;
-  readonly detail: string;
-}
+/** One thing about two attempts of a job: whether it is the same in both, in words. */
+export const ATTEMPT_FACT = { about: text, verdict: word(VERDICTS), words: text, detail: text } as const;
+type AttemptFact = OfFields<typeof ATTEMPT_FACT>;
 
 /** A field of the error record in both attempts. */
 export interface ComparedField {

@@ -1,17 +1,19 @@
 import { noteFailure } from "../core/failure/no-progress.js";
 import type { LoggedEvent } from "../core/model/events.js";
 import { type HealState, NEW_HEAL_STATE } from "../core/model/heal-state.js";
+import { flag, noted, number, type OfFields } from "../core/text/shape.js";
 
 /** Whether a failed attempt came further than the one before it. */
-export interface ShownProgress {
-  /** Failures in a row, this one included, that say and leave the same. */
-  readonly streak: number;
-  /** The visit, or the round of the queue in it, in which they are counted; from 1 in the job. */
-  readonly round: number;
-  /** This one has reached `step_no_progress_limit`, or goes to and fro between two failures. */
-  readonly reached: boolean;
-  readonly oscillation: boolean;
-}
+export const PROGRESS = {
+  streak: noted(
+    number,
+    "Failures in a row, this one included, that say the same and leave the same changes.",
+  ),
+  round: noted(number, "The visit, or the round of the queue, in which they are counted; from 1."),
+  reached: noted(flag, "It has reached step_no_progress_limit, or two failures take turns."),
+  oscillation: noted(flag, "Two failures take turns."),
+} as const;
+type ShownProgress = OfFields<typeof PROGRESS>;
 
 /** The progress of failed attempts, by attempt, from the log of one job. */
 export function progressByAttempt(log: readonly LoggedEvent[]): ReadonlyMap<number, ShownProgress> {

@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Definition } from "../core/model/definition.js";
-import type { JobStatus } from "../core/model/rows.js";
+import { JOB_STATUSES, type JobStatus } from "../core/model/rows.js";
 import type { Json } from "../core/text/json.js";
+import { list, nullable, number, type OfFields, object, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
 
-export interface ChangedStep {
-  readonly step: string;
-  readonly change: "added" | "removed" | "changed";
+export const CHANGED_STEP = {
+  step: text,
+  change: word(["added", "removed", "changed"]),
   /** For a changed step: the changed keys, as a workflow file has them. */
-  readonly keys: readonly string[];
-}
+  keys: list(text),
+} as const;
+type ChangedStep = OfFields<typeof CHANGED_STEP>;
 
 export interface DefinitionChanges {
   /** Keys of the workflow beside its steps. */
@@ -70,20 +72,14 @@ export function compareInputs(
     .map((name) => ({ name, run: now[name] ?? null, other: before[name] ?? null }));
 }
 
-export interface StepTime {
-  readonly step: string;
-  /** The time of all its attempts together; null if it had none. */
-  readonly run_ms: number | null;
-  readonly other_ms: number | null;
-}
+/** The time of all attempts of a step together; null if it had none. */
+export const STEP_TIME = { step: text, run_ms: nullable(number), other_ms: nullable(number) } as const;
+type StepTime = OfFields<typeof STEP_TIME>;
 
-export interface DifferentJob {
-  readonly step: string;
-  readonly scope: string;
-  /** Null if the run has no such job. */
-  readonly run: { readonly job_id: number; readonly status: JobStatus } | null;
-  readonly other: { readonly job_id: number; readonly status: JobStatus } | null;
-}
+/** Null if the run has no such job. */
+const ended = nullable(object({ job_id: number, status: word(JOB_STATUSES) }));
+export const DIFFERENT_JOB = { step: text, scope: text, run: ended, other: ended } as const;
+type DifferentJob = OfFields<typeof DIFFERENT_JOB>;
 
 /** The times of one run, with its jobs by step and scope. */
 export interface RunTimes {

@@ -2,6 +2,7 @@ import { maskVolatile } from "../core/failure/mask-volatile.js";
 import { diffLines, type LinePair, wordsOf } from "../core/text/diff-lines.js";
 import { firstChars } from "../core/text/head-tail.js";
 import { plainText } from "../core/text/plain-text.js";
+import { just, list, number, type Of, object, one, optional, text } from "../core/text/shape.js";
 
 /** The end of a text, as far as it is compared. */
 export interface TextEnd {
@@ -10,27 +11,26 @@ export interface TextEnd {
   readonly firstLine: number;
 }
 
-/** A piece of a line that differs only in times, ids and the like; `other` is what stands there in the other text. */
-export interface MaskedPart {
-  readonly text: string;
-  readonly other?: string;
-}
-
-export type DiffRow =
-  | { readonly kind: "same"; readonly line: number; readonly other_line: number; readonly text: string }
-  | {
-      readonly kind: "masked";
-      readonly line: number;
-      readonly other_line: number;
-      readonly parts: MaskedPart[];
-    }
-  | { readonly kind: "added"; readonly line: number; readonly text: string }
-  | { readonly kind: "removed"; readonly other_line: number; readonly text: string }
-  /** The number of lines that only differ in times and ids. */
-  | { readonly kind: "skipped"; readonly count: number };
+/** A line of both texts; `other`, in a part of one, is what stands there in the other text. `skipped` are lines that are the same but for times and ids. */
+export const DIFF_ROW = one(
+  "kind",
+  object({ kind: just("same"), line: number, other_line: number, text }),
+  object({
+    kind: just("masked"),
+    line: number,
+    other_line: number,
+    parts: list(object({ text, other: optional(text) })),
+  }),
+  object({ kind: just("added"), line: number, text }),
+  object({ kind: just("removed"), other_line: number, text }),
+  object({ kind: just("skipped"), count: number }),
+);
+export type DiffRow = Of<typeof DIFF_ROW>;
+type MaskedPart = Extract<DiffRow, { kind: "masked" }>["parts"][number];
 
 /** `masked`: only times, ids and the like differ. */
-export type Verdict = "same" | "masked" | "differs";
+export const VERDICTS = ["same", "masked", "differs"] as const;
+export type Verdict = (typeof VERDICTS)[number];
 
 export interface ComparedText {
   readonly verdict: Verdict;

@@ -1,19 +1,19 @@
 import type { LoggedEvent } from "../core/model/events.js";
+import { blank, noted, nullable, number, type OfFields } from "../core/text/shape.js";
 
 /** What the processes of one attempt used; null where nobody could tell. */
-export interface ShownUsage {
-  readonly peak_memory_bytes: number | null;
-  readonly cpu_ms: number | null;
-  readonly read_bytes: number | null;
-  readonly written_bytes: number | null;
-}
+export const SHOWN_USAGE = {
+  peak_memory_bytes: noted(
+    nullable(number),
+    "The most memory that one process of the attempt had, or all together if the step has a memory limit and that was more. Null: not known.",
+  ),
+  cpu_ms: noted(nullable(number), "CPU time of all processes of the attempt. Null: not known."),
+  read_bytes: noted(nullable(number), "Read from disks. Null: not known."),
+  written_bytes: noted(nullable(number), "Written to disks. Null: not known."),
+} as const;
+export type ShownUsage = OfFields<typeof SHOWN_USAGE>;
 
-export const UNKNOWN_USAGE: ShownUsage = {
-  peak_memory_bytes: null,
-  cpu_ms: null,
-  read_bytes: null,
-  written_bytes: null,
-};
+export const UNKNOWN_USAGE: ShownUsage = blank(SHOWN_USAGE);
 
 /** The resource use by attempt, from the log of one job. */
 export function processUsagesOf(log: readonly LoggedEvent[]): ReadonlyMap<number, ShownUsage> {

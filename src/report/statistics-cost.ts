@@ -1,54 +1,54 @@
 import { HUMAN } from "../core/model/worker-names.js";
+import { list, nullable, number, type OfFields, object, text } from "../core/text/shape.js";
 import type { AttemptCount, CountedStep, FailureCount } from "../store/counts.js";
 
-/** What it took to get there. */
-export interface Effort {
-  readonly attempts: number;
-  readonly retries: number;
-  readonly retry_rate: number;
-  readonly by_action: readonly ActionEffort[];
-  readonly errors: readonly ErrorCount[];
-  readonly timeouts: { readonly wall: number; readonly idle: number };
+const SPENT = {
+  attempts: number,
   /** Attempts of completed jobs for each time that one of them succeeded; null where nothing completed. */
-  readonly attempts_until_success: number | null;
-  readonly running_ms: number;
+  attempts_until_success: nullable(number),
+  running_ms: number,
   /** The time of attempts that did not succeed. */
-  readonly lost_ms: number;
+  lost_ms: number,
   /** Between a failed attempt and the one that it was retried with: backoff, recovery scripts, free places. */
-  readonly retry_waiting_ms: number;
-}
+  retry_waiting_ms: number,
+} as const;
+type Spent = OfFields<typeof SPENT>;
 
-interface ActionEffort {
-  readonly action: string;
-  readonly attempts: number;
-  readonly failed: number;
-  readonly retries: number;
-  readonly retry_rate: number;
-}
+const ACTION_EFFORT = {
+  action: text,
+  attempts: number,
+  failed: number,
+  retries: number,
+  retry_rate: number,
+} as const;
+type ActionEffort = OfFields<typeof ACTION_EFFORT>;
 
-interface ErrorCount {
-  readonly code: string;
-  readonly class: string;
-  readonly count: number;
-  readonly rate: number;
-}
+const ERROR_COUNT = { code: text, class: text, count: number, rate: number } as const;
+type ErrorCount = OfFields<typeof ERROR_COUNT>;
 
-export interface WorkflowEffort
-  extends Pick<
-    Effort,
-    "attempts" | "running_ms" | "lost_ms" | "retry_waiting_ms" | "attempts_until_success"
-  > {
-  readonly workflow: string;
-}
+/** What it took to get there. */
+export const EFFORT = {
+  ...SPENT,
+  retries: number,
+  retry_rate: number,
+  by_action: list(object(ACTION_EFFORT)),
+  errors: list(object(ERROR_COUNT)),
+  timeouts: object({ wall: number, idle: number }),
+} as const;
+type Effort = OfFields<typeof EFFORT>;
 
-export interface WorkerEffort {
-  readonly worker: string;
-  readonly attempts: number;
-  readonly failed: number;
+export const WORKFLOW_EFFORT = { workflow: text, runs: number, ...SPENT } as const;
+export type WorkflowEffort = Spent & { readonly workflow: string };
+
+export const WORKER_EFFORT = {
+  worker: text,
+  attempts: number,
+  failed: number,
   /** Failed attempts of the class infrastructure, for example because a worker was lost. */
-  readonly lost: number;
-  readonly running_ms: number;
-}
+  lost: number,
+  running_ms: number,
+} as const;
+type WorkerEffort = OfFields<typeof WORKER_EFFORT>;
 
 /** What they do is another attempt in the same visit. */
 const RETRY_RUNGS: ReadonlySet<string> = new Set(["retry", "reset", "requeue", "rule"]);
@@ -95,7 +95,7 @@ export function costsOf(rows: Rows, actionOf: (step: CountedStep) => string): Co
   };
 }
 
-function effortOf({ attempts, failures }: Rows): Omit<WorkflowEffort, "workflow"> {
+function effortOf({ attempts, failures }: Rows): Spent {
   const succeeded = attempts.filter(({ status }) => status === "succeeded");
   const completed = attempts.filter((each) => each.completed);
   const successes = sum(

@@ -1,46 +1,47 @@
 import { rescuerOf } from "../core/book/book-row.js";
-import type {
-  CountedStep,
-  Counts,
-  DecisionCount,
-  RunCount,
-  ScriptCount,
-  UsageCount,
+import { list, nullable, number, type OfFields, object, type Shape, text } from "../core/text/shape.js";
+import {
+  type CountedStep,
+  type Counts,
+  type DecisionCount,
+  type RunCount,
+  type ScriptCount,
+  USAGE_COUNT,
+  type UsageCount,
 } from "../store/counts.js";
 import { outcomeOf, type RunOutcome } from "./run-outcome.js";
-import { costsOf, type Effort, type WorkerEffort, type WorkflowEffort } from "./statistics-cost.js";
+import { costsOf, EFFORT, WORKER_EFFORT, WORKFLOW_EFFORT, type WorkflowEffort } from "./statistics-cost.js";
 import { isRemedy } from "./words/book-words.js";
 
 /** How many runs ended, or stand, in each way. */
-export type Outcomes = { readonly [outcome in RunOutcome]: number };
+export const RUN_OUTCOMES = {
+  ...{ at_once: number, rescued: number, handled: number, held: number },
+  ...{ failed: number, canceled: number, active: number },
+} as const satisfies { readonly [outcome in RunOutcome]: Shape };
+type Outcomes = OfFields<typeof RUN_OUTCOMES>;
 
 /** What somebody did about failures: how many jobs it rescued, and how many it did not. */
-interface Helper {
-  readonly by: string;
-  readonly rescued: number;
-  readonly not_rescued: number;
-}
+const HELPER = { by: text, rescued: number, not_rescued: number } as const;
+type Helper = OfFields<typeof HELPER>;
 
-/** What people decided. */
-interface Decisions {
-  readonly holds: number;
-  readonly questions: number;
-  /** Half of them were waited for less long; null where there were none. */
-  readonly median_ms: number | null;
-}
+/** What people decided; half of the decisions were waited for less long than the median, null where there were none. */
+const DECISIONS = { holds: number, questions: number, median_ms: nullable(number) } as const;
+type Decisions = OfFields<typeof DECISIONS>;
 
 /** What runs add up to, as `daruma stats --json` prints it. Rates are shares of attempts, 0 to 1. */
-export interface Statistics extends Effort {
-  readonly runs: number;
-  readonly outcomes: Outcomes;
-  readonly over_time: readonly (Outcomes & { readonly at: number })[];
-  readonly rungs: readonly Helper[];
-  readonly by_workflow: readonly (WorkflowEffort & { readonly runs: number })[];
-  readonly by_worker: readonly WorkerEffort[];
-  readonly decisions: Decisions;
-  readonly models: readonly UsageCount[];
-  readonly recovery_scripts: ScriptCount;
-}
+export const STATISTICS = {
+  runs: number,
+  outcomes: object(RUN_OUTCOMES),
+  over_time: list(object({ ...RUN_OUTCOMES, at: number })),
+  rungs: list(object(HELPER)),
+  ...EFFORT,
+  recovery_scripts: object({ run: number, failed: number }),
+  decisions: object(DECISIONS),
+  by_workflow: list(object(WORKFLOW_EFFORT)),
+  by_worker: list(object(WORKER_EFFORT)),
+  models: list(object(USAGE_COUNT)),
+} as const;
+export type Statistics = OfFields<typeof STATISTICS>;
 
 /** All that is added up. */
 export interface Counted {

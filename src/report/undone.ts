@@ -1,14 +1,15 @@
 import type { RunRow } from "../core/model/rows.js";
+import { noted, nullable, number, type OfFields, text } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
 
 /** A job that was to be undone, and the step that was to do it. */
-export interface UndoneJob {
-  readonly job_id: number;
-  readonly step: string;
-  readonly scope: string;
-  /** Null if its turn has not come. */
-  readonly by: string | null;
-}
+export const UNDONE_JOB = {
+  job_id: number,
+  step: text,
+  scope: text,
+  by: noted(nullable(text), "The step that undoes it; null: its turn has not come."),
+} as const;
+export type UndoneJob = OfFields<typeof UNDONE_JOB>;
 
 /** What a run that failed or was canceled has undone, and what it has left: not yet, not at all, or not completely. */
 export interface Undone {

@@ -1,4 +1,5 @@
 import type { AttemptStatus, RunStatus } from "../core/model/rows.js";
+import { number, type OfFields, text } from "../core/text/shape.js";
 import type { RunSearch } from "./filters.js";
 
 /** Selects the runs to count. Imported ones never count. */
@@ -66,14 +67,11 @@ export interface EndCount {
   readonly jobs: number;
 }
 
-export interface UsageCount {
-  readonly workflow: string;
-  readonly step: string;
-  readonly model: string;
-  readonly calls: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-}
+export const USAGE_COUNT = {
+  ...{ workflow: text, step: text, model: text },
+  ...{ calls: number, input_tokens: number, output_tokens: number },
+} as const;
+export type UsageCount = OfFields<typeof USAGE_COUNT>;
 
 export interface ScriptCount {
   readonly run: number;

@@ -1,4 +1,4 @@
-import type { StatsAnswer } from "../../operations/runs/stats-shape.js";
+import type { StatsAnswer } from "../../operations/runs/get-stats.js";
 import { durationText } from "../../report/words/duration-text.js";
 import { helperText } from "../../report/words/recovery-words.js";
 import type { Paint } from "./paint.js";

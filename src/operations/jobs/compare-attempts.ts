@@ -1,33 +1,20 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
-import { attemptFacts, compareErrors, type NamedText } from "../../report/attempt-facts.js";
-import { compareTexts } from "../../report/compare-texts.js";
+import { ATTEMPT_FACT, attemptFacts, compareErrors, type NamedText } from "../../report/attempt-facts.js";
+import { compareTexts, DIFF_ROW, VERDICTS } from "../../report/compare-texts.js";
 import { findJob } from "../../report/lookup/choose-job.js";
+import { zodOf } from "../../worker/zod-of.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { jobId, runOfJob } from "../schemas.js";
+import { jobId, recordOf, runOfJob } from "../schemas.js";
 import { readEnd } from "./log-lines/text-end.js";
 import { textsOfAttempt } from "./read-logs.js";
 
 /** How much of each text's end is compared. The answer says if something was left out. */
 const COMPARED_BYTES = 128 * 1_024;
 
-const verdict = z.enum(["same", "masked", "differs"]);
 const scalar = z.union([z.string(), z.number(), z.boolean()]).nullable();
-const row = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("same"), line: z.number(), other_line: z.number(), text: z.string() }),
-  z.object({
-    kind: z.literal("masked"),
-    line: z.number(),
-    other_line: z.number(),
-    parts: z.array(z.object({ text: z.string(), other: z.string().optional() })),
-  }),
-  z.object({ kind: z.literal("added"), line: z.number(), text: z.string() }),
-  z.object({ kind: z.literal("removed"), other_line: z.number(), text: z.string() }),
-  z.object({ kind: z.literal("skipped"), count: z.number() }),
-]);
-
 const input = z.strictObject({
   job_id: jobId,
   run_id: runOfJob,
@@ -59,19 +46,19 @@ export const compareAttempts = operation({
     scope: z.string(),
     attempt: z.number(),
     other: z.number(),
-    facts: z.array(z.object({ about: z.string(), verdict, words: z.string(), detail: z.string() })),
+    facts: z.array(recordOf(ATTEMPT_FACT)),
     fields: z
       .array(z.object({ name: z.string(), value: scalar, other: scalar, same: z.boolean() }))
       .describe("The error records side by side."),
     texts: z.array(
       z.object({
         name: z.string(),
-        verdict,
+        verdict: z.enum(VERDICTS),
         changed: z.number(),
         lines: z.number(),
         other_lines: z.number(),
         whole: z.boolean().describe("False: only the ends are compared."),
-        rows: z.array(row),
+        rows: z.array(zodOf(DIFF_ROW, { others: "dropped" })),
         left_off: z.number(),
       }),
     ),

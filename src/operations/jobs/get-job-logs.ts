@@ -5,7 +5,7 @@ import type { AttemptStatus, JobRow } from "../../core/model/rows.js";
 import { changesOf } from "../../report/lookup/changes.js";
 import { findJob } from "../../report/lookup/choose-job.js";
 import type { Context } from "../context.js";
-import { type FilePart, limitBytes, offset, piece, readPart, tailBytes } from "../file-part.js";
+import { limitBytes, offset, piece, readPart, tailBytes } from "../file-part.js";
 import { type Answer, operation, type StreamItem } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { encoding, flag, jobId, json, runOfJob } from "../schemas.js";
@@ -42,6 +42,21 @@ const input = z.strictObject({
 });
 type JobLogRequest = z.output<typeof input>;
 
+const jobLog = piece.extend({
+  job_id: z.number(),
+  run_id: z.number(),
+  step: z.string(),
+  scope: z.string(),
+  attempt: z.number(),
+  status: z.enum(["running", "succeeded", "failed", "stopped"]).nullable(),
+  stream: z.string(),
+  recovery: z.boolean(),
+  file: z.string(),
+  manifest: json,
+  truncated: z.boolean(),
+  lines: foundLines.nullable(),
+});
+
 export const getJobLogs = operation({
   name: "get_job_logs",
   summary: "print what a step printed: its stdout, then its stderr",
@@ -52,20 +67,7 @@ export const getJobLogs = operation({
   role: "viewer",
   effect: "reads",
   input,
-  output: piece.extend({
-    job_id: z.number(),
-    run_id: z.number(),
-    step: z.string(),
-    scope: z.string(),
-    attempt: z.number(),
-    status: z.enum(["running", "succeeded", "failed", "stopped"]).nullable(),
-    stream: z.string(),
-    recovery: z.boolean(),
-    file: z.string(),
-    manifest: json,
-    truncated: z.boolean(),
-    lines: foundLines.nullable(),
-  }),
+  output: jobLog,
   rest: { method: "GET", path: "/jobs/{job_id}/logs", streamsText: true },
   cli: [
     {
@@ -93,23 +95,8 @@ export const getJobLogs = operation({
 
 type LogStream = "stdout" | "stderr" | ArtifactKind;
 
-interface JobLog extends FilePart {
-  readonly job_id: number;
-  readonly run_id: number;
-  readonly step: string;
-  readonly scope: string;
-  readonly attempt: number;
-  /** Null for a file that is not a log of the attempt itself. */
-  readonly status: AttemptStatus | null;
-  readonly stream: LogStream;
-  readonly recovery: boolean;
-  readonly file: string;
-  /** For a failure context or a prompt: what was included, cut and dropped. */
-  readonly manifest: unknown;
-  /** The attempt has printed more than the workflow's max_log: the rest was dropped. */
-  readonly truncated: boolean;
-  readonly lines: Answer<typeof foundLines> | null;
-}
+/** The status is null for a file that is not a log of the attempt itself. `manifest` says what a context or a prompt includes, cuts and drops. */
+type JobLog = Answer<typeof jobLog>;
 
 interface FoundFile {
   readonly stream: LogStream;
@@ -144,7 +131,7 @@ async function isTruncated({ store }: Context, runId: number, logBytes: number):
 async function readPiece(
   context: Context,
   request: JobLogRequest,
-): Promise<Omit<JobLog, "truncated" | "lines"> & Pick<FoundFile, "logBytes" | "mayBeCut">> {
+): Promise<Omit<JobLog, "truncated" | "lines"> & Pick<FoundFile, "stream" | "logBytes" | "mayBeCut">> {
   const job = await findJob(context.store, request);
   const { recovery, offset, limit_bytes: limitBytes, tail_bytes: tailBytes, encoding } = request;
   const found = await findFile(context, request, job);

@@ -5,19 +5,19 @@ import type { AttemptRow, RunRow } from "../../core/model/rows.js";
 import { expiryOf } from "../../core/notify/expiry.js";
 import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
 import { patchByAttempt } from "../../report/attempt-patches.js";
-import { progressByAttempt } from "../../report/attempt-progress.js";
+import { PROGRESS, progressByAttempt } from "../../report/attempt-progress.js";
 import { jobRecord } from "../../report/job-record.js";
 import { findJob, type JobRequest } from "../../report/lookup/choose-job.js";
 import { readyTimes } from "../../report/lookup/ready-times.js";
 import { requireRun } from "../../report/lookup/run-reference.js";
 import { usagesOf } from "../../report/model-usage.js";
-import { processUsagesOf, UNKNOWN_USAGE } from "../../report/process-usage.js";
+import { processUsagesOf, SHOWN_USAGE, UNKNOWN_USAGE } from "../../report/process-usage.js";
 import { iso, showOutput } from "../../report/run-report.js";
 import type { Store } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { type Answer, operation } from "../operation.js";
 import { error, expiry, job } from "../record-schemas.js";
-import { diagnostics, flag, jobId, json, raise, runOfJob, tokenUsage } from "../schemas.js";
+import { diagnostics, flag, jobId, json, raise, recordOf, runOfJob, tokenUsage } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { ARTIFACT_KINDS, artifactsThere } from "./read-logs.js";
 import { Waits, waitsFor } from "./waits-for.js";
@@ -28,15 +28,6 @@ const declaredFile = z.object({
   bytes: z.number().nullable(),
   modified_at: z.string(),
   sha256: z.string().nullable(),
-});
-
-const progress = z.object({
-  streak: z
-    .number()
-    .describe("Failures in a row, this one included, that say the same and leave the same changes."),
-  round: z.number().describe("The visit, or the round of the queue, in which they are counted; from 1."),
-  reached: z.boolean().describe("It has reached step_no_progress_limit, or two failures take turns."),
-  oscillation: z.boolean().describe("Two failures take turns."),
 });
 
 export const getJob = operation({
@@ -82,7 +73,7 @@ export const getJob = operation({
         started_at: z.string(),
         finished_at: z.string().nullable(),
         error: error.nullable(),
-        no_progress: progress.nullable().describe("Of a failed attempt."),
+        no_progress: recordOf(PROGRESS).nullable().describe("Of a failed attempt."),
         patch: z
           .string()
           .nullable()
@@ -91,15 +82,7 @@ export const getJob = operation({
         usage: tokenUsage.nullable(),
         files: z.array(declaredFile),
         user_data: z.record(z.string(), json).describe("What the attempt wrote, by name."),
-        peak_memory_bytes: z
-          .number()
-          .nullable()
-          .describe(
-            "The most memory that one process of the attempt had, or all together if the step has a memory limit and that was more. Null: not known.",
-          ),
-        cpu_ms: z.number().nullable().describe("CPU time of all processes of the attempt. Null: not known."),
-        read_bytes: z.number().nullable().describe("Read from disks. Null: not known."),
-        written_bytes: z.number().nullable().describe("Written to disks. Null: not known."),
+        ...recordOf(SHOWN_USAGE).shape,
       }),
     ),
     raised: z.array(raise).describe("More memory or runtime that it was given, oldest first."),

@@ -3,11 +3,14 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { RunRow } from "../../core/model/rows.js";
 import type { Json } from "../../core/text/json.js";
 import {
+  CHANGED_STEP,
   compareDefinitions,
   compareInputs,
   compareOutcomes,
   compareTimes,
+  DIFFERENT_JOB,
   readTimes,
+  STEP_TIME,
 } from "../../report/compare-runs.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { timesOf } from "../../report/run-report.js";
@@ -16,14 +19,13 @@ import type { Context } from "../context.js";
 import { getJobLogs } from "../jobs/get-job-logs.js";
 import { operation } from "../operation.js";
 import { definitionOf, redactorOf } from "../operator-words.js";
-import { jobStatus, json, runReference, runStatus } from "../schemas.js";
+import { json, recordOf, runReference, runStatus } from "../schemas.js";
 
 const MAX_STEPS = 100;
 const MAX_JOBS = 100;
 const LOG_TAIL_BYTES = 4_096;
 const MAX_LOG_LINES = 20;
 
-const ended = z.object({ job_id: z.number(), status: jobStatus }).nullable();
 const compared = z.object({
   run_id: z.number(),
   workflow: z.string(),
@@ -53,23 +55,17 @@ export const compareRuns = operation({
     other: compared,
     definition: z.object({
       keys: z.array(z.string()).describe("Keys of the workflow that differ, besides steps."),
-      steps: z.array(
-        z.object({
-          step: z.string(),
-          change: z.enum(["added", "removed", "changed"]),
-          keys: z.array(z.string()),
-        }),
-      ),
+      steps: z.array(recordOf(CHANGED_STEP)),
       left_off: z.number(),
     }),
     inputs: z.array(z.object({ name: z.string(), run: json, other: json })),
     secrets: z.array(z.string()).describe("Names that only one of the two declares."),
     times: z
-      .array(z.object({ step: z.string(), run_ms: z.number().nullable(), other_ms: z.number().nullable() }))
+      .array(recordOf(STEP_TIME))
       .describe("Of all attempts of a step together; those that differ most first."),
     outcomes: z.object({
       jobs: z
-        .array(z.object({ step: z.string(), scope: z.string(), run: ended, other: ended }))
+        .array(recordOf(DIFFERENT_JOB))
         .describe("Jobs that ended otherwise, in the order in which they began in the run."),
       left_off: z.number(),
     }),

@@ -6,28 +6,17 @@ import { nameOf } from "../../report/lookup/job-name.js";
 import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import { type AttemptUsage, USAGE_EVENTS, UsageReader } from "../../report/resources/attempt-usage.js";
 import { RESOURCE_GROUP, ResourceGroups } from "../../report/resources/resource-groups.js";
-import { timelineOf } from "../../report/resources/resource-timeline.js";
-import { parseSamples } from "../../report/resources/usage-samples.js";
+import { RESOURCE_TIMELINE, timelineOf } from "../../report/resources/resource-timeline.js";
+import { parseSamples, USAGE_SAMPLE, type UsageSample } from "../../report/resources/usage-samples.js";
 import type { Store } from "../../store/store.js";
 import { logFile } from "../../worker/attempt-paths.js";
-import { zodFields } from "../../worker/zod-of.js";
 import type { Context } from "../context.js";
-import { type Answer, operation } from "../operation.js";
+import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
-import { runReference } from "../schemas.js";
+import { recordOf, runReference } from "../schemas.js";
 
 const MAX_GROUPS = 10_000;
 const MAX_SERIES = 100;
-
-const group = z.object(zodFields(RESOURCE_GROUP, { others: "dropped" }));
-const sample = z.object({
-  ms: z.number(),
-  processes: z.number(),
-  memory_bytes: z.number(),
-  cpu_ms: z.number(),
-  read_bytes: z.number(),
-  written_bytes: z.number(),
-});
 
 const input = z.strictObject({
   run_id: runReference,
@@ -65,24 +54,16 @@ export const getResources = operation({
       read_bytes: z.number(),
       written_bytes: z.number(),
     }),
-    groups: z.array(group),
+    groups: z.array(recordOf(RESOURCE_GROUP)),
     groups_left_out: z.number(),
-    timeline: z
-      .object({
-        from: z.number(),
-        interval_ms: z.number(),
-        running: z.array(z.number()),
-        cpus: z.array(z.number()),
-        memory_bytes: z.array(z.number()),
-      })
-      .nullable(),
+    timeline: recordOf(RESOURCE_TIMELINE).nullable(),
     series: z.array(
       z.object({
         job_id: z.number(),
         name: z.string(),
         attempt: z.number(),
         memory_limit_bytes: z.number().nullable(),
-        samples: z.array(sample),
+        samples: z.array(recordOf(USAGE_SAMPLE)),
       }),
     ),
   }),
@@ -125,7 +106,7 @@ async function reportResources(context: Context, request: ResourcesRequest) {
     total: totalOf(usages),
     groups: all.slice(0, request.limit),
     groups_left_out: Math.max(0, all.length - request.limit),
-    timeline: request.series === undefined ? null : copied(timelineOf(usages)),
+    timeline: request.series === undefined ? null : timelineOf(usages),
     series: seriesOf(context, run, usages, request.series ?? 0).map(({ usage, samples }) => {
       const { step = "", scope = "root" } = jobs.get(usage.job) ?? {};
       const { job: job_id, attempt } = usage;
@@ -146,12 +127,6 @@ async function* usagePages(store: Store, runId: number): AsyncGenerator<readonly
   }
 }
 
-function copied(timeline: ReturnType<typeof timelineOf>) {
-  if (timeline === null) return null;
-  const { running, cpus, memory_bytes } = timeline;
-  return { ...timeline, running: [...running], cpus: [...cpus], memory_bytes: [...memory_bytes] };
-}
-
 function totalOf(usages: readonly AttemptUsage[]) {
   const sum = (value: (usage: AttemptUsage) => number | null): number =>
     usages.reduce((all, usage) => all + (value(usage) ?? 0), 0);
@@ -170,7 +145,7 @@ function seriesOf(
   usages: readonly AttemptUsage[],
   wanted: number,
 ) {
-  const found: { readonly usage: AttemptUsage; readonly samples: Answer<typeof sample>[] }[] = [];
+  const found: { readonly usage: AttemptUsage; readonly samples: readonly UsageSample[] }[] = [];
   if (wanted === 0) return found;
   const longest = [...usages].sort((first, second) => second.durationMs - first.durationMs);
   for (const usage of longest.slice(0, MAX_LOOKED_AT)) {

@@ -22,14 +22,24 @@ import {
   SKIPPED_BY_FAILURE,
 } from "../../report/run-report.js";
 import { summariseRun } from "../../report/run-summary.js";
+import { UNDONE_JOB } from "../../report/undone.js";
 import type { Store } from "../../store/store.js";
-import { zodFields } from "../../worker/zod-of.js";
+import { LIVE_CONTROL } from "../../worker/pool/protocol.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { type Answer, operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { error, job, waitingJob } from "../record-schemas.js";
-import { at, diagnostics, endPhase, json, runReference, runStatus, tokenUsage } from "../schemas.js";
+import {
+  at,
+  diagnostics,
+  endPhase,
+  json,
+  recordOf,
+  runReference,
+  runStatus,
+  tokenUsage,
+} from "../schemas.js";
 import {
   concurrency,
   heldBelow,
@@ -50,27 +60,8 @@ const JOB_CHOICES = ["all", "failed", "none"] as const;
 
 type JobChoice = (typeof JOB_CHOICES)[number];
 
-const routeReport = z.object(zodFields(ROUTE_REPORT, { others: "dropped" }));
-const failureShape = z.object(zodFields(FAILED_JOB, { others: "dropped" }));
-
-const undoneJob = z.object({
-  job_id: z.number(),
-  step: z.string(),
-  scope: z.string(),
-  by: z.string().nullable().describe("The step that undoes it; null: its turn has not come."),
-});
-
-const liveControl = z.object({
-  paused: z.boolean(),
-  takeover: z.boolean(),
-  recovery: z
-    .object({
-      action: z.enum(["retry_step", "hard_reset_step", "resume_from_step", "redrive"]),
-      step_id: z.string(),
-      updated_at: z.string(),
-    })
-    .nullable(),
-});
+const routeReport = recordOf(ROUTE_REPORT);
+const failureShape = recordOf(FAILED_JOB);
 
 const runDetails = z.object({
   run_id: z.number(),
@@ -95,23 +86,23 @@ const runDetails = z.object({
   jobs: z.array(job.extend({ output: json, waits_for: waitsFor })),
   routes: z.array(routeReport),
   recoveries: z.array(recovery),
-  handled_failures: z.array(z.object(zodFields(HANDLED_FAILURE, { others: "dropped" }))),
+  handled_failures: z.array(recordOf(HANDLED_FAILURE)),
   skipped_by_failure: z
-    .array(z.object(zodFields(SKIPPED_BY_FAILURE, { others: "dropped" })))
+    .array(recordOf(SKIPPED_BY_FAILURE))
     .describe("Jobs that did not run because of a failure that is handled."),
   decided: z
-    .array(z.object(zodFields(DECIDED_JOB, { others: "dropped" })))
+    .array(recordOf(DECIDED_JOB))
     .describe(
       "Jobs that were held and then skipped or completed: `by` is who decided, `expired` that nobody did in time.",
     ),
   handled_in_children: z
-    .array(z.object(zodFields(HANDLED_CHILD, { others: "dropped" })))
+    .array(recordOf(HANDLED_CHILD))
     .describe(
       "Of a completed run: its child runs in which failures were handled or somebody decided, or that are open.",
     ),
   held_below: heldBelow,
   undone: z
-    .object({ done: z.array(undoneJob), left: z.array(undoneJob) })
+    .object({ done: z.array(recordOf(UNDONE_JOB)), left: z.array(recordOf(UNDONE_JOB)) })
     .nullable()
     .describe(
       "What a run that failed or was canceled has undone, and what not; null: there was nothing to undo.",
@@ -121,7 +112,7 @@ const runDetails = z.object({
   finished_at: z.string().nullable(),
   duration_ms: z.number().nullable(),
   state: json,
-  live_control: liveControl,
+  live_control: recordOf(LIVE_CONTROL),
   paused_by: z
     .string()
     .nullable()

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { iso } from "../../core/text/iso-time.js";
+import { text } from "../../core/text/shape.js";
 import { collectStatistics } from "../../report/collect-statistics.js";
 import { resolveRun } from "../../report/lookup/run-reference.js";
+import { RUN_OUTCOMES, STATISTICS } from "../../report/statistics.js";
 import type { Context } from "../context.js";
 import { rollUpHere } from "../failures/list-failures.js";
-import { operation } from "../operation.js";
-import { name, runReference } from "../schemas.js";
+import { type Answer, operation } from "../operation.js";
+import { name, recordOf, runReference } from "../schemas.js";
 import { searchFields, searchOf } from "../search-fields.js";
-import { statistics } from "./stats-shape.js";
 
 const HOUR_MS = 3_600_000;
 const BUCKETS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
@@ -21,6 +22,18 @@ const input = z.strictObject({
   ...{ since: searchFields.since, until: searchFields.until, label: searchFields.label },
   bucket: z.enum(["hour", "day"]).default("day").describe("For over_time: how long each piece of time is."),
 });
+
+const { runs, outcomes, over_time: _, ...found } = recordOf(STATISTICS).shape;
+const statistics = z.object({
+  since: z.string().nullable(),
+  until: z.string().nullable(),
+  runs,
+  outcomes,
+  bucket: z.enum(["hour", "day"]),
+  over_time: z.array(recordOf({ ...RUN_OUTCOMES, at: text })),
+  ...found,
+});
+export type StatsAnswer = Answer<typeof statistics>;
 
 export const getStats = operation({
   name: "get_stats",

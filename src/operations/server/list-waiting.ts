@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { WAITING_JOBS } from "../context.js";
 import { operation } from "../operation.js";
+import { recordOf } from "../schemas.js";
 
 export const listWaiting = operation({
   name: "list_waiting",
@@ -11,19 +13,7 @@ export const listWaiting = operation({
   onlyForPeople: true,
   effect: "reads",
   input: z.strictObject({}),
-  output: z.object({
-    items: z.array(
-      z.object({
-        kind: z.enum(["worker", "slot"]),
-        reason: z.string(),
-        jobs: z.number(),
-        run_id: z.number(),
-        workflow: z.string(),
-        job_id: z.number(),
-        step: z.string(),
-      }),
-    ),
-  }),
+  output: z.object({ items: z.array(recordOf(WAITING_JOBS)) }),
   rest: { method: "GET", path: "/waiting" },
   cli: [
     {
@@ -33,5 +23,5 @@ export const listWaiting = operation({
     },
   ],
   withoutStore: "empty",
-  handler: async ({ runner }) => ({ items: (runner?.listWaiting() ?? []).map((each) => ({ ...each })) }),
+  handler: async ({ runner }) => ({ items: runner?.listWaiting() ?? [] }),
 });

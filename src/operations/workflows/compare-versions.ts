@@ -3,9 +3,10 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import { type DiffLine, diffTexts } from "../../core/text/diff-texts.js";
 import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
-import { compareDefinitions } from "../../report/compare-runs.js";
+import { CHANGED_STEP, compareDefinitions } from "../../report/compare-runs.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
+import { recordOf } from "../schemas.js";
 import { draftName, requireDraft } from "./drafts.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
 import { fileOf } from "./validate-draft.js";
@@ -37,13 +38,7 @@ export const compareVersions = operation({
     definition: z
       .object({
         keys: z.array(z.string()).describe("Keys of the workflow that differ, besides steps."),
-        steps: z.array(
-          z.object({
-            step: z.string(),
-            change: z.enum(["added", "removed", "changed"]),
-            keys: z.array(z.string()),
-          }),
-        ),
+        steps: z.array(recordOf(CHANGED_STEP)),
       })
       .nullable()
       .describe("Null: the draft has problems."),

@@ -1,16 +1,18 @@
+import { list, number, type OfFields } from "../../core/text/shape.js";
 import type { AttemptUsage } from "./attempt-usage.js";
 
 /** What all attempts together did, interval by interval. */
-export interface ResourceTimeline {
-  readonly from: number;
-  readonly interval_ms: number;
+export const RESOURCE_TIMELINE = {
+  from: number,
+  interval_ms: number,
   /** Attempts at work, on average. */
-  readonly running: readonly number[];
+  running: list(number),
   /** Processors at work, as if an attempt kept them equally busy all the time. */
-  readonly cpus: readonly number[];
+  cpus: list(number),
   /** The peaks of the attempts at work: never less than what they had at a time. */
-  readonly memory_bytes: readonly number[];
-}
+  memory_bytes: list(number),
+} as const;
+type ResourceTimeline = OfFields<typeof RESOURCE_TIMELINE>;
 
 const INTERVALS = 160;
 

@@ -1,14 +1,12 @@
+import { number, type OfFields } from "../../core/text/shape.js";
 /** What the processes of an attempt had used by then; memory and their number are of that moment. */
-export interface UsageSample {
-  readonly ms: number;
-  readonly processes: number;
-  readonly memory_bytes: number;
-  readonly cpu_ms: number;
-  readonly read_bytes: number;
-  readonly written_bytes: number;
-}
+export const USAGE_SAMPLE = {
+  ...{ ms: number, processes: number, memory_bytes: number },
+  ...{ cpu_ms: number, read_bytes: number, written_bytes: number },
+} as const;
+export type UsageSample = OfFields<typeof USAGE_SAMPLE>;
 
-const COLUMNS = ["ms", "processes", "memory_bytes", "cpu_ms", "read_bytes", "written_bytes"] as const;
+const COLUMNS = Object.keys(USAGE_SAMPLE);
 /** More than a picture can show. */
 const MAX_SAMPLES = 400;
 

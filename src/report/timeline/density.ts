@@ -1,19 +1,14 @@
-/** How many events there were in one stretch of time. */
-export interface Stretch {
-  /** Milliseconds since the first event. */
-  readonly from_ms: number;
-  events: number;
-  failures: number;
-  /** The number of its last event. */
-  seq: number;
-}
+import { number, type OfFields, type Writable } from "../../core/text/shape.js";
+/** How many events there were in one stretch of time, from so many milliseconds after the first event; `seq` is the last one's. */
+export const STRETCH = { from_ms: number, events: number, failures: number, seq: number } as const;
+type Stretch = OfFields<typeof STRETCH>;
 
 /** More than these no picture shows. */
 export const MAX_STRETCHES = 240;
 
 /** Counts events by time, in stretches that grow with the log: their number stays bounded, however long it is. */
 export class Density {
-  private readonly counted = new Map<number, Stretch>();
+  private readonly counted = new Map<number, Writable<Stretch>>();
   private width = 1;
 
   add(ms: number, seq: number, failed: boolean): void {

@@ -1,30 +1,55 @@
 import type { EdgeConsidered, Event, LoggedEvent } from "../../core/model/events.js";
 import { iso } from "../../core/text/iso-time.js";
+import {
+  list,
+  noted,
+  number,
+  type OfFields,
+  object,
+  text,
+  type Writable,
+  word,
+} from "../../core/text/shape.js";
 import { readPages } from "../../engine/load-run.js";
 import type { Store } from "../../store/store.js";
-import { Density } from "./density.js";
+import { Density, STRETCH } from "./density.js";
 import { type EventKind, kindOf } from "./event-kinds.js";
-import { StepRow } from "./step-row.js";
+import { STEP_ROW, StepRow } from "./step-row.js";
 
 /** The run went from one step on to another that does not depend on it, or back. */
-export interface Jump {
-  readonly kind: "goto" | "edge" | "repair" | "operator";
-  readonly from: string;
-  readonly to: string;
-  readonly at_ms: number;
-  readonly seq: number;
-}
+const JUMP = {
+  kind: word(["goto", "edge", "repair", "operator"]),
+  from: text,
+  to: text,
+  at_ms: number,
+  seq: number,
+} as const;
+type Jump = OfFields<typeof JUMP>;
 
-/** A transition that was looked at: how often it was taken, and why it was not the last time. */
-export interface Candidate {
-  readonly step: string;
-  readonly edge: number;
-  readonly to: string;
-  taken: number;
-  why: string;
+/** A transition that was looked at. */
+const CANDIDATE = {
+  step: text,
+  edge: number,
+  to: text,
+  taken: noted(number, "How often."),
+  why: noted(text, "Why it was not taken the last time; empty: it was never passed over."),
   /** The event at which it was first considered. */
-  readonly seq: number;
-}
+  seq: number,
+} as const;
+type Candidate = Writable<OfFields<typeof CANDIDATE>>;
+
+export const RUN_TIMELINE = {
+  events: noted(number, "The `seq` of the last event."),
+  first_at: text,
+  last_at: text,
+  failures: number,
+  decisions: number,
+  stretch_ms: noted(number, "How long one of `stretches` is."),
+  stretches: list(object(STRETCH)),
+  rows: list(object(STEP_ROW)),
+  jumps: list(object(JUMP)),
+  candidates: list(object(CANDIDATE)),
+} as const;
 
 const MAX_JUMPS = 300;
 
@@ -51,7 +76,7 @@ export class RunTimeline {
     return this;
   }
 
-  get result() {
+  get result(): OfFields<typeof RUN_TIMELINE> {
     const { width, stretches } = this.density.result;
     return {
       events: this.lastSeq,
@@ -60,7 +85,7 @@ export class RunTimeline {
       failures: this.kinds.failures,
       decisions: this.kinds.decisions,
       stretch_ms: width,
-      stretches: [...stretches],
+      stretches,
       rows: [...this.rows.values()].map(({ result }) => result),
       jumps: [...this.jumps],
       candidates: [...this.candidates.values()].map((candidate) => ({ ...candidate })),

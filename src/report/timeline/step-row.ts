@@ -1,21 +1,34 @@
-/** What a job did or waited for, from one event to another. */
-export interface Span {
-  readonly kind: "attempt" | "pause" | "parked" | "script" | "slot" | "question";
-  readonly attempt: number;
-  /** Milliseconds since the first event of the run; null: it is not over. */
-  readonly from_ms: number;
-  to_ms: number | null;
-  readonly seq: number;
-  end_seq: number | null;
-  /** The outcome of an attempt that is over. */
-  outcome: "completed" | "failed" | "stopped" | null;
-}
+import { list, noted, nullable, number, type OfFields, object, text, word } from "../../core/text/shape.js";
 
-export interface Visit {
-  /** Its place among the visits of all steps. */
-  readonly order: number;
-  readonly seq: number;
-}
+/** What a job did or waited for, from one event to another; null: it is not over. Milliseconds count from the run's first event. */
+const SPAN = {
+  kind: word(["attempt", "pause", "parked", "script", "slot", "question"]),
+  attempt: number,
+  from_ms: number,
+  to_ms: nullable(number),
+  seq: number,
+  end_seq: nullable(number),
+  /** The outcome of an attempt that is over. */
+  outcome: nullable(word(["completed", "failed", "stopped"])),
+} as const;
+type Span = OfFields<typeof SPAN>;
+
+/** `order`: its place among the visits of all steps. */
+const VISIT = { order: number, seq: number } as const;
+
+export const STEP_ROW = {
+  step: text,
+  jobs: noted(number, "That have begun: more than one in a fan-out."),
+  attempts: number,
+  failed: noted(number, "Attempts that failed."),
+  from_ms: nullable(number),
+  to_ms: noted(nullable(number), "Null: it is at work."),
+  seq: nullable(number),
+  busy_ms: number,
+  waited_ms: noted(number, "Pauses before retries, breakers and questions."),
+  visits: list(object(VISIT)),
+  spans: noted(list(object(SPAN)), "The newest; of a fan-out only the attempts that failed."),
+} as const;
 
 /** Everything that is kept of one step stays bounded: the oldest go first. */
 const MAX_SPANS = 120;
@@ -32,7 +45,7 @@ interface JobState {
 
 /** One step on the timeline: what its job did, or of a fan-out when its jobs were at work and which of them failed. */
 export class StepRow {
-  readonly visits: Visit[] = [];
+  readonly visits: OfFields<typeof VISIT>[] = [];
   private readonly jobs = new Map<number, JobState>();
   private spans: Span[] = [];
   /** Counts over all its attempts: their number, failures, and times. */
@@ -91,7 +104,7 @@ export class StepRow {
     this.endWaiting(this.stateOf(job), ms, seq);
   }
 
-  get result() {
+  get result(): OfFields<typeof STEP_ROW> {
     const isOne = this.jobs.size <= 1;
     const isAtWork = [...this.jobs.values()].some(({ running }) => running !== null);
     return {

@@ -3,7 +3,7 @@ import { bytesOf, MAX_USER_DATA_BYTES, type UserData } from "../../core/model/ba
 import type { FileFacts } from "../../core/model/events.js";
 import { OUTCOME } from "../../core/model/outcome.js";
 import { HUMAN, LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
-import type { Of } from "../../core/text/shape.js";
+import { flag, nullable, type Of, type OfFields, object, text, word } from "../../core/text/shape.js";
 import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import type { Assignment } from "../worker.js";
 import { zodOf } from "../zod-of.js";
@@ -164,19 +164,21 @@ export interface ClaimAnswer {
   readonly asks?: readonly string[];
 }
 
-/** What people request of a run: the live-control document. */
-export interface LiveControl {
+/** What people want of a run: the live-control document. */
+export const LIVE_CONTROL = {
   /** Nothing new is started in it. */
-  readonly paused: boolean;
-  readonly takeover: boolean;
-  /** The last action that somebody requested for one step. */
-  readonly recovery: {
-    readonly action: "retry_step" | "hard_reset_step" | "resume_from_step" | "redrive";
-    readonly step_id: string;
-    /** ISO 8601. */
-    readonly updated_at: string;
-  } | null;
-}
+  paused: flag,
+  takeover: flag,
+  /** The last action that somebody requested for one step; the time in ISO 8601. */
+  recovery: nullable(
+    object({
+      action: word(["retry_step", "hard_reset_step", "resume_from_step", "redrive"]),
+      step_id: text,
+      updated_at: text,
+    }),
+  ),
+} as const;
+export type LiveControl = OfFields<typeof LIVE_CONTROL>;
 
 export interface HeartbeatAnswer extends Verdict {
   /** Those of the mentioned runs that are certainly over, so that their folders are no longer needed. */

@@ -2,22 +2,12 @@ import { z } from "zod";
 import type { Answer } from "../../operation.js";
 import { withLines } from "./line-indexes.js";
 import { spanOf } from "./line-span.js";
-import { readLines } from "./read-lines.js";
+import { lineItem, readLines } from "./read-lines.js";
 import { searchLines } from "./search-lines.js";
 
 export const foundLines = z
   .object({
-    items: z.array(
-      z.object({
-        line: z.number().describe("From 1."),
-        text: z.string(),
-        cut: z
-          .object({ offset: z.number(), bytes: z.number() })
-          .optional()
-          .describe("The line is longer: where it lies in the file."),
-        error: z.literal(true).optional().describe("It looks like an error."),
-      }),
-    ),
+    items: z.array(lineItem),
     next_line: z.number().nullable().describe("Where to go on; null: that was all."),
     total: z.number().describe("The lines of the file."),
     complete: z.boolean().describe("False: only a part of the file was read so far; ask again."),

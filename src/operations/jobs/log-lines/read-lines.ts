@@ -1,4 +1,6 @@
+import { z } from "zod";
 import { wholeCharacters } from "../../file-part.js";
+import type { Answer } from "../../operation.js";
 import { isErrorLine } from "./line-index.js";
 import type { IndexedFile } from "./line-indexes.js";
 import { NEWLINE, readPieces } from "./line-pieces.js";
@@ -7,13 +9,16 @@ const MAX_LINES = 1_000;
 /** How much of a long line is shown. Its position is included, so that the rest can be read. */
 const MAX_LINE_BYTES = 4_096;
 
-export interface LineItem {
-  readonly line: number;
-  readonly text: string;
-  /** Missing: the line is whole. */
-  readonly cut?: { readonly offset: number; readonly bytes: number };
-  readonly error?: true;
-}
+export const lineItem = z.object({
+  line: z.number().describe("From 1."),
+  text: z.string(),
+  cut: z
+    .object({ offset: z.number(), bytes: z.number() })
+    .exactOptional()
+    .describe("The line is longer: where it lies in the file."),
+  error: z.literal(true).exactOptional().describe("It looks like an error."),
+});
+export type LineItem = Answer<typeof lineItem>;
 
 export interface FoundLines {
   readonly items: readonly LineItem[];
