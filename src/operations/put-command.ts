@@ -34,11 +34,14 @@ export interface CommandAnswer {
   readonly run: Answer<typeof changedRun>;
 }
 
-const { run_id, ...change } = changedRun.shape;
+const { run_id, before, status, changed } = changedRun.shape;
 
 /** What a command about one job answers: which job, then what was done. */
 export const jobNamed = { run_id, job_id: z.number(), step: z.string(), scope: z.string() };
-export const commandDone = { dry_run: z.boolean(), ...change, reason: z.string(), key: z.string() };
+export const commandDone = {
+  ...{ dry_run: z.boolean(), before, status, changed },
+  ...{ reason: z.string(), key: z.string(), owner },
+};
 
 /** What people say with every command. */
 interface Asked {
