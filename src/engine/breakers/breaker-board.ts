@@ -1,5 +1,5 @@
 import {
-  type BreakerPolicy,
+  type Breaker,
   type BreakerState,
   countFailures,
   nextProbeAt,
@@ -11,11 +11,12 @@ import type { Command, OpenBreaker } from "../../core/model/commands.js";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { findJob, isOver, type Job, type Run } from "../../core/model/run.js";
 import { hasTurn } from "../../core/model/workspace-turn.js";
+import type { Board } from "../board.js";
 import type { EngineOptions } from "../engine-options.js";
 import { changesOf, Loop } from "../loop.js";
 import type { RunHost } from "../run-host.js";
 import { isFailureOf, type Noted, notedOf, withNotes } from "./breaker-notes.js";
-import { BreakerRows } from "./breaker-rows.js";
+import { openBreakers } from "./breaker-rows.js";
 import { breakerText } from "./breaker-text.js";
 import { openingNotices, rulesFor } from "./opening-notices.js";
 import { isSpentGrant, Probes } from "./probes.js";
@@ -40,7 +41,7 @@ export interface BreakerPorts
  * This engine's view of the breakers that its runs use: which jobs they hold back, and what its runs report to them.
  */
 export class BreakerBoard {
-  private readonly rows: BreakerRows;
+  private readonly rows: Board<Breaker>;
   private readonly shared: SharedBreakers;
   private readonly probes: Probes;
   private readonly queue: ReleaseQueue;
@@ -56,7 +57,7 @@ export class BreakerBoard {
   constructor(private readonly ports: BreakerPorts) {
     const { store, clock, owner, breakers = new Map() } = ports;
     this.shared = breakers;
-    this.rows = new BreakerRows(store, clock);
+    this.rows = openBreakers(store, clock, (key) => this.used.get(key)!.policy);
     this.probes = new Probes(this.rows, store, owner.engine, () => clock.now());
     this.queue = new ReleaseQueue(clock, (job, key) => this.release(job, key));
     this.loop = new Loop(clock, {
@@ -105,11 +106,7 @@ export class BreakerBoard {
 
   /** Reads the rows. If the store does not answer, the last known state stays. */
   async refresh(): Promise<void> {
-    await this.rows.read(this.policies()).catch(() => {});
-  }
-
-  private policies(): ReadonlyMap<string, BreakerPolicy> {
-    return new Map([...this.used].map(([key, { policy }]) => [key, policy]));
+    await this.rows.read([...this.used.keys()]).catch(() => {});
   }
 
   states(): ReadonlyMap<string, BreakerState> {
@@ -193,7 +190,7 @@ export class BreakerBoard {
     // The last event of a run may be the one that closes a breaker.
     if (this.hosts.size === 0 && this.unwritten.length === 0) return;
     try {
-      await this.rows.read(this.policies());
+      await this.rows.read([...this.used.keys()]);
       await this.write();
       await this.register();
     } catch {
@@ -210,13 +207,9 @@ export class BreakerBoard {
     for (const key of keys) {
       const { policy } = this.used.get(key)!;
       const rules = rulesFor(key, this.hosts, this.shared, this.ports.notify);
-      await this.rows.change(
-        new Map([[key, policy]]),
-        (breakers, now) => {
-          const before = breakers.get(key)!;
-          const breaker = withNotes(before, { key, policy }, notes, now, now - this.ports.clock.now());
-          return breaker === before ? null : new Map([[key, breaker]]);
-        },
+      await this.rows.changeOne(
+        key,
+        (breaker, now) => withNotes(breaker, { key, policy }, notes, now, now - this.ports.clock.now()),
         (before, after) => openingNotices(key, { before, after, notes, rules }),
       );
     }
@@ -225,11 +218,9 @@ export class BreakerBoard {
 
   /** Creates rows for used breakers, so that everybody sees which ones exist. */
   private async register(): Promise<void> {
-    for (const [key, { policy }] of this.used)
+    for (const key of this.used.keys())
       if (!this.rows.isWritten(key))
-        await this.rows.change(new Map([[key, policy]]), (breakers) =>
-          this.rows.isWritten(key) ? null : breakers,
-        );
+        await this.rows.change([key], (breakers) => (this.rows.isWritten(key) ? null : breakers));
   }
 
   /** Acts on what has changed since the last round. */

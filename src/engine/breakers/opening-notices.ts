@@ -31,15 +31,15 @@ export function openingNotices(
     notes,
     rules,
   }: {
-    readonly before: ReadonlyMap<string, Breaker>;
-    readonly after: ReadonlyMap<string, Breaker>;
+    readonly before: Breaker;
+    readonly after: Breaker;
     /** What runs have met; empty if it was opened by hand. */
     readonly notes: readonly Noted[];
     readonly rules: readonly NotifyRule[];
   },
 ): { readonly notices: readonly Notice[] } {
-  const opened = after.get(key)?.opened ?? null;
-  if (opened === null || before.get(key)?.opened != null || rules.length === 0) return { notices: [] };
+  const { opened, openings } = after;
+  if (opened === null || before.opened !== null || rules.length === 0) return { notices: [] };
   const runId = notes.filter((noted) => isFailureOf(noted, key)).at(-1)?.runId ?? null;
   const { at, by, reason } = opened;
   const cause = {
@@ -47,6 +47,6 @@ export function openingNotices(
     ...{ workflow: null, step: null, signature: null },
     facts: { name: key, reason, ...(by === null ? {} : { by }) },
   };
-  const mark = `breaker\n${key}\n${at}\n${after.get(key)!.openings}`;
+  const mark = `breaker\n${key}\n${at}\n${openings}`;
   return { notices: noticesFor(cause, rules, { at, mark }) };
 }

@@ -1,9 +1,16 @@
-import { endProbe, letProbe, nextProbeAt, type Probe, stateOf } from "../../core/breakers/breaker.js";
+import {
+  type Breaker,
+  endProbe,
+  letProbe,
+  nextProbeAt,
+  type Probe,
+  stateOf,
+} from "../../core/breakers/breaker.js";
 import type { UsedBreaker } from "../../core/breakers/breakers-of.js";
 import type { Job } from "../../core/model/run.js";
 import type { Lease, Store } from "../../store/store.js";
+import type { Board } from "../board.js";
 import type { RunHost } from "../run-host.js";
-import type { BreakerRows } from "./breaker-rows.js";
 
 /** A job that is let through to test whether what it uses works again. */
 export interface Grant {
@@ -22,7 +29,7 @@ export class Probes {
   private readonly asking = new Set<string>();
 
   constructor(
-    private readonly rows: BreakerRows,
+    private readonly rows: Board<Breaker>,
     private readonly store: Pick<Store, "readLease">,
     private readonly engine: string,
     private readonly now: () => number,
@@ -50,8 +57,8 @@ export class Probes {
     for (const { key } of used) this.asking.add(key);
     try {
       const gone = await this.findGone(used);
-      const policies = new Map(used.map(({ key, policy }) => [key, policy]));
-      const isTaken = await this.rows.change(policies, (breakers, now) => {
+      const keys = used.map(({ key }) => key);
+      const isTaken = await this.rows.change(keys, (breakers, now) => {
         for (const { key, policy } of used) {
           const breaker = breakers.get(key)!;
           const dueAt = nextProbeAt(breaker, policy);
@@ -100,12 +107,8 @@ export class Probes {
 
   /** Releases leases as a best effort. One that cannot be released ends with its owner. */
   async giveBack({ job, used }: Grant): Promise<void> {
-    for (const { key, policy } of used)
-      await this.rows.change(new Map([[key, policy]]), (breakers) => {
-        const breaker = breakers.get(key)!;
-        const ended = endProbe(breaker, { engine: this.engine, job: job.id });
-        return ended === breaker ? null : new Map([[key, ended]]);
-      });
+    for (const { key } of used)
+      await this.rows.changeOne(key, (breaker) => endProbe(breaker, { engine: this.engine, job: job.id }));
   }
 }
 

@@ -16,9 +16,9 @@ import {
 } from "../../core/workers/quarantine.js";
 import type { Standing, Standings } from "../../core/workers/standings.js";
 import type { Store } from "../../store/store.js";
+import type { Board } from "../board.js";
 import type { Clock } from "../clock.js";
 import { changesOf, Loop } from "../loop.js";
-import type { SharedRows } from "../shared-rows.js";
 import { AttemptsSeen, type Ending, type SeenAttempt } from "./attempts-seen.js";
 import { openHealthRows } from "./health-rows.js";
 import { healthText } from "./health-text.js";
@@ -45,7 +45,7 @@ type Change = (health: WorkerHealth, now: number) => WorkerHealth;
  * of its own runs. A quarantine is a row that all servers of the store see.
  */
 export class HealthBoard implements Standings {
-  private readonly rows: SharedRows<WorkerHealth>;
+  private readonly rows: Board<WorkerHealth>;
   private readonly attempts = new AttemptsSeen();
   private readonly contrast = new Contrast();
   /** Names of workers that somebody asked about. */
@@ -208,13 +208,9 @@ export class HealthBoard implements Standings {
   }
 
   private edit(name: string, changes: readonly Change[]): Promise<boolean> {
-    return this.rows.change(
-      [name],
-      (found, now) => {
-        const before = found.get(name)!;
-        const after = changes.reduce((health, change) => change(health, now), before);
-        return after === before ? null : new Map([[name, after]]);
-      },
+    return this.rows.changeOne(
+      name,
+      (before, now) => changes.reduce((health, change) => change(health, now), before),
       (before, after) => quarantineNotices(name, before, after, this.ports.notify ?? []),
     );
   }

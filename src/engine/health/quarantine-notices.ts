@@ -7,17 +7,16 @@ import { healthText } from "./health-text.js";
 /** Notices for people about a worker that was just quarantined. */
 export function quarantineNotices(
   name: string,
-  before: ReadonlyMap<string, WorkerHealth>,
-  after: ReadonlyMap<string, WorkerHealth>,
+  before: WorkerHealth,
+  after: WorkerHealth,
   rules: readonly NotifyRule[],
 ): { readonly notices: readonly Notice[] } {
-  const health = after.get(name);
-  const found = health?.quarantine ?? null;
-  if (found === null || before.get(name)?.quarantine != null || rules.length === 0) return { notices: [] };
+  const { quarantine: found } = after;
+  if (found === null || before.quarantine !== null || rules.length === 0) return { notices: [] };
   const cause = {
     ...({ kind: "quarantined", thing: JSON.stringify(["worker", name]), run_id: null } as const),
     ...{ workflow: null, step: null, signature: null },
-    facts: { name, reason: healthText(name, health!, "quarantined") },
+    facts: { name, reason: healthText(name, after, "quarantined") },
   };
   return { notices: noticesFor(cause, rules, { at: found.since, mark: `worker\n${name}\n${found.since}` }) };
 }

@@ -1,7 +1,7 @@
 import type { Episode } from "../../core/notify/episode.js";
 import type { SharedRow } from "../../store/shared-rows.js";
+import { Board, type BoardStore } from "../board.js";
 import type { Clock } from "../clock.js";
-import { type ChangedShared, SharedRows } from "../shared-rows.js";
 
 export const EPISODES = "episode";
 
@@ -10,8 +10,8 @@ export function episodeName({ channel, thing }: Pick<Episode, "channel" | "thing
 }
 
 /** Opens episodes for one piece of work only, because there may be very many and none is needed for long. */
-export function openEpisodes(store: ChangedShared, clock: Pick<Clock, "now">): SharedRows<Episode | null> {
-  return new SharedRows(EPISODES, store, clock, readEpisode);
+export function openEpisodes(store: BoardStore, clock: Pick<Clock, "now">): Board<Episode | null> {
+  return new Board(EPISODES, store, clock, readEpisode);
 }
 
 export function readEpisode(row: SharedRow | undefined): Episode | null {

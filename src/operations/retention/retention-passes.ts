@@ -1,5 +1,5 @@
 import { DarumaError } from "../../core/errors/errors.js";
-import type { SharedStore } from "../../store/shared-rows.js";
+import { Board, type BoardStore } from "../../engine/board.js";
 import type { RetentionCounts } from "./retention-words.js";
 
 const KIND = "retention_pass";
@@ -14,9 +14,15 @@ export interface RetentionPass {
   readonly error: string | null;
 }
 
-/** One row for each host; a row that somebody else has just written says as much. */
+/** Passes by host. */
+function open(store: BoardStore, now: number): Board<RetentionPass | null> {
+  return new Board(KIND, store, { now: () => now }, (row) =>
+    row === undefined ? null : JSON.parse(row.data),
+  );
+}
+
 export async function notePass(
-  store: SharedStore,
+  store: BoardStore,
   {
     host,
     counts,
@@ -24,24 +30,17 @@ export async function notePass(
   }: { readonly host: string; readonly counts: RetentionCounts; readonly error: string | null },
   now: number,
 ): Promise<void> {
-  const { rows, at } = await store.readShared(KIND, [host], now);
-  const [row] = rows;
-  const before = row === undefined ? null : (JSON.parse(row.data) as RetentionPass);
   const isEmpty = counts.runs + counts.logs + counts.artifacts === 0;
-  const pass: RetentionPass = {
-    host,
-    at,
+  await open(store, now).changeOne(host, (before, at) => ({
+    ...{ host, at, error },
     removed: isEmpty ? (before?.removed ?? null) : { ...counts, at },
-    error,
-  };
-  await store.writeShared([
-    { kind: KIND, name: host, revision: row?.revision ?? 0, data: JSON.stringify(pass) },
-  ]);
+  }));
 }
 
-export async function listPasses(store: SharedStore, now: number): Promise<RetentionPass[]> {
-  const { rows } = await store.readShared(KIND, null, now);
-  return rows.map(({ data }) => JSON.parse(data) as RetentionPass);
+export async function listPasses(store: BoardStore, now: number): Promise<RetentionPass[]> {
+  const board = open(store, now);
+  await board.readAll();
+  return board.entries().flatMap(([, pass]) => pass ?? []);
 }
 
 export function noRules(): DarumaError {

@@ -1,8 +1,8 @@
 import type { Definition } from "../../core/model/definition.js";
 import { newScheduleState, replaceSchedule, type ScheduleState } from "../../core/schedule/plan-ticks.js";
 import type { WebhookDefinition } from "../../core/schedule/webhook.js";
+import { Board } from "../../engine/board.js";
 import type { Clock } from "../../engine/clock.js";
-import { SharedRows } from "../../engine/shared-rows.js";
 import type { SharedStore } from "../../store/shared-rows.js";
 import type { WorkflowRow } from "../../store/store.js";
 
@@ -18,10 +18,10 @@ export interface WorkflowSchedules {
 }
 
 /** One row a workflow, so that publishing replaces all its schedules at once. */
-export type ScheduleRows = SharedRows<WorkflowSchedules>;
+export type ScheduleRows = Board<WorkflowSchedules>;
 
 export function scheduleRows(store: SharedStore, clock: Pick<Clock, "now">): ScheduleRows {
-  return new SharedRows<WorkflowSchedules>(KIND, store, clock, (row) =>
+  return new Board<WorkflowSchedules>(KIND, store, clock, (row) =>
     row === undefined ? { version: 0, schedules: [] } : (JSON.parse(row.data) as WorkflowSchedules),
   );
 }
@@ -32,16 +32,15 @@ export async function syncSchedules(
   { name, version }: Pick<WorkflowRow, "name" | "version">,
   { schedules: published = [], webhook }: Pick<Definition, "schedules" | "webhook">,
 ): Promise<void> {
-  await rows.change([name], (values, now) => {
-    const before = values.get(name)!;
+  await rows.changeOne(name, (before, now) => {
     const isNew = before.version === 0 && published.length === 0 && webhook === undefined;
-    if (isNew || version <= before.version) return null;
+    if (isNew || version <= before.version) return before;
     const known = new Map(before.schedules.map((state) => [state.schedule.id, state]));
     const schedules = published.map((schedule) => {
       const state = known.get(schedule.id);
       return state === undefined ? newScheduleState(schedule, now) : replaceSchedule(state, schedule, now);
     });
-    return new Map([[name, { version, schedules, ...(webhook === undefined ? {} : { webhook }) }]]);
+    return { version, schedules, ...(webhook === undefined ? {} : { webhook }) };
   });
 }
 
@@ -51,10 +50,9 @@ export function editSchedules(
   workflow: string,
   edit: (state: ScheduleState, now: number) => ScheduleState,
 ): Promise<boolean> {
-  return rows.change([workflow], (values, now) => {
-    const before = values.get(workflow)!;
+  return rows.changeOne(workflow, (before, now) => {
     const schedules = before.schedules.map((state) => edit(state, now));
     const isSame = schedules.every((state, place) => state === before.schedules[place]);
-    return isSame ? null : new Map([[workflow, { ...before, schedules }]]);
+    return isSame ? before : { ...before, schedules };
   });
 }

@@ -13,7 +13,7 @@ import {
 import { type BreakerUser, ownKey } from "../../core/breakers/breakers-of.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import { DEFAULT_BREAKER, type NotifyRule } from "../../core/model/definition.js";
-import { BREAKERS, BreakerRows, readBreaker } from "../../engine/breakers/breaker-rows.js";
+import { BREAKERS, openBreakers, readBreaker } from "../../engine/breakers/breaker-rows.js";
 import { openingNotices, rulesFor } from "../../engine/breakers/opening-notices.js";
 import { iso } from "../../report/run-report.js";
 import type { Context } from "../context.js";
@@ -120,17 +120,15 @@ export const controlBreaker = operation({
   async handler(context, { name, action, reason }) {
     const { store, now, principal } = context;
     const { key, policy } = await findBreaker(context, name);
-    const rows = new BreakerRows(store, { now });
+    const rows = openBreakers(store, { now }, () => policy);
     const by = nameOfPrincipal(principal);
     const states: BreakerState[] = [];
     const rules = await rulesAbout(context, key);
-    await rows.change(
-      new Map([[key, policy]]),
-      (breakers, at) => {
-        const before = breakers.get(key)!;
-        states.push(stateOf(before, policy, at));
-        const after = (action === "open" ? openByHand : closeByHand)(before, by, reason, at);
-        return after === before ? null : new Map([[key, after]]);
+    await rows.changeOne(
+      key,
+      (breaker, at) => {
+        states.push(stateOf(breaker, policy, at));
+        return (action === "open" ? openByHand : closeByHand)(breaker, by, reason, at);
       },
       (before, after) => openingNotices(key, { before, after, notes: [], rules }),
     );

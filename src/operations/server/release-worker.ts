@@ -45,11 +45,9 @@ export const releaseWorker = operation({
     const name = nameIn(context, rows.get(given) !== null, given);
     const by = nameOfPrincipal(principal);
     const states: HealthState[] = [];
-    await rows.change([name], (found, at) => {
-      const before = found.get(name)!;
-      states.push(stateOf(before, at));
-      const after = free(before, { at, by, reason });
-      return after === before ? null : new Map([[name, after]]);
+    await rows.changeOne(name, (health, at) => {
+      states.push(stateOf(health, at));
+      return free(health, { at, by, reason });
     });
     return { name, was: states.at(-1)!, state: "healthy" as const };
   },

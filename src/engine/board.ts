@@ -5,33 +5,23 @@ import type { Clock } from "./clock.js";
 /** Others change the same row, but each of them only briefly. */
 const MAX_TRIES = 50;
 
-/** Returns the new values; null to leave them unchanged. `now` is on the store's clock. */
-export type EditShared<Value> = (
-  values: ReadonlyMap<string, Value>,
-  now: number,
-) => ReadonlyMap<string, Value> | null;
+/** Returns the new rows; null to leave them unchanged. `now` is on the store's clock. */
+export type EditRows<Row> = (rows: ReadonlyMap<string, Row>, now: number) => ReadonlyMap<string, Row> | null;
 
-/** Returns what to write together with them, given their old and new values. */
-export type Beside<Value> = (
-  before: ReadonlyMap<string, Value>,
-  after: ReadonlyMap<string, Value>,
-  now: number,
-) => Omit<BesideNotices, "now">;
+/** The part of a store that a board needs. */
+export type BoardStore = Pick<SharedStore, "readShared" | "writeShared">;
 
-/** The part of a store that these rows need. */
-export type ChangedShared = Pick<SharedStore, "readShared" | "writeShared">;
-
-/** Rows of one kind beside the runs: this process's last view of them, and how it changes them. */
-export class SharedRows<Value> {
-  private readonly known = new Map<string, { readonly revision: number; readonly value: Value }>();
+/** Rows of one kind that runs share: this process's last view of them, and how it changes them. */
+export class Board<Row> {
+  private readonly known = new Map<string, { readonly revision: number; readonly value: Row }>();
   private aheadMs = 0;
 
   constructor(
     private readonly kind: string,
-    private readonly store: ChangedShared,
+    private readonly store: BoardStore,
     private readonly clock: Pick<Clock, "now">,
     /** Parses a row. Without a row, returns the initial value. */
-    private readonly parse: (row: SharedRow | undefined, name: string) => Value,
+    private readonly parse: (row: SharedRow | undefined, name: string) => Row,
   ) {}
 
   /** The present time on the store's clock. */
@@ -39,8 +29,8 @@ export class SharedRows<Value> {
     return this.clock.now() + this.aheadMs;
   }
 
-  /** The value; null if it has not been read yet. */
-  get(name: string): Value | null {
+  /** The row; null if it has not been read yet. */
+  get(name: string): Row | null {
     return this.known.get(name)?.value ?? null;
   }
 
@@ -48,8 +38,8 @@ export class SharedRows<Value> {
     return (this.known.get(name)?.revision ?? 0) > 0;
   }
 
-  /** All values that have been read. */
-  entries(): readonly (readonly [string, Value])[] {
+  /** All rows that have been read. */
+  entries(): readonly (readonly [string, Row])[] {
     return [...this.known].map(([name, { value }]) => [name, value] as const);
   }
 
@@ -76,12 +66,36 @@ export class SharedRows<Value> {
     this.known.set(name, { revision: row?.revision ?? 0, value: this.parse(row, name) });
   }
 
-  /** Changes all of these at once, in their present state. Returns false if `edit` left them unchanged. */
-  async change(names: readonly string[], edit: EditShared<Value>, beside?: Beside<Value>): Promise<boolean> {
+  /** Changes one row in its present state. Returns false if `edit` returned it unchanged. */
+  changeOne(
+    name: string,
+    edit: (row: Row, now: number) => Row,
+    beside?: (before: Row, after: Row) => Omit<BesideNotices, "now">,
+  ): Promise<boolean> {
+    let before: Row;
+    return this.change(
+      [name],
+      (rows, now) => {
+        before = rows.get(name)!;
+        const after = edit(before, now);
+        return after === before ? null : new Map([[name, after]]);
+      },
+      beside && ((after) => beside(before, after.get(name)!)),
+    );
+  }
+
+  /**
+   * Changes all of these at once, in their present state, and writes what `beside` returns with them. Returns false if `edit`
+   * left them unchanged.
+   */
+  async change(
+    names: readonly string[],
+    edit: EditRows<Row>,
+    beside?: (after: ReadonlyMap<string, Row>) => Omit<BesideNotices, "now">,
+  ): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       await this.read(names);
-      const before = new Map(names.map((name) => [name, this.get(name)!]));
-      const after = edit(before, this.now());
+      const after = edit(new Map(names.map((name) => [name, this.get(name)!])), this.now());
       if (after === null) return false;
       const rows = [...after].map(([name, value]) => ({
         kind: this.kind,
@@ -89,7 +103,7 @@ export class SharedRows<Value> {
         revision: this.known.get(name)?.revision ?? 0,
         data: JSON.stringify(value),
       }));
-      const more = beside && { ...beside(before, after, this.now()), now: this.clock.now() };
+      const more = beside && { ...beside(after), now: this.clock.now() };
       if (!(await this.store.writeShared(rows, more))) continue;
       for (const { name, revision } of rows)
         this.known.set(name, { revision: revision + 1, value: after.get(name)! });
