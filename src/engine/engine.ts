@@ -40,7 +40,7 @@ const BEGIN: readonly Command[] = [{ type: "run.start" }];
 export class Engine {
   readonly hosts = new Map<number, RunHost>();
   readonly commits: GroupCommit;
-  private readonly leases: LeaseKeeper;
+  readonly leases: LeaseKeeper;
   /** Runs that are being taken and have no host yet. */
   private readonly taking = new Set<number>();
   private readonly lostWhileTaking = new Map<number, unknown>();

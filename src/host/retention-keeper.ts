@@ -1,6 +1,6 @@
 import { messageOf } from "../core/text/message-of.js";
 import type { Clock } from "../engine/clock.js";
-import { Duty } from "../engine/duties/duty.js";
+import { Duty, type DutyOptions } from "../engine/duties/duty.js";
 import { Loop } from "../engine/loop.js";
 import { applyRetention } from "../operations/retention/apply-retention.js";
 import { tokensEndedBefore } from "../operations/retention/ended-rows.js";
@@ -11,8 +11,7 @@ import { notePass } from "../operations/retention/retention-passes.js";
 import { countsOf, countsText, type RetentionCounts } from "../operations/retention/retention-words.js";
 import { RunFiles, runsWithFolders, runsWithLogs } from "../operations/retention/run-files.js";
 import type { RetentionSettings } from "../settings/retention.js";
-import { DUTY_LEASE } from "../store/duties.js";
-import type { LeaseOwner, Store } from "../store/store.js";
+import type { Store } from "../store/store.js";
 
 /** How long it rests between two passes. */
 export const RETENTION_REST_MS = 600_000;
@@ -21,9 +20,9 @@ export interface RetentionKeeperOptions {
   readonly store: Store;
   readonly outputDir: string;
   readonly clock: Clock;
-  readonly owner: LeaseOwner;
-  readonly isDead: (owner: LeaseOwner) => boolean;
-  readonly leaseMs?: number;
+  readonly leases: DutyOptions["leases"];
+  /** This server's. */
+  readonly host: string;
   readonly rules: RetentionSettings;
   /** Called with a sentence for the log. */
   readonly tell: (text: string) => void;
@@ -42,13 +41,12 @@ export class RetentionKeeper {
   constructor(private readonly options: RetentionKeeperOptions) {
     this.files = new RunFiles(options.outputDir);
     this.loop = new Loop(options.clock, { turn: () => this.pass(), restMs: () => RETENTION_REST_MS });
-    const { rules, ...rest } = options;
+    const { rules, clock, leases } = options;
     this.duty =
       rules.runs === null
         ? null
         : new Duty({
-            ...rest,
-            ...{ lease: DUTY_LEASE.retention, restMs: RETENTION_REST_MS },
+            ...{ clock, leases, name: "retention", restMs: RETENTION_REST_MS },
             work: async () => {
               await this.keep(() => this.remove({ runs: rules.runs, logs: null, artifacts: null }));
               return false;
@@ -76,20 +74,20 @@ export class RetentionKeeper {
 
   /** A store or a disk that fails now is asked again after a rest. */
   private async keep(work: () => Promise<RetentionCounts | null>): Promise<void> {
-    const { store, owner, clock, tell } = this.options;
+    const { store, host, clock, tell } = this.options;
     try {
       const counts = await work();
       if (counts === null) return;
       this.told = "";
       const what = countsText(counts);
       if (what !== null) tell(`retention: removed ${what}`);
-      await notePass(store, { host: owner.host, counts, error: null }, clock.now());
+      await notePass(store, { host, counts, error: null }, clock.now());
     } catch (error) {
       const message = messageOf(error);
       if (message !== this.told) tell(`retention: ${message}`);
       this.told = message;
       const counts = { runs: 0, logs: 0, artifacts: 0, bytes: 0 };
-      await notePass(store, { host: owner.host, counts, error: message }, clock.now()).catch(() => {});
+      await notePass(store, { host, counts, error: message }, clock.now()).catch(() => {});
     }
   }
 

@@ -38,7 +38,6 @@ import type { ChannelSettings } from "../settings/channels.js";
 import { refuseWorkspaceOnCluster } from "../settings/cluster-steps.js";
 import { NO_RETENTION, type RetentionSettings } from "../settings/retention.js";
 import { type ClusterSettings, clusterFor } from "../settings/settings.js";
-import { DUTY_LEASE } from "../store/duties.js";
 import { isDead } from "../store/lease-owner.js";
 import type { LeaseOwner } from "../store/store.js";
 import { WorkerPool } from "../worker/pool/pool.js";
@@ -168,11 +167,11 @@ export class ServerParts {
       },
     });
     const duty = openDuty(options, daruma, { engine, owner, pool: pool!, health: health! });
-    const shared = { store: daruma.store, clock: systemClock, owner, isDead };
+    const shared = { store: daruma.store, clock: systemClock, leases: engine.leases };
     const lease = leaseMs === undefined ? {} : { leaseMs };
     const operate: Context["operate"] = (runId, command) => daruma.operate(runId, command);
     const campaigns = new Duty({
-      ...{ ...shared, ...lease, lease: DUTY_LEASE.campaigns, restMs: CAMPAIGN_REST_MS },
+      ...{ ...shared, name: "campaigns", restMs: CAMPAIGN_REST_MS },
       work: () => workOnCampaigns({ store: daruma.store, operate, now: Date.now }),
     });
     const { clusters = [], breakers = [], channels = [], notify = [], retention = NO_RETENTION } = options;
@@ -182,12 +181,12 @@ export class ServerParts {
       start: (asked) => startScheduled({ store: daruma.store, start: startOn(daruma, clusters) }, asked),
     });
     const schedules = new Duty({
-      ...{ ...shared, ...lease, lease: DUTY_LEASE.schedules, restMs: SCHEDULE_REST_MS },
+      ...{ ...shared, name: "schedules", restMs: SCHEDULE_REST_MS },
       work: () => ticks.work(),
     });
-    const duties = [bookDuty({ ...shared, ...lease }), campaigns, schedules];
+    const duties = [bookDuty(daruma.store, shared), campaigns, schedules];
     const keeper = new RetentionKeeper({
-      ...{ ...shared, ...lease, outputDir: daruma.outputDir, rules: retention, tell: onCluster },
+      ...{ ...shared, outputDir: daruma.outputDir, host: owner.host, rules: retention, tell: onCluster },
     });
     const sender = new NoticeSender({
       ...{ store: daruma.store, owner, channels, page: apiUrl, ownRuns: null, tell: onCluster },

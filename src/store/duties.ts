@@ -3,3 +3,4 @@
  * are rows of the lease table whose numbers no run has.
  */
 export const DUTY_LEASE = { book: -1, campaigns: -2, retention: -3, schedules: -4 } as const;
+export type DutyName = keyof typeof DUTY_LEASE;

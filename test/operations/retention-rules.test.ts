@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/engine/clock.js";
+import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { RetentionKeeper } from "../../src/host/retention-keeper.js";
 import type { Context } from "../../src/operations/context.js";
 import { applyRetention } from "../../src/operations/retention/apply-retention.js";
@@ -234,13 +235,17 @@ describe("what somebody still needs", () => {
 });
 
 describe("a server with retention in its settings", () => {
-  const keeperOf = (folder: string, rules: Partial<RetentionSettings>, told: string[]): RetentionKeeper =>
-    new RetentionKeeper({
-      ...{ store: bench.context.store, outputDir: folder, owner: currentOwner("keeper"), isDead },
-      clock: { ...systemClock, now: () => Date.now() + 30 * DAY_MS },
+  const keeperOf = (folder: string, rules: Partial<RetentionSettings>, told: string[]): RetentionKeeper => {
+    const { store } = bench.context;
+    const clock = { ...systemClock, now: () => Date.now() + 30 * DAY_MS };
+    const owner = currentOwner("keeper");
+    return new RetentionKeeper({
+      ...{ store, clock, outputDir: folder, host: owner.host },
+      leases: new LeaseKeeper(store, clock, owner, isDead),
       rules: { ...NO_RETENTION, ...rules },
       tell: (text) => told.push(text),
     });
+  };
 
   it("removes what is beyond, says so, and leaves a record", { tags: ["D2"] }, async () => {
     const first = (await bench.run(PRINTS("a"))).run_id;

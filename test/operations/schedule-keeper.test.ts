@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { DarumaError } from "../../src/core/errors/errors.js";
 import { Duty } from "../../src/engine/duties/duty.js";
+import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { scheduleRows, syncSchedules } from "../../src/operations/schedules/schedule-rows.js";
-import { DUTY_LEASE } from "../../src/store/duties.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
 import { appendTo, OWNER, runRow } from "../contract/store-fixtures.js";
@@ -244,8 +244,8 @@ describe("a server that keeps schedules", () => {
     const dutyOf = (engine: string): Duty => {
       const keeper = keeperOn(store, clock);
       return new Duty({
-        ...{ store, clock, lease: DUTY_LEASE.schedules, restMs: 500, leaseMs: HOUR },
-        ...{ owner: { ...OWNER, engine }, isDead: () => false },
+        ...{ clock, name: "schedules", restMs: 500 },
+        leases: new LeaseKeeper(store, clock, { ...OWNER, engine }, () => false, HOUR),
         work: async () => {
           if (await keeper.work()) worked.push(engine);
           return false;

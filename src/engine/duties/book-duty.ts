@@ -3,23 +3,17 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { BookStore } from "../../store/book-rows.js";
 import { DUTY_LEASE } from "../../store/duties.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
-import { type Clock, systemClock } from "../clock.js";
+import { systemClock } from "../clock.js";
 import { LeaseKeeper } from "../lease-keeper.js";
-import { Duty } from "./duty.js";
+import { Duty, type DutyOptions } from "./duty.js";
 
 const REST_MS = 2_000;
 const ROWS_AT_ONCE = 5_000;
 
 /** Rolls up the failure rows that runs have written to the failure book. */
-export function bookDuty(options: {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly owner: LeaseOwner;
-  readonly isDead: (owner: LeaseOwner) => boolean;
-  readonly leaseMs?: number;
-}): Duty {
-  const work = (fence: number): Promise<boolean> => rollUpSome(options.store, fence);
-  return new Duty({ ...options, lease: DUTY_LEASE.book, restMs: REST_MS, work });
+export function bookDuty(store: BookStore, { clock, leases }: Pick<DutyOptions, "clock" | "leases">): Duty {
+  const work = (fence: number): Promise<boolean> => rollUpSome(store, fence);
+  return new Duty({ clock, leases, name: "book", restMs: REST_MS, work });
 }
 
 /** Does one step. Returns true if there is more to do. */

@@ -1,17 +1,14 @@
 import { DarumaError } from "../../core/errors/errors.js";
-import type { LeaseOwner, Store } from "../../store/store.js";
+import { DUTY_LEASE, type DutyName } from "../../store/duties.js";
 import type { Clock } from "../clock.js";
-import { LeaseKeeper } from "../lease-keeper.js";
+import type { LeaseKeeper } from "../lease-keeper.js";
 import { Loop } from "../loop.js";
 
 export interface DutyOptions {
-  /** Its number among the leases. */
-  readonly lease: number;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly owner: LeaseOwner;
-  readonly isDead: (owner: LeaseOwner) => boolean;
-  readonly leaseMs?: number;
+  readonly name: DutyName;
+  readonly clock: Pick<Clock, "after">;
+  /** The keeper of a server's leases, which renews those of its runs and duties at once. */
+  readonly leases: Pick<LeaseKeeper, "acquire" | "release">;
   /** How long to rest if nothing is left to do, or another process does it. */
   readonly restMs: number;
   /** Does one piece of work, written under the token. Returns true if there is more to do at once. */
@@ -23,14 +20,11 @@ export interface DutyOptions {
  * token prevents writes by one that has lost the lease without noticing.
  */
 export class Duty {
-  private readonly leases: LeaseKeeper;
   private readonly loop: Loop;
   private fence: number | null = null;
 
   constructor(private readonly options: DutyOptions) {
-    const { store, clock, owner, isDead, leaseMs } = options;
-    this.leases = new LeaseKeeper(store, clock, owner, isDead, leaseMs);
-    this.loop = new Loop(clock, { turn: () => this.workAll(), restMs: () => options.restMs });
+    this.loop = new Loop(options.clock, { turn: () => this.workAll(), restMs: () => options.restMs });
   }
 
   start(): void {
@@ -39,8 +33,11 @@ export class Duty {
 
   async stop(): Promise<void> {
     await this.loop.stop();
-    await this.leases.release(this.options.lease);
-    this.leases.stop();
+    await this.options.leases.release(this.lease);
+  }
+
+  private get lease(): number {
+    return DUTY_LEASE[this.options.name];
   }
 
   private async workAll(): Promise<void> {
@@ -54,7 +51,7 @@ export class Duty {
   /** Takes the lease; null if somebody else has it. */
   private async take(): Promise<number | null> {
     try {
-      return await this.leases.acquire(this.options.lease, () => {
+      return await this.options.leases.acquire(this.lease, () => {
         this.fence = null;
       });
     } catch (error) {
