@@ -9,6 +9,7 @@ export const ADVICE_KINDS = [
   "logs",
   "workspace",
   "resume",
+  "recover",
   "retry",
   "hard_reset",
   "redrive",

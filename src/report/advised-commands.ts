@@ -66,6 +66,10 @@ export function resetFailedCommand({ id }: Run): AdvisedCommand {
   return { argv: ["reset", String(id)], call: control(id, "reset_failed") };
 }
 
+export function recoverCommand({ id: run_id }: Run): AdvisedCommand {
+  return { argv: ["recover", String(run_id)], call: { operation: "recover_run", input: { run_id } } };
+}
+
 export function redriveCommand({ id: job_id }: Job): AdvisedCommand {
   return { argv: ["redrive", String(job_id)], call: { operation: "redrive_job", input: { job_id } } };
 }

@@ -1,7 +1,9 @@
 import { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from "../core/errors/errors.js";
+import { diagnose, USUAL_SCALE } from "../core/failure/diagnose.js";
 import { actionTraits } from "../core/model/action-traits.js";
 import { isUndone } from "../core/model/ending/run-ending.js";
 import { isUnanswered } from "../core/model/handled.js";
+import { RESOURCES } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
 import { type Advice, advice } from "./advice.js";
@@ -11,6 +13,7 @@ import {
   forkCommand,
   hardResetCommand,
   logsCommand,
+  recoverCommand,
   redriveCommand,
   resetFailedCommand,
   resumeCommand,
@@ -20,7 +23,7 @@ import {
 } from "./advised-commands.js";
 import { forkableStep } from "./lookup/fork-run.js";
 import { givenLabels } from "./lookup/given-labels.js";
-import { jobName } from "./lookup/job-name.js";
+import { jobName, listNames } from "./lookup/job-name.js";
 
 /** The definition itself is at fault. A run keeps the one it started with, so the step fails again however often it is tried. */
 const IN_DEFINITION: ReadonlySet<string> = new Set<ErrorCode>([
@@ -52,7 +55,10 @@ export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding)
     ...lookAt(run, job, childRuns),
   ];
   if (run.parent !== null) return [...looks, parentAdvice(run.parent.run_id)];
-  const again = failed.every(isInDefinition) || isUndone(run) ? [] : runAgain(run, failed);
+  const again =
+    failed.every(isInDefinition) || isUndone(run)
+      ? []
+      : [...recoverAdvice(run, goOn(run)), ...runAgain(run, failed)];
   const forked = job.step.atEnd === null ? forkAdvice(run, job) : [];
   return [...looks, ...again, ...forked, ...(again.length + forked.length === 0 ? startAgain(run) : [])];
 }
@@ -142,6 +148,16 @@ export function forkAdvice(run: Run, job: Job): Advice[] {
   const kept = "this one keeps the definition it started with";
   const how = run.file === null ? `daruma fork ${run.id} --from ${step} --file FILE, or fork_run.` : "";
   return [advice("fork", `${why} (${kept}): ${how}`.trimEnd(), forkCommand(run, step))];
+}
+
+/** What ran out of memory or time does so again, if nobody gives it more. */
+export function recoverAdvice(run: Run, after: readonly AdvisedCommand[]): Advice[] {
+  const found = diagnose(run, { scale: USUAL_SCALE, retryUnknown: false }).filter(({ recovers }) => recovers);
+  const raised = RESOURCES.filter((resource) => found.some(({ raise }) => raise?.resource === resource));
+  if (raised.length === 0) return [];
+  const more = raised.map((resource) => (resource === "memory" ? "memory" : "time")).join(" or ");
+  const names = listNames(found, ({ job }) => jobName(job));
+  return [advice("recover", `Run ${names} again with more ${more}:`, recoverCommand(run), ...after)];
 }
 
 /** Nothing, where a command line cannot say what it was started with. */

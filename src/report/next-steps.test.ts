@@ -60,6 +60,25 @@ describe("advice to whom asks over REST or MCP", () => {
     ]);
   });
 
+  it("offers more memory or time first, where a recovery would give it", async () => {
+    const step = (memory: string) => `{ type: command, exec: x${memory} }`;
+    const flow = (memory: string, more = "") => `${more}\nsteps: { a: ${step(memory)}, b: ${step("")} }`;
+    const asked = ", resource_requirements: { memory: 64m }";
+    const script: Script = { a: [{ facts: { message: "too much", code: "OOM" } }], b: ["fail"] };
+    const failed = await runOf(flow(asked), script);
+    const recover: Call = { operation: "recover_run", input: { run_id: 1 } };
+    expect(typed(adviseOn(failed, NOBODY))).toContain("daruma recover 1");
+    const [offered] = adviseOn(failed, NOBODY).filter(({ kind }) => kind === "recover");
+    expect([offered!.text, offered!.calls]).toEqual([
+      "Run a again with more memory:",
+      [recover, control("resume")],
+    ]);
+    const held = adviseOn(await runOf(flow(asked, "unhandled: hold"), script), NOBODY);
+    expect(kinds(held)).toEqual(["recover", "resolve", "resolve", "resolve"]);
+    expect(called(held)[0]).toEqual([recover, control("resume")]);
+    expect(kinds(adviseOn(await runOf(flow(""), script), NOBODY))).not.toContain("recover");
+  });
+
   it("decides holds by their ids, all of them in one call", async () => {
     const text = "unhandled: hold\nsteps: { a: { type: command, exec: x }, b: { type: command, exec: x } }";
     const run: Run = { ...(await runOf(text, { a: ["fail"], b: ["fail"] })), managed: true };

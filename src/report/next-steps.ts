@@ -17,6 +17,7 @@ import {
   goOnAfterRedrive,
   isInDefinition,
   parentAdvice,
+  recoverAdvice,
   startAgain,
 } from "./failure-advice.js";
 import type { HandledChild } from "./handled-in-children.js";
@@ -135,6 +136,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
         ...(after.length === 0 ? [] : goOnAfterRedrive(run)),
       ),
     ),
+    ...recoverAdvice(run, after),
     ...(mendable.length === 0
       ? []
       : [

@@ -78,7 +78,14 @@ jobs:
       `  ${names}: run again: memory 64 MiB -> 96 MiB`,
       "",
     ]);
-    const { stderr } = await cli.daruma("recover", "last");
+    const id = String((await cli.json<{ run_id: number }>("show", "last")).value.run_id);
+    expect((await cli.daruma("explain", id)).stdout).toMatch(
+      /- Run train_04, [^\n]* again with more memory:\n {4}daruma recover \d+ /,
+    );
+    expect((await cli.daruma("inbox", "--workflow", "sweep")).stdout).toContain(
+      `\nmore memory or time:  daruma recover ${id} `,
+    );
+    const { stderr } = await cli.daruma("recover", id);
     expect(stderr).toContain(`round 1 of 1:   ${names}: run again: memory 64 MiB -> 96 MiB\n`);
     expect(stderr).toMatch(/run \d+ stays held: no rounds left \(1 used\)\n/);
     expect(stderr).toContain(`  ${names}: would run again: memory 96 MiB -> 144 MiB\n`);

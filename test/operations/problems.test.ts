@@ -70,8 +70,8 @@ describe("list_problems", () => {
     [
       "a tally",
       "printf 'FAIL lease > renews\\nAssertionError: got 1\\nTests  1 failed | 180 passed (181)\\n' >&2; exit 1",
-      "FAIL lease > renews",
       "AssertionError: got 1",
+      "FAIL lease > renews",
     ],
     ["nothing", "exit 3", "Exit code 3", null],
   ])("says what broke in a step that prints %s", async (name, command, title, line) => {

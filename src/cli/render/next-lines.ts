@@ -1,12 +1,11 @@
 import { relative } from "node:path";
+import { passedResource } from "../../core/model/resources.js";
 import { nameOf } from "../../report/lookup/job-name.js";
 import { goesOnWith } from "../../report/lookup/run-program.js";
 import type { FailedStep, RunSummary } from "../../report/run-summary.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import type { SummaryLook } from "./summary.js";
 
-/** Codes of failures that more resources, or another machine, may fix. `recover` is meant for these. */
-const RECOVERABLE: ReadonlySet<string> = new Set(["OOM", "WALLTIME"]);
 /** More failed steps than this are retried together, as all that failed. */
 const MAX_RETRIED = 3;
 const HEAD = "next: ";
@@ -47,7 +46,7 @@ function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: 
   if (status === "failed" && first !== undefined && first.attempt > 0 && !look.isElsewhere)
     commands.push(logsCommand(id, first));
   if (imported || undone !== null) return commands;
-  if (codes.some((code) => RECOVERABLE.has(code))) commands.push(`recover ${id}`);
+  if (codes.some((code) => passedResource(code) !== null)) commands.push(`recover ${id}`);
   const unanswered = failures.filter((failure) => failure.unanswered);
   if (status === "failed" && unanswered.length > 0) commands.push(retryCommand(id, unanswered));
   if (held.length > 1) commands.push("inbox");

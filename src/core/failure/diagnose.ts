@@ -63,6 +63,12 @@ export interface RecoveryPolicy {
   readonly limitOf?: (job: Job, resource: Resource) => ClusterLimit | null;
 }
 
+/** How much more a recovery gives, where nobody says. */
+export const USUAL_SCALE: Required<Scale> = {
+  memory: { factor: 1.5, max: null },
+  runtime: { factor: 1.4, max: null },
+};
+
 /** Every job of the run that failed unhandled or is held, and what would be done about it. */
 export function diagnose(run: Run, policy: RecoveryPolicy): Finding[] {
   const found = run.jobs.flatMap((job) => {

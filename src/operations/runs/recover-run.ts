@@ -6,6 +6,7 @@ import {
   type Finding,
   type FindingKind,
   type RecoveryPolicy,
+  USUAL_SCALE,
 } from "../../core/failure/diagnose.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
 import { amountsOf } from "../../core/model/resources.js";
@@ -49,8 +50,6 @@ const KINDS = [
   "nothing_recovered",
   "not_selected",
 ] as const satisfies readonly (FindingKind | "not_selected")[];
-const DEFAULT_MEMORY_FACTOR = 1.5;
-const DEFAULT_RUNTIME_FACTOR = 1.4;
 const MAX_JOBS = 100_000;
 
 const factor = z.coerce.number().min(1.01).max(100);
@@ -61,11 +60,11 @@ const limit = z.object({ amount: z.number(), cluster: z.string().nullable() });
 const input = z.strictObject({
   run_id: runReference,
   memory_factor: factor
-    .default(DEFAULT_MEMORY_FACTOR)
+    .default(USUAL_SCALE.memory.factor)
     .describe("After OOM: memory times this, rounded up to a MiB."),
   max_memory: memorySize.optional().describe("Limit, such as 64g."),
   runtime_factor: factor
-    .default(DEFAULT_RUNTIME_FACTOR)
+    .default(USUAL_SCALE.runtime.factor)
     .describe("After WALLTIME: runtime times this, rounded up to a minute."),
   max_runtime: duration.optional().describe("Limit, such as 8h."),
   retry_unknown: flag.default(false).describe("Also what failed otherwise."),

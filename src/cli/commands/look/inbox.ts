@@ -1,4 +1,5 @@
 import { shortSignature } from "../../../core/failure/short-signature.js";
+import { passedResource } from "../../../core/model/resources.js";
 import { counted } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
@@ -39,7 +40,7 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
   if (total > items.length) writeLines(out, [`${total - items.length} more: use a larger --limit`]);
   const [first] = items;
   if (first !== undefined && first.items.length > 0)
-    writeLines(out, ["", nextLine(first, (command) => commandLine(options, command))]);
+    writeLines(out, ["", ...nextLines(first, (command) => commandLine(options, command))]);
   return 0;
 };
 
@@ -107,7 +108,14 @@ function whichOf({ runs, signature, workflow, step, items }: Problem): string {
   return `${alike}--workflow ${shellWord(workflow)} --step ${shellWord(step)}`;
 }
 
-/** Suggests one command for the first problem and all of its jobs. */
+/** Suggests a command for the first problem and all of its jobs, after `recover` where some of them want more memory or time. */
+function nextLines(problem: Problem, type: (command: string) => string): string[] {
+  const { kinds, runs, items } = problem;
+  const wantsMore = kinds.some(({ code }) => code !== null && passedResource(code) !== null);
+  const recover = `more memory or time:  ${type(`recover ${items[0]!.run_id}`)}`;
+  return [...(wantsMore && runs === 1 ? [recover] : []), nextLine(problem, type)];
+}
+
 function nextLine(problem: Problem, type: (command: string) => string): string {
   const { kind, items, jobs, signature } = problem;
   const { run_id, step, scope, job_id } = items[0]!;

@@ -75,7 +75,7 @@ export class Rounds {
   }
 }
 
-/** Statuses in which a run needs recovery. */
+/** The error of a hook that failed or could not be started. Nothing is recovered then. */
 export function hookFailed(command: string, how: string): DarumaError {
   return new DarumaError("RECOVERY_HOOK_FAILED", `${command}: ${how}`);
 }
