@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Failed, Outcome } from "../core/model/outcome.js";
+import { type Failed, type Outcome, withRemark } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import { stripAnsi } from "../core/text/plain-text.js";
 import type { Action, Attempt } from "./action.js";
@@ -63,12 +63,8 @@ function explain(
 ): Outcome<Json> {
   const { facts } = result;
   if (facts.code === "SPAWN_ERROR" && facts.errno === "ENOENT" && action.exec === undefined) {
-    return withMessage(result, `${facts.message} (is ${argv[0]} installed and in PATH?)`);
+    return { ...result, facts: withRemark(facts, ` (is ${argv[0]} installed and in PATH?)`) };
   }
   if (facts.exitCode === undefined || keys.some((name) => env[name])) return result;
-  return withMessage(result, `${facts.message} (not set: ${keys.join(", ")})`);
-}
-
-function withMessage(result: Failed<Json>, message: string): Outcome<Json> {
-  return { ...result, facts: { ...result.facts, message } };
+  return { ...result, facts: withRemark(facts, ` (not set: ${keys.join(", ")})`) };
 }

@@ -167,31 +167,32 @@ describe("the failure of a command", () => {
     const failure = await failureOf(
       "echo first >&2; printf '\\033[31mno such module\\033[0m\\n\\n  \\n' >&2; exit 3",
     );
-    expect(failure).toEqual({ message: "exit code 3: no such module", exitCode: 3 });
-    expect(await failureOf("exit 4")).toEqual({ message: "exit code 4", exitCode: 4 });
+    expect(failure).toEqual({ message: "exit code 3", said: "no such module", exitCode: 3 });
+    expect(await failureOf("exit 4")).toEqual({ message: "exit code 4", said: "", exitCode: 4 });
   });
 
   it("has the line that says what broke, not what follows it, and from stdout where stderr does not say it", async () => {
     const node = await failureOf(["node", "-e", "throw new Error('no such module')"]);
-    expect(node.message).toBe("exit code 1: Error: no such module");
+    expect(node.said).toBe("Error: no such module");
     const npm = await failureOf(
       "echo 'src/a.ts(3,5): error TS2322: no'; echo 'Found 1 error.'; echo 'npm warn Unknown user config' >&2; exit 2",
     );
-    expect(npm.message).toBe("exit code 2: src/a.ts(3,5): error TS2322: no");
-    const { message } = await failureOf(
+    expect(npm.said).toBe("src/a.ts(3,5): error TS2322: no");
+    const { said } = await failureOf(
       "echo 'error: the beginning of it'; yes 'all is well here' | head -n 5000; exit 2",
     );
-    expect(message).toBe("exit code 2");
+    expect(said).toBe("");
   });
 
   it("keeps a long line short", async () => {
-    const { message } = await failureOf("head -c 5000 /dev/zero | tr '\\0' x >&2; exit 1");
-    expect(message).toMatch(/^exit code 1: x{200}…$/);
+    const { said } = await failureOf("head -c 5000 /dev/zero | tr '\\0' x >&2; exit 1");
+    expect(said).toMatch(/^x{200}…$/);
   });
 
   it("has the signal that ended it", async () => {
     expect(await failureOf("kill -SEGV $$")).toEqual({
       message: "ended by signal SIGSEGV",
+      said: "",
       signal: "SIGSEGV",
     });
   });
@@ -214,6 +215,7 @@ describe("the failure of a command", () => {
     const failure = await failureOf(`echo '${json}' > "$DARUMA_FAILURE"; exit 9`);
     expect(failure).toEqual({
       message: "exit code 9",
+      said: "",
       exitCode: 9,
       declared: { code: "DB_DOWN", message: "no database", retryable: false, retryAfterMs: 1500 },
     });
@@ -301,7 +303,7 @@ describe("a command that is stopped", () => {
     const onTerm = `trap 'echo "cannot roll back" >&2; exit 7' TERM`;
     expect(await stopWhileRunning(onTerm, "stopped")).toEqual({
       kind: "failed",
-      facts: { message: "exit code 7: cannot roll back", exitCode: 7 },
+      facts: { message: "exit code 7", said: "cannot roll back", exitCode: 7 },
       exitedAt,
     });
   });
@@ -315,7 +317,7 @@ describe("a command that is stopped", () => {
     trial.stop("stopped");
     expect(await result).toEqual({
       kind: "failed",
-      facts: { message: "exit code 5: disk is full", exitCode: 5 },
+      facts: { message: "exit code 5", said: "disk is full", exitCode: 5 },
       exitedAt,
     });
   });

@@ -1,5 +1,5 @@
 import type { FailureFacts } from "../core/model/failure.js";
-import type { Failed, Outcome } from "../core/model/outcome.js";
+import { type Failed, type Outcome, withRemark } from "../core/model/outcome.js";
 import type { Shell } from "../core/model/shell.js";
 import type { Json } from "../core/text/json.js";
 import { oneLine } from "../core/text/plain-text.js";
@@ -123,17 +123,14 @@ function exitFacts(exit: ProcessExit, { stdout, stderr }: Tails, attempt: Attemp
   // Cut after redaction: half a secret would no longer be recognised.
   const line = tellingLine(stderr.lines(attempt.hideSecrets), stdout.lines(attempt.hideSecrets));
   const { declared, defect } = readDeclaredFailure(attempt.failureFile);
-  const message = [
-    how,
-    line && `: ${oneLine(line, MAX_LINE_CHARS)}`,
-    defect && ` ($DARUMA_FAILURE was ignored: ${defect})`,
-  ].join("");
-  return {
-    message,
+  const facts = {
+    message: how,
+    said: line === null ? "" : oneLine(line, MAX_LINE_CHARS),
     ...(exit.exitCode === null ? {} : { exitCode: exit.exitCode }),
     ...(exit.signal === null ? {} : { signal: exit.signal }),
     ...(declared === null ? {} : { declared }),
   };
+  return defect ? withRemark(facts, ` ($DARUMA_FAILURE was ignored: ${defect})`) : facts;
 }
 
 function succeed(attempt: Attempt, stdout: HeadCapture): Outcome<Json> {

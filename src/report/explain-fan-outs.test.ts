@@ -36,11 +36,11 @@ it("tells items of one step that failed in several ways as one block with its ki
     "3 items of work failed, in 2 ways:",
     "  2 items (b.jpg, c.jpg), for example work@list[1]:",
     "    Attempt 1 failed after 0 ms: exit code 1 (EXIT_1).",
-    '    Its last line on stderr: "corrupt frame 5".',
+    '    It printed on stderr: "corrupt frame 5".',
     "    The step failed.",
     "  1 item (a.jpg), for example work@list[0]:",
     "    Attempt 1 failed after 0 ms: exit code 3 (EXIT_3).",
-    '    Its last line on stderr: "no space".',
+    '    It printed on stderr: "no space".',
     "    The step failed.",
   ]);
 });
@@ -61,7 +61,7 @@ const SCRIPT: Script = {
 const story = (indent: string, code: number, line: string): string[] =>
   [
     `Attempt 1 failed after 0 ms: exit code ${code} (EXIT_${code}).`,
-    `Its last line on stderr: "${line}".`,
+    `It printed on stderr: "${line}".`,
     "- hold: yes, nothing else handles this failure.",
     "The step was held until a decision; what depends on it had to wait.",
   ].map((text) => indent + text);

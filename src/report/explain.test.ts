@@ -60,7 +60,7 @@ describe("the story of a run", () => {
     expect(text).toContain("build: completed");
     expect(text).toContain("Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).");
     expect(text).toContain("Its class is application: the program itself ended with an error.");
-    expect(text).toContain('Its last line on stderr: "no space".');
+    expect(text).toContain('It printed on stderr: "no space".');
     expect(text).toContain("- stop: no, the run was not stopped.");
     expect(text).toContain("- restart: no, only for infrastructure failures; this was application.");
     expect(text).toContain("- retry: yes, EXIT_7: retry 1 of 2 in 1.5 s.");
@@ -87,13 +87,13 @@ describe("the story of a run", () => {
     expect(lines.slice(2, 9)).toEqual([
       "test: failed",
       "  Attempt 1 failed after 0 ms: exit code 1 (EXIT_1).",
-      '  Its last line on stdout: "1 of 12 tests failed".',
+      '  It printed on stdout: "FAIL adds numbers".',
       "  The step failed.",
-      "  Its last lines:",
+      "  It printed:",
       "    | FAIL adds numbers",
       "    | 1 of 12 tests failed",
     ]);
-    expect(lines.slice(9).join("\n")).not.toContain("Its last lines:");
+    expect(lines.slice(9).join("\n")).not.toContain("It printed:");
   });
 
   it("knows of a job that only completed when it is asked for, and when more happens to it", async () => {
@@ -142,7 +142,7 @@ steps:
     });
     expect(text).toContain("Attempt 2 failed after 0 ms: exit code 1 (EXIT_1).");
     expect(text).toContain("Attempt 3 failed the same way after 0 ms (EXIT_1).");
-    expect(text.match(/Its last line on stderr: "FAIL three"/g)).toHaveLength(2);
+    expect(text.match(/It printed on stderr: "FAIL three"/g)).toHaveLength(2);
   });
 
   it("tells of one step only when asked, even of one that was merely canceled", async () => {
@@ -274,7 +274,7 @@ transitions:
 
   it("prints no escape sequence of a step", async () => {
     const text = await story(RETRIED, { build: [{ exit: 7, stderr: "\x1b[31mred\x1b[0m" }, "ok"] });
-    expect(text).toContain('Its last line on stderr: "red".');
+    expect(text).toContain('It printed on stderr: "red".');
     expect(text).not.toContain("\x1b");
   });
 });
@@ -313,7 +313,7 @@ steps:
       "",
       "build: completed",
       "  Attempt 1 failed after 0 ms: exit code 7 (EXIT_7).",
-      '  Its last line on stderr: "no space".',
+      '  It printed on stderr: "no space".',
       "  - retry: yes, EXIT_7: retry 1 of 2 in 1.5 s.",
       "  Attempt 2 failed after 0 ms: exit code 1 (EXIT_1).",
       "  - retry: yes, EXIT_1: retry 2 of 2 in 1.5 s.",
@@ -328,7 +328,7 @@ steps:
       "",
       "25 items of work failed alike: 0, 1, 2, 3, 4, 5 and 19 more. For example work@list[0]:",
       "  Attempt 1 failed after 0 ms: exit code 3 (EXIT_3).",
-      '  Its last line on stderr: "boom".',
+      '  It printed on stderr: "boom".',
       "  - retry: yes, EXIT_3: retry 1 of 1.",
       "  Attempt 2 failed the same way after 0 ms (EXIT_3).",
       "  The step failed.",

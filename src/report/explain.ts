@@ -1,8 +1,8 @@
+import { excerptOf } from "../core/model/excerpt.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { isSettled, type Job, type Run } from "../core/model/run.js";
 import { whoseTree } from "../core/model/workspace-turn.js";
 import { isOneOfSeveral, stepPlace, writtenStep } from "../core/model/written-step.js";
-import { failingLines } from "../core/notify/notices-of.js";
 import { counted } from "../core/text/amount-text.js";
 import { iso } from "../core/text/iso-time.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
@@ -16,6 +16,7 @@ import { isFact, textOf } from "./words/sentence.js";
 const INDENT = "  ";
 /** Limits for the brief story: the number of groups of jobs, and of sentences from the beginning and end of each. */
 const MAX_GROUPS = 8;
+const MAX_PRINTED_LINES = 12;
 const FIRST_SENTENCES = 4;
 const LAST_SENTENCES = 10;
 
@@ -250,11 +251,11 @@ function chapter(run: Run, story: JobStory): string[] {
   ];
 }
 
-/** What the last failed attempt printed at its end, where the job came no further and that is more than one line, which its sentence tells. */
+/** The output of the last failed attempt, if the job came no further and the output is more than the line in its sentence. */
 function printedLines({ job, lastError }: JobStory): string[] {
   if (lastError === null || (job.status !== "failed" && job.status !== "held")) return [];
-  const lines = failingLines(lastError.cause ?? lastError);
-  return lines.length < 2 ? [] : ["Its last lines:", ...lines.map((line) => `${INDENT}| ${line}`)];
+  const lines = excerptOf(lastError, MAX_PRINTED_LINES);
+  return lines.length < 2 ? [] : ["It printed:", ...lines.map(({ text }) => `${INDENT}| ${text}`)];
 }
 
 /** What a job that is not settled waits for, and who waits for it. */

@@ -1,4 +1,5 @@
 import type { Event, HoldAction } from "../core/model/events.js";
+import { excerptOf } from "../core/model/excerpt.js";
 import type { JobRow, RunRow } from "../core/model/rows.js";
 import { EXPIRY, expiryOf } from "../core/notify/expiry.js";
 import {
@@ -19,9 +20,9 @@ import { BLOCKS, blocksAmong, dependentsIn } from "./lookup/blocked-steps.js";
 import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
 import { markedJobs } from "./marked-jobs.js";
-import { errorLinesOf } from "./words/problem-words.js";
 
 const RUNS_PER_PAGE = 200;
+const MAX_LINES = 10;
 
 export interface HoldFilter {
   readonly runId?: number | undefined;
@@ -42,7 +43,7 @@ export const WAITING_JOB = {
   kind: word(["hold", "question"]),
   since: noted(text, "When it was held or asked; ISO 8601."),
   blocks: noted(object(BLOCKS), "What waits for it in its run."),
-  error_lines: noted(list(text), "The lines it printed last that look like errors."),
+  error_lines: noted(list(text), "What it printed of its failure: errors, and the last lines."),
   question: noted(
     nullable(object({ prompt: text, choices: list(text) })),
     "What a human step asks; null for a hold.",
@@ -82,7 +83,7 @@ async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
   return jobs.map((job) => ({
     ...job,
     blocks: blocksAmong(dependents, job.step, blocked),
-    error_lines: errorLinesOf(job.error?.cause ?? job.error),
+    error_lines: job.error === null ? [] : excerptOf(job.error, MAX_LINES).map(({ text }) => text),
     owner,
   }));
 }

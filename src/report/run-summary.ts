@@ -38,6 +38,8 @@ export interface FailedStep {
   readonly scope: string;
   readonly code: string;
   readonly message: string;
+  readonly how: string | null;
+  readonly said: string | null;
   /** Equal for those that failed alike; null: nothing says of what it failed. */
   readonly signature: string | null;
   /** Nothing else deals with it, as it does with that of a repair. */
@@ -197,6 +199,8 @@ function failedStep(
     attempt: job.attempts,
     code: job.error?.code ?? "UNKNOWN",
     message: job.error?.message ?? "failed",
+    how: job.error?.how ?? null,
+    said: job.error?.said ?? null,
     signature: job.error?.signature ?? null,
     stdout_tail: out.trim() === "" ? null : out,
     stderr_tail: err.trim() === "" ? null : err,

@@ -1,6 +1,6 @@
+import { headlineOf } from "../core/model/excerpt.js";
 import type { RunRow } from "../core/model/rows.js";
 import type { RunTally } from "../core/tally/run-tally.js";
-import { firstChars } from "../core/text/head-tail.js";
 import { oneLine } from "../core/text/plain-text.js";
 import type { Store } from "../store/store.js";
 import { readRecoveries } from "./recoveries.js";
@@ -41,7 +41,7 @@ export async function toldOf(store: Store, run: RunRow): Promise<ToldRun> {
               step: held.step,
               scope: held.scope,
               code: held.error?.code ?? null,
-              message: oneLine(firstChars(held.error?.message ?? "", MAX_MESSAGE_CHARS)),
+              message: held.error === null ? "" : oneLine(headlineOf(held.error), MAX_MESSAGE_CHARS),
               to: null,
             },
     },

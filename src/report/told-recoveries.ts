@@ -1,6 +1,7 @@
 import { routeRow } from "../core/evolve/projections.js";
 import type { LoggedEvent, RungConsidered } from "../core/model/events.js";
-import type { FailureClass } from "../core/model/failure.js";
+import { brokeOf } from "../core/model/excerpt.js";
+import type { ErrorRecord } from "../core/model/failure.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
 import {
   type CountedRecovery,
@@ -15,10 +16,15 @@ import { budgetsLeft, type LeftBudget, sentenceOf } from "./words/left-budgets.j
 /** What came of a recovery: what its jobs did next, or whether the step that a failure was sent to could handle it. */
 export type RecoveryEnd = "completed" | "failed" | "handled" | "unhandled" | "mixed";
 
+type ToldError = Pick<ErrorRecord, "code" | "class" | "message"> & {
+  /** One line that says what broke. */
+  readonly broke: string;
+};
+
 /** A recovery with all that the log says of it. */
 export interface ToldRecovery extends Recovery {
   /** The first failure that it answered. */
-  readonly error: { readonly code: string; readonly class: FailureClass; readonly message: string } | null;
+  readonly error: ToldError | null;
   /** Every rung that was looked at then. */
   readonly considered: readonly RungConsidered[];
   /** Text that says what the last time took from which budget, and what was left. */
@@ -154,5 +160,7 @@ function costOf(job: number, told: Heard["told"]): string | null {
 }
 
 function errorOf({ error }: Job): ToldRecovery["error"] {
-  return error === null ? null : { code: error.code, class: error.class, message: error.message };
+  return error === null
+    ? null
+    : { code: error.code, class: error.class, message: error.message, broke: brokeOf(error) };
 }

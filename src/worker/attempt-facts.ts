@@ -45,10 +45,11 @@ export function judged(outcome: Failed, { action, stepId, jobId, attempt }: Assi
 }
 
 export function withShortTexts(facts: FailureFacts): FailureFacts {
-  const { message, stack, declared } = facts;
+  const { message, said, stack, declared } = facts;
   return {
     ...facts,
     message: shorten(message),
+    ...(said === undefined ? {} : { said: shorten(said) }),
     ...(stack === undefined ? {} : { stack: shorten(stack) }),
     ...(declared?.message === undefined
       ? {}

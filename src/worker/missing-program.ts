@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { FailureFacts } from "../core/model/failure.js";
+import { withRemark } from "../core/model/outcome.js";
 import type { Json } from "../core/text/json.js";
 import type { Assignment } from "./worker.js";
 
@@ -32,6 +33,6 @@ function wordsOf(exec: Json | undefined): string[] {
 export function withUncommitted(facts: FailureFacts, files: readonly string[], commit: string): FailureFacts {
   if (files.length === 0) return facts;
   const [are, them] = files.length === 1 ? ["is", "it"] : ["are", "them"];
-  const why = `${files.join(", ")} ${are} in your working tree, but not in commit ${commit.slice(0, SHORT_COMMIT_CHARS)}, of which the workspace was made: commit ${them}`;
-  return { ...facts, message: `${facts.message}; ${why}` };
+  const why = `; ${files.join(", ")} ${are} in your working tree, but not in commit ${commit.slice(0, SHORT_COMMIT_CHARS)}, of which the workspace was made: commit ${them}`;
+  return withRemark(facts, why);
 }

@@ -17,7 +17,14 @@ const WAY = ["route", "edge", "round", "rounds", "output"];
 /** A failure of which there is something to say in every field that an attempt can have. */
 const BROKEN: Outcome = {
   facts: {
-    ...{ message: "it broke", exitCode: 3, signal: "SIGSEGV", retryAfterMs: 50, stack: "at here" },
+    ...{
+      message: "it broke",
+      said: "so",
+      exitCode: 3,
+      signal: "SIGSEGV",
+      retryAfterMs: 50,
+      stack: "at here",
+    },
     ...{ stdoutTail: "out", stderrTail: "err", diffHash: "d1ff", changedFiles: ["a.txt"] },
   },
 };
@@ -265,7 +272,7 @@ describe("the record of a run", () => {
     const { error } = run.job("b");
     expect(run.run.error).toEqual({
       ...error,
-      message: "b: it broke (ended by SIGSEGV)",
+      message: "b: it broke: so (ended by SIGSEGV)",
       timestamp: run.run.error!.timestamp,
     });
     expect(run.run.error).toMatchObject({ step_id: "b", exit_code: 139, stack_trace: "at here" });

@@ -72,7 +72,7 @@ describe("what a run tells the failure book", () => {
     );
     const corrupt = (frame: number, name: string) => ({
       exit: 1,
-      stderr: `${name}: corrupt JPEG data in frame ${frame}`,
+      said: `${name}: corrupt JPEG data in frame ${frame}`,
     });
     const stage = await Stage.begin(
       text,
@@ -83,7 +83,7 @@ describe("what a run tells the failure book", () => {
             corrupt(5, "img-0005.jpg"),
             corrupt(179, "cat.jpg"),
             { ...corrupt(7, "dog.jpg"), exit: 2 },
-            { exit: 1, stderr: "dog.jpg: cannot open" },
+            { exit: 1, said: "dog.jpg: cannot open" },
           ][(variables.foreach as { index: number }).index]!,
       },
       { capacity: 1 },
@@ -92,9 +92,9 @@ describe("what a run tells the failure book", () => {
     expect(events("attempt.failed")).toHaveLength(4);
     const entries = await entriesOf(stage);
     expect(entries.map(({ code, sample, occurrences }) => [code, sample, occurrences])).toEqual([
-      ["EXIT_1", "exit code 1: cat.jpg: corrupt JPEG data in frame 179", 2],
-      ["EXIT_2", "exit code 2: dog.jpg: corrupt JPEG data in frame 7", 1],
-      ["EXIT_1", "exit code 1: dog.jpg: cannot open", 1],
+      ["EXIT_1", "cat.jpg: corrupt JPEG data in frame 179", 2],
+      ["EXIT_2", "dog.jpg: corrupt JPEG data in frame 7", 1],
+      ["EXIT_1", "dog.jpg: cannot open", 1],
     ]);
   });
 

@@ -236,7 +236,7 @@ describe("examples", () => {
       "Attempt 1 failed *: exit code 1: review: the title has not changed (EXIT_1).",
       "- retry: yes, EXIT_1: retry 1 of 3.",
       "Attempt 2 failed *: printed nothing for 1.5 s (IDLE_TIMEOUT).",
-      'Its last line on stdout: "Somebody else is editing. I wait until the lock is gone.".',
+      'It printed on stdout: "Somebody else is editing. I wait until the lock is gone.".',
       "- retry: yes, IDLE_TIMEOUT: retry 2 of 3.",
       "Attempt 3 failed the same way * (IDLE_TIMEOUT).",
       expect.stringContaining("No progress: the same failure 2 times"),

@@ -16,7 +16,7 @@ steps:
   after: { exec: "true", depends_on: [test] }
 `;
 const USED_UP = "max_loops (5) is used up: 3 retries + 3 loops";
-const MESSAGE = `exit code 7: boom (EXIT_7), and ${USED_UP}`;
+const MESSAGE = `boom (EXIT_7), and ${USED_UP}`;
 
 let folder = "";
 let told: CliResult = { exitCode: null, stdout: "", stderr: "" };

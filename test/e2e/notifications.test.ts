@@ -105,7 +105,7 @@ describe("daruma run --config", () => {
       data: {
         ...{ workflow: "nightly", run_id: 1, step: "build", told_as: "first", count: 1 },
         failure: { code: "EXIT_3", lines: ["boom: no disk"] },
-        subject: "nightly: run 1 failed at build (exit code 3: boom: no disk)",
+        subject: "nightly: run 1 failed at build (boom: no disk)",
       },
     });
     expect((await daruma("run", "run", file)).exitCode).toBe(1);

@@ -93,9 +93,9 @@ steps:
       ),
     ).toEqual([
       "test failed on attempt 2: exit code 1 (EXIT_1)",
-      "last lines of its stdout:",
+      "from its stdout:",
       "  | a.ts: 1 test failed",
-      "last lines of its stderr:",
+      "from its stderr:",
       "  | expected 3 to be 4",
     ]);
     expect(stderr.match(/expected 3 to be 4/g)).toHaveLength(1);

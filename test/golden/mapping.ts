@@ -6,10 +6,12 @@ const AS_IT_IS = new Set(["error", "usage", "inputs", "context", "value", "items
 /**
  * The one place that may reconcile an event of today with its recorded form, in at most 30 lines: a change of form alone
  * (say, of the names of keys) maps it back here. The next change records anew and leaves the identity behind.
- * Recorded were events whose keys were in camelCase.
+ * Recorded were events whose keys were in camelCase, and failures whose messages were not kept apart.
  */
 export function asRecorded(event: Event): object {
-  return inCamelCase(event) as object;
+  if (!("error" in event)) return inCamelCase(event) as object;
+  const { how: _how, said: _said, ...error } = event.error;
+  return inCamelCase({ ...event, error }) as object;
 }
 
 function inCamelCase(value: unknown): unknown {

@@ -38,7 +38,7 @@ describe("list_failures", () => {
     expect(others).toEqual([]);
     expect(item).toMatchObject({
       ...{ workflow: "rescued", step: "call", state: "new", code: "EXIT_1", class: "application" },
-      ...{ occurrences: 2, runs: 2, sample: "exit code 1: connection refused" },
+      ...{ occurrences: 2, runs: 2, sample: "connection refused" },
       rescued_by: "a retry (2 of 2)",
       rescues: [{ by: "retry", rescued: 2, not_rescued: 0 }],
     });
@@ -68,7 +68,7 @@ describe("list_failures", () => {
       if (page.next === null) break;
       after = page.next;
     }
-    expect(seen).toEqual(["ee", "dd", "cc", "bb", "aa"].map((letters) => `exit code 3: no ${letters}`));
+    expect(seen).toEqual(["ee", "dd", "cc", "bb", "aa"].map((letters) => `no ${letters}`));
     expect((await bench.call("list_failures", { after: "nonsense" })).items).toEqual([]);
   });
 

@@ -60,7 +60,7 @@ describe("holds", () => {
     expect(all.items.filter((each) => each.run_id === run_id)).toEqual(items);
   });
 
-  it("have the lines that look like errors, and no step that does not wait for them", async () => {
+  it("have the lines that tell what broke, and no step that does not wait for them", async () => {
     const { run_id } = await bench.run(`name: noisy
 unhandled: hold
 steps:
@@ -71,7 +71,7 @@ steps:
 `);
     const { items } = await bench.call("list_holds", { run_id });
     expect(items.map(({ step, blocks, error_lines }) => [step, blocks.steps, error_lines])).toEqual([
-      ["loud", 0, ["Error: first", "fatal: last"]],
+      ["loud", 0, ["Error: first", "quiet", "fatal: last"]],
       ["plain", 0, ["on stdout: it failed"]],
     ]);
   });

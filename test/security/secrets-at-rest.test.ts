@@ -87,7 +87,7 @@ it("are not put together by what strips a failure for the terminal", async () =>
     ["EXIT_4", "exit code 4: is [redacted:SEC_NUM]"],
   ]);
   const { text } = await daruma.call("explain_run", { run_id: report.run_id });
-  expect(text).toContain('Its last line on stderr: "is [redacted:SEC_NUM]".');
+  expect(text).toContain("exit code 4: is [redacted:SEC_NUM] (EXIT_4).");
   expect(text).not.toContain(SECRETS.SEC_NUM);
   await daruma.close();
 });
@@ -110,6 +110,6 @@ it("are hidden in what is made of bytes that are no UTF-8, and in a line of stde
   expect(jobs.map(({ output, error }) => error?.message ?? output)).toEqual([
     "[redacted:SEC_UMLAUT] after",
     "exit code 3: [redacted:SEC_UMLAUT]",
-    `exit code 4: ${"0".repeat(185)}[redacted:SEC_…`,
+    `exit code 4: ${"0".repeat(185)}[redacted:SEC_U…`,
   ]);
 });

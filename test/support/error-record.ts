@@ -7,6 +7,8 @@ export function failureOf(changes: Partial<Failure> = {}): Failure {
     code: "EXIT_2",
     class: "application",
     message: "it broke",
+    how: null,
+    said: null,
     retryable: true,
     final: false,
     action: "command",

@@ -16,7 +16,6 @@ export const PATTERNS_ALLOWED: readonly Allowed[] = [
   { path: "src/report/lookup/job-name.ts", reason: "the name of a scope" },
   { path: "src/report/resources/resource-groups.ts", reason: "numbers in the names of steps" },
   { path: "src/report/run-summary.ts", reason: "the end of what a step printed" },
-  { path: "src/cli/render/failed-steps.ts", reason: "what a step printed, at the end of its message" },
   { path: "src/cli/render/paint.ts", reason: "escape sequences in what others have written" },
   { path: "src/cli/render/step-output.ts", reason: "what a step printed" },
   { path: "src/cli/render/terminal-text.ts", reason: "what a step printed" },

@@ -18,6 +18,8 @@ export type Outcome =
       readonly exit: number;
       readonly takesMs?: number;
       readonly stderr?: string;
+      /** What its message says beside the exit code. */
+      readonly said?: string;
       readonly diffHash?: string;
       readonly endsWith?: number;
     }
@@ -154,6 +156,7 @@ function saidOf(outcome: Outcome): Said {
       facts: {
         exitCode: outcome.exit,
         message: `exit code ${outcome.exit}`,
+        said: outcome.said ?? "",
         stderrTail,
         diffHash: outcome.diffHash ?? null,
       },

@@ -1,3 +1,4 @@
+import { besideOf, excerptOf } from "../../core/model/excerpt.js";
 import { isOneOfSeveral, writtenStep } from "../../core/model/written-step.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { WaitingJob } from "../../report/holds.js";
@@ -6,7 +7,7 @@ import { thenText } from "../../report/words/expiry-text.js";
 import { shellWord } from "../../report/words/shell-word.js";
 import type { CommandLine } from "../declare/command-words.js";
 import { clockTime } from "./clock-time.js";
-import { alike, besideLines, lastLines } from "./failed-steps.js";
+import { alike } from "./failed-steps.js";
 import type { Paint } from "./paint.js";
 import { harmlessLines } from "./text-width.js";
 
@@ -21,7 +22,7 @@ export interface HoldLook {
 
 const INDENT = "  ";
 /** Enough to see what happened. `daruma logs` has the rest. */
-const MAX_STDERR_LINES = 20;
+const MAX_LINES = 10;
 
 /**
  * Describes holds and questions with what a decision needs, and the commands to decide: once per run for holds, once
@@ -93,9 +94,9 @@ function heldAlike(group: readonly WaitingJob[], { paint }: HoldLook): string[] 
   const [hold, ...others] = group as readonly [WaitingJob, ...WaitingJob[]];
   const { run_id, id, step, scope, error, attempts } = hold;
   const [expiry = null] = group.flatMap((each) => each.expiry ?? []).sort((a, b) => (a.at < b.at ? -1 : 1));
-  const printed = lastLines(error?.stderr_tail ?? "", MAX_STDERR_LINES);
+  const printed = error === null ? [] : excerptOf(error, MAX_LINES);
   const why =
-    error === null ? "failed" : `${besideLines(error.message, printed)} (${error.code}, ${error.class})`;
+    error === null ? "failed" : `${oneLine(besideOf(error, printed))} (${error.code}, ${error.class})`;
   const dead = hold.dead_letter ? ", given up by the queue (a dead letter)" : "";
   const tries = `after ${attempts} attempt${attempts === 1 ? "" : "s"}${dead}`;
   return [
@@ -105,7 +106,7 @@ function heldAlike(group: readonly WaitingJob[], { paint }: HoldLook): string[] 
       : [
           `${INDENT}so ${others.length === 1 ? "is" : "are"} ${listNames(others, (each) => nameOf(each.step, each.scope))}`,
         ]),
-    ...printed.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
+    ...printed.map(({ text }) => `${INDENT}${paint("dim", "|")} ${text}`),
     ...(expiry === null ? [] : [`${INDENT}decide by ${clockTime(expiry.at)} UTC, then ${thenText(expiry)}`]),
   ];
 }

@@ -3,7 +3,6 @@ import { Narrator } from "../../report/words/narrator.js";
 import type { Note, NoteKind } from "../../report/words/note.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
-import { errorLines } from "./failed-steps.js";
 import { Forecast, type UsualTimes } from "./forecast.js";
 import { LiveRegion } from "./live-region.js";
 import type { Colour } from "./paint.js";
@@ -78,7 +77,7 @@ export function liveProgress(
         for (const note of narrator.tell(run, event)) {
           if (!isKept(run, note)) continue;
           waiting.push(signed(channel, note));
-          if (!showsAll && note.printed !== undefined) push(note.printed.name, errorLines(note));
+          if (!showsAll && note.printed !== undefined) push(note.printed.name, note.printed.lines);
         }
       }
     },

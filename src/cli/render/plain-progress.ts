@@ -1,7 +1,7 @@
 import { Narrator } from "../../report/words/narrator.js";
+import type { Printed } from "../../report/words/note.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
-import { errorLines } from "./failed-steps.js";
 import { shownLine } from "./paint.js";
 import type { Progress } from "./progress.js";
 
@@ -24,7 +24,7 @@ export function plainProgress(channel: Channel, commandLine?: CommandLine): Prog
         .flatMap((event) => narrator.tell(run, event))
         .flatMap((told) => [
           `${elapsed(told.at - (startedAt ?? told.at))}  ${shownLine(told.text)}\n`,
-          ...(showsAll ? [] : errorLines(told).map((line) => printedLine(told.printed!.name, line))),
+          ...(showsAll || told.printed === undefined ? [] : linesOf(told.printed)),
         ]);
       if (lines.length > 0) channel.write(lines.join(""));
     },
@@ -35,6 +35,10 @@ export function plainProgress(channel: Channel, commandLine?: CommandLine): Prog
     },
     end: () => {},
   };
+}
+
+function linesOf({ name, lines }: Printed): string[] {
+  return lines.map((line) => printedLine(name, line));
 }
 
 function printedLine(name: string, line: string): string {

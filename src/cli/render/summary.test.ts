@@ -138,6 +138,8 @@ describe("the summary", () => {
       scope: "root",
       code: "EXIT_1",
       message: "exit code 1",
+      how: "exit code 1",
+      said: null,
       attempt: 3,
       stdout_tail: null,
       stderr_tail: "one\n\x1b[31mtwo\x1b[0m\n",
@@ -146,7 +148,7 @@ describe("the summary", () => {
     };
     expect(lines({ status: "failed" }, { failures: [failure], counts: ["1 failed"] }).slice(1)).toEqual([
       "build failed on attempt 3: exit code 1 (EXIT_1)",
-      "last lines of its stderr:",
+      "from its stderr:",
       "  | one",
       "  | two",
       "log: /x/a3.e",
@@ -174,22 +176,26 @@ describe("the summary", () => {
   describe("tells each failure once", () => {
     const failed = (step: string, more: Partial<FailedStep> = {}): FailedStep => ({
       ...{ job_id: 30_000_001, step, family: null, scope: "root", attempt: 1 },
-      ...{ code: "EXIT_1", message: "exit code 1", signature: null, unanswered: true },
+      ...{ code: "EXIT_1", message: "exit code 1", how: "exit code 1", said: null },
+      ...{ signature: null, unanswered: true },
       ...{ stdout_tail: null, stderr_tail: null, stdout_file: `/x/${step}.o`, stderr_file: `/x/${step}.e` },
       ...more,
     });
     const told = (...failures: FailedStep[]) => lines({ status: "failed" }, { failures }).slice(1, -3);
 
     it("and leaves to its last lines what they say themselves", () => {
-      const message = "exit code 1: expected 3 to be 4";
-      expect(told(failed("test", { message, stderr_tail: "at a.ts:3\nexpected 3 to be 4\n" }))).toEqual([
-        "test failed on attempt 1: exit code 1 (EXIT_1)",
-        "last lines of its stderr:",
-        "  | at a.ts:3",
-        "  | expected 3 to be 4",
-        "log: /x/test.e",
-      ]);
-      expect(told(failed("test", { message, stderr_tail: "expected 3 to be 4\n" }))).toEqual([
+      const said = "expected 3 to be 4";
+      const message = `exit code 1: ${said}`;
+      expect(told(failed("test", { message, said, stderr_tail: "at a.ts:3\nexpected 3 to be 4\n" }))).toEqual(
+        [
+          "test failed on attempt 1: exit code 1 (EXIT_1)",
+          "from its stderr:",
+          "  | at a.ts:3",
+          "  | expected 3 to be 4",
+          "log: /x/test.e",
+        ],
+      );
+      expect(told(failed("test", { message, said, stderr_tail: "expected 3 to be 4\n" }))).toEqual([
         "test failed on attempt 1: exit code 1: expected 3 to be 4 (EXIT_1)",
         "log: /x/test.e",
       ]);
@@ -199,9 +205,9 @@ describe("the summary", () => {
       const both = failed("lint", { stdout_tail: "a.ts: too long\n", stderr_tail: "1 problem\nfailed\n" });
       expect(told(both)).toEqual([
         "lint failed on attempt 1: exit code 1 (EXIT_1)",
-        "last lines of its stdout:",
+        "from its stdout:",
         "  | a.ts: too long",
-        "last lines of its stderr:",
+        "from its stderr:",
         "  | 1 problem",
         "  | failed",
         "log: /x/lint.e",
@@ -232,6 +238,8 @@ describe("the summary", () => {
       scope: "root/l[1]",
       code: "EXIT_1",
       message: "m",
+      how: null,
+      said: null,
       attempt: 1,
       stdout_tail: null,
       stderr_tail: null,

@@ -1,4 +1,5 @@
 import type { LoopTransition } from "../model/events.js";
+import { brokeOf } from "../model/excerpt.js";
 import type { Job, Run, Scope } from "../model/run.js";
 import { abandonScope } from "./abandon.js";
 import type { Decision } from "./decision.js";
@@ -112,5 +113,5 @@ function giveUpBranch(decision: Decision, scope: Scope): void {
 
 /** Describes the failure that wanted the transition, for somebody who has to fix it. */
 function describeCause({ error }: Job): string {
-  return error === null ? "it failed" : `${error.message} (${error.code})`;
+  return error === null ? "it failed" : `${brokeOf(error)} (${error.code})`;
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../failure/judge.js";
 import type { Command } from "../model/commands.js";
 import { codeOfStop } from "../model/jobs.js";
 import { findJob, isInRecovery, type Job } from "../model/run.js";
@@ -19,7 +20,7 @@ export function finishRecovery(
   endRecovery(decision, job, {
     ok,
     exit_code: facts?.exitCode ?? (ok ? 0 : null),
-    message: facts?.message ?? (ok ? "" : "stopped"),
+    message: facts === null ? (ok ? "" : "stopped") : messageOf(facts),
     duration_ms: outcome.duration_ms ?? 0,
   });
 }

@@ -1,13 +1,12 @@
 import type { BookAction, BookRow, MetFailure, OpenFailures } from "../book/book-row.js";
 import type { Event, RetriedBy } from "../model/events.js";
+import { brokeOf, lastWordsOf } from "../model/excerpt.js";
 import type { Failure } from "../model/failure.js";
 import { isHandled } from "../model/handled.js";
 import { type Job, jobById, type Run, routedAttempt } from "../model/run.js";
 import { stepPlace, writtenStep } from "../model/written-step.js";
 import { firstChars } from "../text/head-tail.js";
-import { oneLine, plainLines, plainText } from "../text/plain-text.js";
-import { lastLine } from "../text/telling-line.js";
-import { hasTellingLine } from "../text/what-broke.js";
+import { oneLine } from "../text/plain-text.js";
 
 const MAX_SAMPLE_CHARS = 240;
 /** Limit for a message or an output. A line needs no more. */
@@ -186,15 +185,9 @@ function addRow(run: Run, job: Job, signature: string, at: number, rest: RowRest
   });
 }
 
-/** The message, and what the step printed last where the message does not say why: a list shows nothing else of the failure. */
+/** The line of a failure in a list. If the step has not said what broke, the last words that it printed follow. */
 function sampleOf(failure: Failure): string {
-  const said = oneLine(failure.message.slice(0, MAX_READ_CHARS));
-  const isEnough = failure.class === "resource" || hasTellingLine(failure.message, failure);
-  const printed = isEnough ? null : (lastWords(failure.stderr_tail) ?? lastWords(failure.stdout_tail));
-  const text = printed === null || said.includes(printed) ? said : `${said}: ${printed}`;
-  return firstChars(text, MAX_SAMPLE_CHARS);
-}
-
-function lastWords(printed: string): string | null {
-  return lastLine(plainLines(plainText(printed.slice(-MAX_READ_CHARS))));
+  const broke = oneLine(brokeOf(failure).slice(0, MAX_READ_CHARS));
+  const line = failure.class === "resource" ? null : lastWordsOf(failure);
+  return firstChars(line === null ? broke : `${broke}: ${oneLine(line.text)}`, MAX_SAMPLE_CHARS);
 }

@@ -1,6 +1,7 @@
 import { isUndone, phaseOf } from "../model/ending/run-ending.js";
+import { headlineOf } from "../model/excerpt.js";
 import { isHandled } from "../model/handled.js";
-import type { Job, Run } from "../model/run.js";
+import { type Job, jobById, type Run } from "../model/run.js";
 import type { Concern, RunTally } from "../tally/run-tally.js";
 import { firstChars } from "../text/head-tail.js";
 import { oneLine } from "../text/plain-text.js";
@@ -40,7 +41,9 @@ export function waitingJobs({ held, asking }: Run): number {
   return held.size + asking.size;
 }
 
-function concernOf({ held, asking }: Run, handled: readonly Job[]): Concern | null {
+function concernOf(run: Run, handled: readonly Job[]): Concern | null {
+  const { held, asking, error } = run;
+  if (error?.job_id != null) return failureOf(jobById(run, error.job_id), "failed");
   const [first] = held;
   if (first !== undefined) return failureOf(first, first.queue.dead ? "dead_letter" : "held");
   const [asks] = asking;
@@ -58,7 +61,10 @@ function concernOf({ held, asking }: Run, handled: readonly Job[]): Concern | nu
 function failureOf(job: Job, kind: Concern["kind"]): Concern {
   const failure = job.failure ?? job.error;
   const to = kind === "handled" ? (job.route?.target.step.definition.id ?? null) : null;
-  return { ...placeOf(job), kind, code: failure?.code ?? null, message: told(failure?.message ?? ""), to };
+  return {
+    ...{ ...placeOf(job), kind, code: failure?.code ?? null, to },
+    message: failure === null ? "" : told(headlineOf(failure)),
+  };
 }
 
 function placeOf({ step, scope }: Job): Pick<Concern, "step" | "scope"> {

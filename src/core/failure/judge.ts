@@ -153,15 +153,17 @@ export function judge(outcome: Exclude<Outcome, Succeeded>, { at, ...blamed }: B
   const facts = withoutLastWords(outcome.kind === "failed" ? outcome.facts : STOPPED_UNASKED);
   const { code, class: failureClass } = kindOf(facts);
   const { resourceLimit } = facts;
-  const said = {
+  const judged = {
     code: codeText(code),
     class: failureClass,
-    message: truncateHeadTail(plainText(messageOf(facts)), MAX_MESSAGE_CHARS).text,
+    message: shown(messageOf(facts)),
     stdout_tail: facts.stdoutTail ?? "",
     stderr_tail: facts.stderrTail ?? "",
   };
   return {
-    ...said,
+    ...judged,
+    how: facts.said === undefined ? null : shown(facts.message),
+    said: saidIn(facts) === "" ? null : shown(saidIn(facts)),
     retryable: facts.declared?.retryable ?? traitsOf(failureClass).retried,
     final: facts.declared?.retryable === false,
     ...blamed,
@@ -169,7 +171,7 @@ export function judge(outcome: Exclude<Outcome, Succeeded>, { at, ...blamed }: B
     exit_code: exitCodeOf(facts),
     signal: facts.signal ?? null,
     retry_after_ms: facts.declared?.retryAfterMs ?? facts.retryAfterMs ?? null,
-    signature: failureSignature(said),
+    signature: failureSignature(judged),
     stack_trace: facts.stack ?? null,
     diff_hash: facts.diffHash ?? null,
     changed_files: facts.changedFiles ?? [],
@@ -220,8 +222,8 @@ export function concernsBreaker(
 
 /** What a step says while it is taken away is not why it failed. */
 function withoutLastWords(facts: FailureFacts): FailureFacts {
-  if (facts.evicted !== true || facts.declared === undefined) return facts;
-  const { declared: _, ...others } = facts;
+  if (facts.evicted !== true) return facts;
+  const { declared: _declared, said: _said, ...others } = facts;
   return others;
 }
 
@@ -288,8 +290,18 @@ function exitCodeOf(facts: FailureFacts): number | null {
   return facts.exitCode ?? null;
 }
 
-function messageOf(facts: FailureFacts): string {
-  const message = facts.declared?.message ?? facts.message;
+/** Joins how a failure ended and what the step said of it. A message that the step declared replaces both. */
+export function messageOf(facts: FailureFacts): string {
+  const { said = "" } = facts;
+  const message = facts.declared?.message ?? (said === "" ? facts.message : `${facts.message}: ${said}`);
   if (facts.signal === undefined || message.includes(facts.signal)) return message;
   return message === "" ? `ended by ${facts.signal}` : `${message} (ended by ${facts.signal})`;
+}
+
+function saidIn({ said = "", declared }: FailureFacts): string {
+  return declared?.message ?? said;
+}
+
+function shown(text: string): string {
+  return truncateHeadTail(plainText(text), MAX_MESSAGE_CHARS).text;
 }

@@ -64,6 +64,12 @@ export function classesWith(trait: keyof ClassTraits): readonly FailureClass[] {
 /** What an action observed of its own failure: typed facts, not yet judged. Texts are redacted already. */
 export const FAILURE_FACTS = {
   message: text,
+  said: optional(
+    noted(
+      text,
+      "The last line that the process wrote of its failure, empty if it wrote none: the message is how it ended then, and nothing else.",
+    ),
+  ),
   exitCode: optional(id),
   signal: optional(noted(text, "A signal that ended the process and that Daruma did not send.")),
   errno: optional(text),
@@ -111,7 +117,12 @@ const failureClass = word(FAILURE_CLASSES);
 export const ERROR_RECORD = {
   code: noted(text, "Stable; programs match on it."),
   class: failureClass,
-  message: text,
+  message: noted(text, "What happened: `how` and `said` in one where the failure has both."),
+  how: noted(
+    nullable(text),
+    "How the process ended. Null: something else is the failure, and `message` says what.",
+  ),
+  said: noted(nullable(text), "What the step itself said of it. Null: nothing."),
   retryable: flag,
   final: noted(flag, "The step itself reported that a retry is useless."),
   action: nullable(text),

@@ -89,6 +89,11 @@ export function failedWith(facts: FailureFacts, outcome: Outcome): Failed {
   return { kind: "failed", facts, ...tookOf(outcome) };
 }
 
+/** Adds a remark to what is said of a failure. */
+export function withRemark({ said = "", ...facts }: FailureFacts, remark: string): FailureFacts {
+  return said === "" ? { ...facts, message: facts.message + remark } : { ...facts, said: said + remark };
+}
+
 /** The attempt as stopped. */
 export function stoppedAs(outcome: Outcome): Outcome {
   return { kind: "stopped", ...tookOf(outcome) };

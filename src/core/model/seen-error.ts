@@ -9,6 +9,8 @@ const RECORD_FIELDS: { readonly [field in keyof ErrorRecord]: true } = {
   code: true,
   class: true,
   message: true,
+  how: true,
+  said: true,
   retryable: true,
   final: true,
   action: true,

@@ -79,7 +79,9 @@ export interface NoticeFacts {
   readonly code?: string;
   readonly class?: string;
   readonly message?: string;
-  /** What the step printed last. */
+  /** One line that says what broke. */
+  readonly broke?: string;
+  /** The printed lines that tell what broke. */
   readonly lines?: readonly string[];
   /** The rungs that could have answered the failure, and why they did not, or not for good. */
   readonly tried?: readonly { readonly rung: string; readonly reason: string }[];

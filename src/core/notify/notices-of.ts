@@ -1,12 +1,12 @@
 import type { NoticeKind, NotifyRule } from "../model/definition.js";
 import { isUndone } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
+import { brokeOf, excerptOf } from "../model/excerpt.js";
 import type { Failure } from "../model/failure.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import { isOneOfSeveral, stepPlace, writtenStep } from "../model/written-step.js";
-import { looksLikeError } from "../text/error-lines.js";
 import { firstChars } from "../text/head-tail.js";
-import { plainLines, plainText } from "../text/plain-text.js";
+import { plainText } from "../text/plain-text.js";
 import { sha256Hex } from "../text/sha256.js";
 import { expiryOf } from "./expiry.js";
 import type { Notice, NoticeCause, NoticeFacts } from "./notice.js";
@@ -16,7 +16,6 @@ const MAX_MESSAGE_CHARS = 1_000;
 const MAX_READ_CHARS = 8_000;
 const MAX_LINES = 12;
 const MAX_LINE_CHARS = 300;
-const MAX_ERROR_LINES = 4;
 const MAX_OTHERS = 10;
 const MAX_RUNGS = 12;
 const NONE: readonly Notice[] = [];
@@ -192,21 +191,9 @@ function factsOf(failure: Failure): NoticeCause["facts"] {
     code: failure.code,
     class: failure.class,
     message: cut(failure.message),
-    lines: failingLines(failure.cause ?? failure),
+    broke: cut(brokeOf(failure)),
+    lines: excerptOf(failure, MAX_LINES).map(({ text }) => firstChars(text, MAX_LINE_CHARS)),
   };
-}
-
-/** The end of what it wrote to stderr, after what looks like errors on stdout; else the end of stdout. */
-export function failingLines({
-  stderr_tail,
-  stdout_tail,
-}: Pick<Failure, "stderr_tail" | "stdout_tail">): string[] {
-  const [errors, printed] = [stderr_tail, stdout_tail].map((tail) =>
-    plainLines(plainText(tail.slice(-MAX_READ_CHARS))).map((line) => firstChars(line, MAX_LINE_CHARS)),
-  ) as [string[], string[]];
-  if (errors.length === 0) return printed.slice(-MAX_LINES);
-  const telling = printed.filter(looksLikeError).slice(-MAX_ERROR_LINES);
-  return [...telling, ...errors.slice(-(MAX_LINES - telling.length))];
 }
 
 /** What the file does not ask for was not tried. */

@@ -10,7 +10,7 @@ export interface RunTally {
   readonly decided?: { readonly jobs: number; readonly first: DecidedPlace };
   /** The first of its recoveries. */
   readonly recovered: readonly Recovered[];
-  /** The first of all that waits for somebody, or of all handled failures. */
+  /** The failure that ended the run. If there is none, the first job that waits for somebody, or the first handled failure. */
   readonly concern: Concern | null;
   /** For a run that is ending: its phase, and whether it has undone anything. */
   readonly ending?: { readonly phase: "undo" | "finally" | null; readonly undone: boolean };
@@ -37,12 +37,12 @@ export interface Recovered {
 }
 
 export interface Concern {
-  readonly kind: "held" | "dead_letter" | "question" | "handled";
+  readonly kind: "failed" | "held" | "dead_letter" | "question" | "handled";
   readonly step: string;
   readonly scope: string;
   /** The code of the failure; null for a question. */
   readonly code: string | null;
-  /** One line: the failure's message, or what is asked. */
+  /** One line that says what broke or what is asked. */
   readonly message: string;
   /** Where a transition took the handled failure. */
   readonly to: string | null;

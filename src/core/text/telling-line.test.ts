@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { plainLines } from "./plain-text.js";
-import { lastLine, tellingLine } from "./telling-line.js";
+import { tellingLine } from "./telling-line.js";
 
 const NODE = `/srv/a.js:1
 throw new Error("boom");
@@ -97,12 +97,4 @@ describe("the line that names a failure", () => {
   ])("is %s", (_, stderr, stdout, told) => {
     expect(tellingLine(plainLines(stderr), plainLines(stdout))).toBe(told);
   });
-});
-
-it.each([
-  ["rate 0.5\n}", "rate 0.5"],
-  ["---\n}", "}"],
-  ["", null],
-])("the last line of %j is %j", (printed, last) => {
-  expect(lastLine(plainLines(printed))).toBe(last);
 });

@@ -25,24 +25,25 @@ export function tellingLine(stderr: readonly string[], stdout: readonly string[]
   const [errors, printed] = [stderr, stdout].map((lines) => lines.filter((line) => !isAside(line)));
   return (
     errors!.find((line) => SAID_BY_NPM.test(line)) ??
-    errors!.findLast((line) => looksLikeError(line) && tells(line)) ??
+    errors!.findLast(namesError) ??
     errors!.findLast(tells) ??
-    printed!.findLast((line) => looksLikeError(line) && tells(line)) ??
+    printed!.findLast(namesError) ??
     errors!.at(-1) ??
     printed!.findLast(looksLikeError) ??
     null
   );
 }
 
-/** The last that is more than an aside, or the last of all; null: there is none. */
-export function lastLine(lines: readonly string[]): string | null {
-  return lines.findLast((line) => !isAside(line)) ?? lines.at(-1) ?? null;
-}
-
 function tells(line: string): boolean {
   return !isAside(line) && !isTally(line);
 }
 
-function isAside(line: string): boolean {
+/** Tells whether a line looks like an error and does not only count errors. */
+export function namesError(line: string): boolean {
+  return looksLikeError(line) && tells(line);
+}
+
+/** Tells whether a line only follows what broke, or is printed whatever happens. */
+export function isAside(line: string): boolean {
   return !LETTER.test(line) || ASIDES.some((aside) => aside.test(line));
 }

@@ -65,7 +65,14 @@ export const explainRun = operation({
     recoveries: z
       .array(
         recovery.extend({
-          error: z.object({ code: z.string(), class: z.string(), message: z.string() }).nullable(),
+          error: z
+            .object({
+              code: z.string(),
+              class: z.string(),
+              message: z.string(),
+              broke: z.string().describe("What broke, in a line."),
+            })
+            .nullable(),
           considered: z.array(considered).describe("Every rung that was looked at the first time."),
           cost: z.string().nullable().describe("What it took, as a sentence."),
           left: z.string().nullable().describe("The budgets that were left, as a sentence."),

@@ -126,6 +126,8 @@ const runDetails = z.object({
     failures: z.array(
       failureShape.extend({
         family: z.string().nullable(),
+        how: z.string().nullable(),
+        said: z.string().nullable(),
         signature: z.string().nullable().describe("The same for steps that failed alike."),
         attempt: z.number(),
         unanswered: z.boolean(),

@@ -198,7 +198,13 @@ function isCompleted(status: RunStatus): boolean {
   return status === "completed";
 }
 
-const ASKS = { held: "hold", dead_letter: "dead_letter", question: "question", handled: null } as const;
+const ASKS = {
+  held: "hold",
+  dead_letter: "dead_letter",
+  question: "question",
+  handled: null,
+  failed: null,
+} as const;
 
 function itemOf(
   run: RunRow,

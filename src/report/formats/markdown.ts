@@ -1,5 +1,5 @@
+import { excerptOf } from "../../core/model/excerpt.js";
 import { markdownCode, markdownFence, markdownLine } from "../../core/text/escapes.js";
-import { plainText } from "../../core/text/plain-text.js";
 import { nameOf } from "../lookup/job-name.js";
 import type { RouteReport } from "../run-report.js";
 import type { FailedStep } from "../run-summary.js";
@@ -12,7 +12,6 @@ const MAX_FAILURES = 10;
 const MAX_RESCUED = 20;
 const MAX_ROUTES = 50;
 const MAX_LINES = 30;
-const MAX_LINE_CHARS = 400;
 const MAX_CELL_CHARS = 300;
 
 /** A page of a run that a person reads where the pipeline shows it. What steps wrote stands in fences or escaped. */
@@ -58,16 +57,14 @@ export function markdownText({ summary, jobs }: ReportedRun): string {
 }
 
 function failureText(failed: FailedStep): string[] {
-  const printed = [failed.stdout_tail ?? "", failed.stderr_tail ?? ""]
-    .map((text) => text.trimEnd())
-    .filter((text) => text !== "");
+  const printed = excerptOf(failed, MAX_LINES).map(({ text }) => text);
   const attempt = failed.attempt > 1 ? ` on attempt ${failed.attempt}` : "";
   return [
     "",
     `### ${code(nameOf(failed.step, failed.scope))} failed${attempt}`,
     "",
     `${cell(failed.message)} (${code(failed.code)})`,
-    ...(printed.length === 0 ? [] : ["", ...markdownFence(lastLines(printed.join("\n")))]),
+    ...(printed.length === 0 ? [] : ["", ...markdownFence(printed)]),
   ];
 }
 
@@ -117,11 +114,4 @@ function cell(text: string): string {
 
 function code(text: string): string {
   return markdownCode(text, MAX_CELL_CHARS);
-}
-
-function lastLines(text: string): string[] {
-  return plainText(text)
-    .split("\n")
-    .slice(-MAX_LINES)
-    .map((line) => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}…` : line));
 }

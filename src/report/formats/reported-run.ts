@@ -1,3 +1,4 @@
+import { excerptOf } from "../../core/model/excerpt.js";
 import type { ErrorRecord } from "../../core/model/failure.js";
 import type { AttemptRow, JobStatus } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
@@ -9,6 +10,8 @@ import { type JobReport, openReport, type RunReport } from "../run-report.js";
 import { type RunSummary, summariseRun } from "../run-summary.js";
 import { decisionText } from "../words/decided-text.js";
 import { childText, handlerText, strictReason } from "../words/handled-text.js";
+
+const MAX_LINES = 30;
 
 /** What every report of a run is made from. */
 export interface ReportedRun {
@@ -31,7 +34,7 @@ export interface ReportedJob {
   readonly isStrictFailure: boolean;
   readonly takenOver: boolean;
   readonly error: Pick<ErrorRecord, "code" | "message"> | null;
-  /** What the failed attempt printed last, stdout before stderr. */
+  /** The lines of the failed attempt that tell what broke. */
   readonly printed: string;
   readonly attempts: number;
   /** Its last attempt succeeded. */
@@ -148,17 +151,14 @@ function reportedJob(
 ): Omit<ReportedJob, "handledBy" | "below" | "decided" | "isStrictFailure"> {
   // A job that somebody completes has no error any more.
   const error = job.error ?? (isDecided ? (attempts.at(-1)?.error ?? null) : null);
-  const { stdout_tail = "", stderr_tail = "" } = error?.cause ?? error ?? {};
+  const lines = error === null ? [] : excerptOf(error, MAX_LINES);
   return {
     name: nameOf(job.step, job.scope),
     status: job.status,
     handled: job.handled,
     takenOver: job.taken_over,
     error: error === null ? null : { code: error.code, message: error.message },
-    printed: [stdout_tail, stderr_tail]
-      .map((text) => text.trimEnd())
-      .filter((text) => text !== "")
-      .join("\n"),
+    printed: lines.map(({ text }) => text).join("\n"),
     attempts: job.attempts,
     hasPassed: attempts.at(-1)?.status === "succeeded",
     durationMs: attempts.reduce((sum, { started_at, finished_at }) => {

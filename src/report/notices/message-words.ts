@@ -15,7 +15,10 @@ export function subjectOf(notice: Notice): string {
 
 function plainSubject({ kind, workflow, step, run_id, facts }: Notice): string {
   const run = `run ${run_id}`;
-  const why = facts.code === undefined ? "" : ` (${oneLine(facts.message ?? facts.code, MAX_REASON_CHARS)})`;
+  const why =
+    facts.code === undefined
+      ? ""
+      : ` (${oneLine(facts.broke ?? facts.message ?? facts.code, MAX_REASON_CHARS)})`;
   switch (kind) {
     case "held":
       return `${workflow}: ${step} is held in ${run}${why}`;

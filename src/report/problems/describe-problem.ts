@@ -1,5 +1,6 @@
 import { LADDER } from "../../core/decide/ladder/ladder.js";
 import type { RungConsidered } from "../../core/model/events.js";
+import { lineBelow } from "../../core/model/excerpt.js";
 import { ANY_FAILURE } from "../../core/model/failure.js";
 import { JOB_STATUSES, RUN_STATUSES } from "../../core/model/rows.js";
 import { EXPIRY, type Expiry, expiryOf } from "../../core/notify/expiry.js";
@@ -11,7 +12,7 @@ import type { UnansweredJob } from "../../store/unanswered.js";
 import { jobRecord } from "../job-record.js";
 import { BLOCKS, blocksOf } from "../lookup/blocked-steps.js";
 import { ItemNames } from "../lookup/item-names.js";
-import { errorLineOf, titleOf, triedText } from "../words/problem-words.js";
+import { titleOf, triedText } from "../words/problem-words.js";
 import { marksOf, RUNG_MARK, type RungMark } from "../words/rung-marks.js";
 import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "./group-problems.js";
 
@@ -112,13 +113,13 @@ export async function describeProblem(store: Store, group: ProblemGroup, extent:
   const climbs = kind === "question" ? NO_CLIMBS : await climbsOf(store, newest);
   const ladder = marksOf(RUNGS, climbs.considered);
   const times = jobs.map(({ at }) => at);
-  const failed = error === null ? "Held" : titleOf(error, newest.step);
+  const failed = error === null ? "Held" : titleOf(error);
   const kinds = await kindsOf(store, group);
   const [most] = kinds;
   const isMixed = kinds.length > 1;
   const single = question === null ? failed : oneLine(question.prompt);
   const title = isMixed ? `${jobs.length} items failed in ${group.causes.length} ways` : single;
-  const line = error === null ? null : errorLineOf(error, single);
+  const line = error === null ? null : lineBelow(error, single);
   const told = extent.items === 0 ? [] : jobs.slice(0, extent.items);
   const names = new ItemNames(store);
   return {
@@ -154,10 +155,10 @@ async function kindsOf(store: Store, { kind, causes }: ProblemGroup): Promise<Ki
   if (kind === "question") return [];
   return Promise.all(
     causes.slice(0, MAX_KINDS).map(async ({ signature, jobs }) => {
-      const { id, step } = jobs[0]!;
+      const { id } = jobs[0]!;
       const error = (await store.readJob(id))?.error ?? null;
       const { code = null, class: failureClass = null } = error ?? {};
-      const title = error === null ? "Held" : titleOf(error, step);
+      const title = error === null ? "Held" : titleOf(error);
       return { signature, code, class: failureClass, title, runs: runsIn({ jobs }), jobs: jobs.length };
     }),
   );

@@ -7,13 +7,12 @@ import type {
   RungConsidered,
   StopReason,
 } from "../../core/model/events.js";
+import { lastWordsOf } from "../../core/model/excerpt.js";
 import type { Failure, FailureClass } from "../../core/model/failure.js";
 import { type Job, jobById } from "../../core/model/run.js";
 import { type AttemptPlace, HUMAN, type Placed } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
-import { oneLine, plainLines } from "../../core/text/plain-text.js";
-import { lastLine } from "../../core/text/telling-line.js";
-import { hasTellingLine } from "../../core/text/what-broke.js";
+import { oneLine } from "../../core/text/plain-text.js";
 import { codeOf } from "../../engine/evaluation.js";
 import { durationText, endedText } from "./duration-text.js";
 import { valueText } from "./event-text.js";
@@ -153,15 +152,11 @@ function attemptSentences(
   const after = `${durationText(durationMs)}${placeText(place)}`;
   if (isSameFailure(error, before))
     return [fact(`Attempt ${attempt} failed the same way after ${after} (${error.code}).`)];
-  const stream = error.stderr_tail.trim() === "" ? "stdout" : "stderr";
-  const printed = hasTellingLine(error.message, error) ? [] : plainLines(error[`${stream}_tail`]);
-  const lastWords = quote(lastLine(printed) ?? "");
+  const line = lastWordsOf(error);
   return [
     fact(`Attempt ${attempt} failed after ${after}: ${quote(error.message)} (${error.code}).`),
     classSentence(error),
-    ...(lastWords === "" || quote(error.message).includes(lastWords)
-      ? []
-      : [fact(`Its last line on ${stream}: "${lastWords}".`)]),
+    ...(line === null ? [] : [fact(`It printed on ${line.stream}: "${quote(line.text.trim())}".`)]),
   ];
 }
 

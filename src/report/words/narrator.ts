@@ -1,12 +1,17 @@
 import type { Event, LoggedEvent, RungConsidered } from "../../core/model/events.js";
+import { excerptOf } from "../../core/model/excerpt.js";
 import type { Failure } from "../../core/model/failure.js";
 import type { Run } from "../../core/model/run.js";
+import { oneLine } from "../../core/text/plain-text.js";
 import { failureText, isSameFailure } from "./attempt-words.js";
 import { nameIn } from "./event-words.js";
 import { type NewNote, type Note, note } from "./note.js";
 import type { CommandText } from "./shell-word.js";
 import { tellingReasons } from "./telling-reasons.js";
 import { wordsOf } from "./words.js";
+
+/** How many lines of a failed attempt's output are shown below its line while the run goes on. */
+const MAX_LINES = 5;
 
 interface OpenFailure {
   readonly error: Failure;
@@ -63,8 +68,12 @@ export class Narrator {
     const { error } = failure;
     const before = this.toldBefore(job, error);
     const told = note(answerKind ?? "failed", `${name} ${failureText(error, before)} — ${parts}`);
-    const tail = error.stderr_tail.trim() === "" ? error.stdout_tail : error.stderr_tail;
-    return before === null && tail.trim() !== "" ? { ...told, printed: { name, tail } } : told;
+    if (before !== null) return told;
+    const lines = excerptOf(error, MAX_LINES)
+      .filter(({ beside }) => !beside)
+      .map(({ text }) => text);
+    const isTold = lines.length === 0 || (lines.length === 1 && told.text.includes(oneLine(lines[0]!)));
+    return isTold ? told : { ...told, printed: { name, lines } };
   }
 
   /** The job's last described failure, if this one is the same. */

@@ -16,13 +16,14 @@ export interface Note {
   readonly kind: NoteKind;
   readonly at: number;
   readonly text: string;
-  /** For a failure that is described for the first time: whose it is, and the end of the attempt's output. */
+  /** For a failure that is described for the first time. */
   readonly printed?: Printed;
 }
 
+/** The lines that tell what broke, and the name of the step that printed them. */
 export interface Printed {
   readonly name: string;
-  readonly tail: string;
+  readonly lines: readonly string[];
 }
 
 /** A note whose time its event knows. */

@@ -2,7 +2,6 @@ import type { ErrorRecord } from "../../core/model/failure.js";
 import type { RunStatus } from "../../core/model/rows.js";
 import type { RunTally } from "../../core/tally/run-tally.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { brokeText, type Ended, isBareEnd } from "../../core/text/what-broke.js";
 import { nameOf } from "../lookup/job-name.js";
 import { decisionText } from "./decided-text.js";
 import { recoveryWords } from "./recovery-words.js";
@@ -26,15 +25,10 @@ export function happenedText(run: Happened): string {
 
 function sentence({ status, error, recoveries, tally }: Happened): string {
   const { concern } = tally;
-  if (error !== null) return status === "failed" ? errorText(error) : error.message;
+  if (error !== null && concern?.kind !== "failed") return error.message;
   if (concern?.kind === "question") return `${nameOf(concern.step, concern.scope)} asks: ${concern.message}`;
   if (concern !== null && concern.kind !== "handled")
-    return failedText(
-      nameOf(concern.step, concern.scope),
-      concern.message,
-      concern.code ?? "",
-      endedBy(concern.code ?? ""),
-    );
+    return `${nameOf(concern.step, concern.scope)}: ${concern.message}`;
   const rescued = recoveredText(recoveries, tally);
   if (concern !== null) {
     const way = concern.to === null ? "and was handled" : `and went to ${concern.to}`;
@@ -45,27 +39,6 @@ function sentence({ status, error, recoveries, tally }: Happened): string {
     return [underWay(tally), rescued].filter(Boolean).join("; ");
   const told = [endedByDecision(tally), rescued].filter(Boolean).join("; ");
   return status === "completed" && tally.fell === true && told === "" ? DECIDED : told;
-}
-
-/** The error of a failed run. Its message begins with the step's name and contains the code of a failure behind it. */
-function errorText({ message, step_id, code, exit_code, signal, cause }: ErrorRecord): string {
-  if (step_id === null || !message.startsWith(step_id)) return message;
-  const name = message.slice(0, message.indexOf(": "));
-  return failedText(name, message, cause?.code ?? code, cause ?? { exit_code, signal });
-}
-
-/** The code comes last: where the line is cut, what broke is still there. */
-function failedText(step: string, message: string, code: string, ended: Ended): string {
-  const told = brokeText(message, step, ended);
-  const isSaid = told.includes(code) || isBareEnd(told, ended);
-  return `${step}: ${told}${isSaid ? "" : ` (${code})`}`;
-}
-
-/** A step that failed with an exit code has it in its code. */
-const EXIT = "EXIT_";
-
-function endedBy(code: string): Ended {
-  return { exit_code: code.startsWith(EXIT) ? Number(code.slice(EXIT.length)) : null, signal: null };
 }
 
 function recoveredText(recoveries: number, { recovered }: RunTally): string {

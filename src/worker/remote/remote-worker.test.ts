@@ -106,7 +106,7 @@ describe("an attempt that its server ends", () => {
   it("is told as failed where it fails on its own meanwhile", async () => {
     const { told } = await endedOn(`trap 'echo "cannot roll back" >&2; exit 7' TERM`);
     expect(told).toMatchObject([
-      { kind: "failed", facts: { exitCode: 7, message: "exit code 7: cannot roll back" } },
+      { kind: "failed", facts: { exitCode: 7, message: "exit code 7", said: "cannot roll back" } },
     ]);
   });
 

@@ -9,3 +9,9 @@ export function linesOf(text: string): string[] {
   if (lines.at(-1) === "") lines.pop();
   return lines.map((line) => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)} …` : line));
 }
+
+/** Counts the lines of a log. */
+export function countLines(text: string): number {
+  const lines = text.split("\n").length;
+  return text === "" || text.endsWith("\n") ? lines - 1 : lines;
+}

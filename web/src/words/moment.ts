@@ -1,4 +1,3 @@
-import { brokeText } from "../../../src/core/text/what-broke.js";
 import { durationText } from "../../../src/report/words/duration-text.js";
 
 /** Makes a sentence of an engine's text, which begins with a lower-case letter. */
@@ -27,10 +26,4 @@ export function reasonBeside(rung: string, reason: string, code: string | undefi
 export function withoutCode(reason: string, code: string | undefined): string {
   if (code === undefined || !reason.startsWith(code)) return reason;
   return reason.slice(code.length).replace(/^(?: \([a-z_]+\))?: /, "") || reason;
-}
-
-/** Shortens a message whose exit status is already in the code beside it. */
-export function brokeOf(message: string, step: string, code: string): string {
-  const exit = /^EXIT_(\d+)$/.exec(code);
-  return brokeText(message, step, { exit_code: exit === null ? null : Number(exit[1]), signal: null });
 }

@@ -4,7 +4,6 @@ import { marksOf } from "../../../src/report/words/rung-marks.js";
 import { RUNGS } from "../pages/step/rungs.js";
 import { addressOf, placeOf } from "../place.js";
 import { linesOf } from "./log-lines.js";
-import { brokeOf } from "./moment.js";
 import { blocksOf, extentOf, layersOf, nextAfter, seenText, settleOrder } from "./problems.js";
 
 it("the page's ladder is the engine's", () => {
@@ -97,14 +96,6 @@ describe("the strip of a ladder", () => {
       hold: "hold",
       fail: "unreached",
     });
-  });
-});
-
-describe("what broke", () => {
-  it("is told without the exit code that the code of the failure has, where more is known", () => {
-    expect(brokeOf("exit code 75: mirror is busy", "deps", "EXIT_75")).toBe("mirror is busy");
-    expect(brokeOf("exit code 75", "deps", "EXIT_75")).toBe("exit code 75");
-    expect(brokeOf("exit code 75: mirror is busy", "deps", "TIMEOUT")).toBe("exit code 75: mirror is busy");
   });
 });
 

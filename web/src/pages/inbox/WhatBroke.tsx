@@ -1,35 +1,31 @@
 import type { ReactNode } from "react";
-import { looksLikeError } from "../../../../src/core/text/error-lines.js";
+import { type ExcerptLine, excerptOf } from "../../../../src/core/model/excerpt.js";
 import { nameOf } from "../../../../src/report/lookup/job-name.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";
 import { addressOf } from "../../place.js";
-import { linesOf } from "../../words/log-lines.js";
+import { countLines } from "../../words/log-lines.js";
 import type { Problem } from "../../words/problems.js";
 import { count } from "../../words/status.js";
 
-const ERROR_LINES = 12;
-type Stream = "stderr" | "stdout";
+const MAX_LINES = 12;
+type Stream = ExcerptLine["stream"];
 
-/** The end of what the newest run printed, around its first error line. */
+/** The lines of the newest run that tell what broke. */
 export function WhatBroke({ problem: { error, items } }: { readonly problem: Problem }): ReactNode {
   const record = error?.cause ?? error;
   const [newest] = items;
   const attempt = record?.attempt ?? newest?.attempts ?? 0;
   const logs = useLogs(newest?.job_id, attempt);
   if (record === null || newest === undefined) return null;
-  const stream = linesOf(record.stderr_tail).length > 0 ? "stderr" : "stdout";
-  const all = linesOf(stream === "stderr" ? record.stderr_tail : record.stdout_tail);
-  const first = all.findIndex(looksLikeError);
-  const from =
-    first < 0
-      ? Math.max(0, all.length - ERROR_LINES)
-      : Math.max(0, Math.min(first - 2, all.length - ERROR_LINES));
-  const lines = all.slice(from, from + ERROR_LINES);
+  const lines = excerptOf(record, MAX_LINES);
+  const streams = [...new Set(lines.map(({ stream }) => stream))];
   // The record has only the end of the log. The earlier lines count as well.
-  const before = logs === null ? null : Math.max(0, logs[stream].total - all.length);
-  const other = stream === "stderr" ? "stdout" : null;
+  const numberOf = ({ stream, at }: ExcerptLine): string =>
+    logs === null
+      ? ""
+      : String(Math.max(0, logs[stream].total - countLines(record[`${stream}_tail`])) + at + 1);
   return (
     <section>
       <h3>
@@ -37,7 +33,7 @@ export function WhatBroke({ problem: { error, items } }: { readonly problem: Pro
         <span className="dim small">
           {lines.length === 0
             ? "it printed nothing"
-            : `${stream}, attempt ${attempt} of run ${newest.run_id}`}
+            : `${streams.join(", then ")}, attempt ${attempt} of run ${newest.run_id}`}
         </span>
         <a
           className="link end small"
@@ -48,15 +44,14 @@ export function WhatBroke({ problem: { error, items } }: { readonly problem: Pro
       </h3>
       {lines.length > 0 && (
         <div className="errs">
-          {lines.map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a line is what stands at its place
-            <div key={index} className={looksLikeError(line) ? "ln hit" : "ln"}>
-              <i>{before === null ? "" : before + from + index + 1}</i>
-              <span>{line}</span>
+          {lines.map((line) => (
+            <div key={`${line.stream} ${line.at}`} className={line.telling ? "ln hit" : "ln"}>
+              <i>{numberOf(line)}</i>
+              <span>{line.text}</span>
             </div>
           ))}
-          {other !== null && (
-            <p className="fold">{logs === null ? "\u00a0" : otherText(other, logs[other])}</p>
+          {streams[0] === "stderr" && (
+            <p className="fold">{logs === null ? "\u00a0" : otherText("stdout", logs.stdout)}</p>
           )}
         </div>
       )}

@@ -7,7 +7,7 @@ import { Doll } from "../../parts/Doll.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
-import { brokeOf, sentence, withoutCode } from "../../words/moment.js";
+import { sentence, withoutCode } from "../../words/moment.js";
 import { endWords, recoveryWords } from "../../words/recoveries.js";
 import { count } from "../../words/status.js";
 import { withMarks } from "../../words/unseen.js";
@@ -192,7 +192,7 @@ function Entry({ runId, recovery, items, isChosen, choose }: EntryProps): ReactN
           </span>
           <LadderStrip marks={actedOften(marksOf(RUNGS, [considered]), recovery)} />
         </div>
-        {error !== null && <div className="er">{brokeOf(error.message, step, error.code)}</div>}
+        {error !== null && <div className="er">{error.broke}</div>}
         <p>
           {error !== null && `${error.code}, ${error.class}. `}
           {sentence(withoutCode(reason, error?.code))}. {cost} {left}

@@ -5,7 +5,6 @@ import { useLive } from "../../api/use-live.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
-import { brokeOf } from "../../words/moment.js";
 import { marksOf, numberText, percentText } from "../../words/statistics.js";
 
 interface Asked {
@@ -43,8 +42,8 @@ export function Failures({ since, workflow }: Asked): ReactNode {
               name: "What",
               look: "wide cut",
               title: ({ sample }) => sample,
-              cell: ({ last_run, last_step, step, sample, code }) => (
-                <a href={addressOf(["runs", last_run, last_step ?? step])}>{brokeOf(sample, step, code)}</a>
+              cell: ({ last_run, last_step, step, sample }) => (
+                <a href={addressOf(["runs", last_run, last_step ?? step])}>{sample}</a>
               ),
             },
             {
