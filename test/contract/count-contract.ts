@@ -59,7 +59,7 @@ export function countContract(under: StoreUnderTest): void {
       await putRun(under.store, { status: "completed", created_at: AT });
       const counted = await under.store.count("runs", all);
       const bucket = AT / HOUR_MS;
-      const fell = { status: "completed", fell: true, handled: true, by_hand: false };
+      const fell = { status: "completed", fell: true, handled: true, decided: false };
       expect(sorted(counted)).toEqual(
         sorted([
           { bucket, workflow: "release", ...fell, runs: 2 },
@@ -70,7 +70,7 @@ export function countContract(under: StoreUnderTest): void {
             status: "completed",
             fell: false,
             handled: false,
-            by_hand: false,
+            decided: false,
             runs: 1,
           },
         ]),
