@@ -8,9 +8,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LauncherHost } from "../dist/action/process/launcher-host.js";
-import { nativeLauncher } from "../dist/action/process/launcher-program.js";
-import { SpawnHost } from "../dist/action/process/spawn-host.js";
+import { LauncherHost } from "../dist/run/process/launcher-host.js";
+import { nativeLauncher } from "../dist/run/process/launcher-program.js";
+import { SpawnHost } from "../dist/run/process/spawn-host.js";
 import { median } from "./measure.mjs";
 
 const PARALLEL = 8;

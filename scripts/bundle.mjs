@@ -22,7 +22,7 @@ import { licencesOf, licenceText } from "./licences.mjs";
 
 const THREADS = [
   "src/store/sqlite/sqlite-thread.ts",
-  "src/sandbox/quickjs-thread.ts",
+  "src/run/sandbox/quickjs-thread.ts",
   "src/operations/workflows/workflow-thread.ts",
 ];
 /** Optional, native, or with files of their own beside the code: loaded from node_modules by those who need them. */

@@ -223,7 +223,7 @@ compiled code. Its peak went from 134 MB after 100 runs to 203 after 5,000, beca
 its resident memory grows by 20 MB, before by 36, both measured on a busy machine, once each. What still grows is the page cache of SQLite, up to its limit of
 8 MB (16 when this was measured), and compiled code.
 
-**Jobs that workers have done** leave nothing in their server but the outcome of each of the last 10,000 (\`src/worker/pool/pool-memory.test.ts\`).
+**Jobs that workers have done** leave nothing in their server but the outcome of each of the last 10,000 (\`src/fleet/desk/pool-memory.test.ts\`).
 What lives in its heap is 27 MiB before the first job, 28 to 30 after each of five runs of 1,000 jobs, and 29 after one of 10,000. Its
 resident memory levels off all the same only after some ten thousand jobs: 127 MiB at its start, 150 after 1,000 jobs, 197 after 11,000, 211 after 21,000; in
 another series 203, 210, 209 and 222 after 15,000, 25,000, 35,000 and 45,000. A run in which 10,000 jobs are ready takes 11 MiB itself. Of the 211

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { WORKFLOW_FIELDS } from "../src/definition/fields/workflow-fields.js";
-import { workflowJsonSchema } from "../src/definition/json-schema.js";
-import { loadDefinition } from "../src/definition/load.js";
+import { WORKFLOW_FIELDS } from "../src/file/fields/workflow-fields.js";
+import { workflowJsonSchema } from "../src/file/json-schema.js";
+import { loadDefinition } from "../src/file/load.js";
 import { repositoryRoot } from "./support/cli.js";
 import { blocksOf, filesIn, PAGES } from "./support/document-blocks.js";
 import { REAL_CHECKS } from "./support/workflow-text.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventText } from "../src/report/words/event-text.js";
+import { eventText } from "../src/tell/words/event-text.js";
 import { replayedTrial } from "./support/replayed-trial.js";
 
 describe("the ids of jobs in an event", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { EVENTS, type Event } from "../src/core/model/events.js";
 import { OPERATIONS } from "../src/operations/operations.js";
-import { objectOf } from "../src/worker/zod-of.js";
+import { objectOf } from "../src/run/worker/zod-of.js";
 import { CliFolder } from "./support/cli-folder.js";
 import { OperationBench } from "./support/operation-bench.js";
 

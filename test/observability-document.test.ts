@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { SERIES } from "../src/telemetry/measurement.js";
+import { SERIES } from "../src/tell/metrics/measurement.js";
 
 it("docs/observability.md names every series with its labels", () => {
   const rows = readFileSync("docs/observability.md", "utf8")

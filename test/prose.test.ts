@@ -18,7 +18,7 @@ function sources(): SourceText[] {
     .map((path) => ({ path, text: readFileSync(join(repositoryRoot, path), "utf8") }));
 }
 
-const inReport = (text: string): string[] => findParsedProse([{ path: "src/report/a.ts", text }]);
+const inReport = (text: string): string[] => findParsedProse([{ path: "src/tell/a.ts", text }]);
 
 describe("our own words are never data", () => {
   it("nothing in src looks for a pattern or a sentence in them", () => {
@@ -30,7 +30,7 @@ describe("our own words are never data", () => {
     for (const { path } of [...PATTERNS_ALLOWED, ...WORDS_OF_OTHERS]) {
       const text = files.find((file) => file.path === path)?.text;
       expect(text, path).toBeDefined();
-      const elsewhere = PATTERNS_ALLOWED.some((each) => each.path === path) ? "src/report/b.ts" : "src/b.ts";
+      const elsewhere = PATTERNS_ALLOWED.some((each) => each.path === path) ? "src/tell/b.ts" : "src/b.ts";
       expect(findParsedProse([{ path: elsewhere, text: text! }]), path).not.toEqual([]);
     }
   });
@@ -39,20 +39,20 @@ describe("our own words are never data", () => {
 describe("the rule", () => {
   it("finds patterns where sentences are made", () => {
     expect(inReport("const PLAIN = /^the run goes on$/;")).toEqual([
-      "src/report/a.ts:1 has the pattern /^the run goes on$/",
+      "src/tell/a.ts:1 has the pattern /^the run goes on$/",
     ]);
     expect(inReport("new RegExp(word)")).toHaveLength(1);
-    expect(findParsedProse([{ path: "src/engine/a.ts", text: "/a b/.test(c)" }])).toEqual([]);
+    expect(findParsedProse([{ path: "src/run/engine/a.ts", text: "/a b/.test(c)" }])).toEqual([]);
   });
 
   it("finds sentences that a text is compared with, anywhere", () => {
     expect(inReport('if (reason === "the run goes on") stop();')).toEqual([
-      'src/report/a.ts:1 compares with "the run goes on"',
+      'src/tell/a.ts:1 compares with "the run goes on"',
     ]);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the text of a source file
     expect(inReport("note.text.startsWith(`run ${run.id} `)")).toHaveLength(1);
     expect(
-      findParsedProse([{ path: "src/engine/a.ts", text: 'text.includes("no retries left")' }]),
+      findParsedProse([{ path: "src/run/engine/a.ts", text: 'text.includes("no retries left")' }]),
     ).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 /*
  * The launcher: a small program that starts processes for the engine. It holds mechanism only; when to send which signal
- * is decided in src/action/process/group-ending.ts, and the messages are described in launcher-protocol.ts beside it.
+ * is decided in src/run/process/group-ending.ts, and the messages are described in launcher-protocol.ts beside it.
  *
  * - Each job has a process group and two pipes of its own. What the job prints is relayed in frames, so that no marker can
  *   be forged or be mistaken for one.

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { newWorkflow, putRun } from "../../test/contract/store-fixtures.js";
 import { bareServer } from "../../test/support/api-server.js";
+import { runFolder } from "../run/worker/attempt-paths.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
-import { runFolder } from "../worker/attempt-paths.js";
 
 const outputDir = mkdtempSync(join(tmpdir(), "daruma-artifacts-"));
 afterAll(() => rmSync(outputDir, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bareServer } from "../../test/support/api-server.js";
 import { mcpGroup, workerGroup } from "../cli/server/server-groups.js";
+import type { PoolDesk } from "../fleet/desk/pool-desk.js";
 import { OPERATIONS } from "../operations/operations.js";
-import type { PoolDesk } from "../worker/pool/pool-desk.js";
 import { openApiDocument } from "./openapi.js";
 
 interface Parameter {

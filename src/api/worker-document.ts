@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { claim, heartbeat, logChunk, outputUpload, registration, reports } from "../worker/pool/protocol.js";
+import { claim, heartbeat, logChunk, outputUpload, registration, reports } from "../fleet/desk/protocol.js";
 import { API_PREFIX } from "./limits.js";
 
 interface DescribedRoute {

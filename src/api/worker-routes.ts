@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { DarumaError } from "../core/errors/errors.js";
-import type { PoolDesk } from "../worker/pool/pool-desk.js";
+import type { PoolDesk } from "../fleet/desk/pool-desk.js";
 import {
   claim,
   heartbeat,
@@ -12,7 +12,7 @@ import {
   outputUpload,
   registration,
   reports,
-} from "../worker/pool/protocol.js";
+} from "../fleet/desk/protocol.js";
 import { checkTextDepth, parseReport } from "./json-bodies.js";
 
 type WorkerRequest = FastifyRequest<{ Params: { id: string } }>;

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Run } from "../core/model/run.js";
+import type { Settings } from "../file/settings/settings.js";
 import type { Daruma } from "../host/daruma.js";
 import type { NoticeSender } from "../host/notices/notice-sender.js";
 import type { BegunRun } from "../host/run-handle.js";
 import type { Client } from "../operations/client.js";
-import { openReport, type RunReport } from "../report/run-report.js";
-import { type RunSummary, summariseRun } from "../report/run-summary.js";
-import type { Settings } from "../settings/settings.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
-import { isTelemetryWanted } from "../telemetry/wanted.js";
+import { isTelemetryWanted } from "../tell/metrics/wanted.js";
+import { openReport, type RunReport } from "../tell/run-report.js";
+import { type RunSummary, summariseRun } from "../tell/run-summary.js";
 import { commandLine } from "./declare/command-words.js";
 import { growHeapSlowlyForRun } from "./heap-growth.js";
 import { localLook } from "./look.js";
@@ -71,7 +71,7 @@ const ROLL_UP_MS = 3_000;
 
 /** Adds the run to the failure book, in case no server does it. The next reader of the book adds what is left. */
 async function rollUp({ store }: Daruma): Promise<void> {
-  const { rollUpFor } = await import("../engine/duties/book-duty.js");
+  const { rollUpFor } = await import("../run/engine/duties/book-duty.js");
   await rollUpFor(ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead }).catch(() => {});
 }
 
@@ -102,7 +102,7 @@ async function senderOf(
 /** Exports telemetry; null if none is configured. */
 async function telemetryOf(daruma: Daruma): Promise<{ close(): Promise<void> } | null> {
   if (!isTelemetryWanted(process.env)) return null;
-  const telemetry = (await import("../telemetry/telemetry.js")).openTelemetry(process.env);
+  const telemetry = (await import("../tell/metrics/telemetry.js")).openTelemetry(process.env);
   daruma.onLoaded((run, log) => telemetry.recall(run, log));
   daruma.onCommitted((run, events) => telemetry.take(run, events));
   return telemetry;

@@ -1,6 +1,6 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { Client } from "../operations/client.js";
-import { ownerOf, type RunOwner } from "../report/lookup/run-owner.js";
+import { ownerOf, type RunOwner } from "../tell/lookup/run-owner.js";
 import { followRun } from "./follow-run.js";
 import { openHere } from "./open-here.js";
 import type { FollowFlags } from "./server/server-flags.js";

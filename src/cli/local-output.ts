@@ -1,6 +1,6 @@
 import { jobById } from "../core/model/run.js";
 import type { Daruma } from "../host/daruma.js";
-import { jobName } from "../report/lookup/job-name.js";
+import { jobName } from "../tell/lookup/job-name.js";
 import type { Progress } from "./render/progress.js";
 import { StepOutput } from "./render/step-output.js";
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import { MIN_OPEN_FILES, openFileLimit } from "../action/process/open-file-limit.js";
+import { MIN_OPEN_FILES, openFileLimit } from "../run/process/open-file-limit.js";
 import { startDatabaseThread } from "../store/sqlite/database-thread.js";
 import { loadProgram } from "./start/load-program.js";
 import { needsDatabase } from "./start/needs-database.js";

@@ -1,4 +1,4 @@
-import { NO_SETTINGS, type Settings } from "../settings/settings.js";
+import { NO_SETTINGS, type Settings } from "../file/settings/settings.js";
 import type { GlobalOptions } from "./terminal/channel.js";
 
 /** Reads the named settings file, if any. Otherwise nothing is loaded, to keep a plain run fast. */

@@ -1,5 +1,5 @@
+import type { Settings } from "../file/settings/settings.js";
 import { Daruma } from "../host/daruma.js";
-import type { Settings } from "../settings/settings.js";
 import type { Store } from "../store/store.js";
 import type { RunReference } from "./declare/run-reference.js";
 import { existingStore } from "./existing-store.js";

@@ -1,7 +1,7 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { NotifyRule } from "../core/model/definition.js";
-import { findSettings } from "../host/find-settings.js";
-import { NO_SETTINGS, type Settings } from "../settings/settings.js";
+import { NO_SETTINGS, type Settings } from "../file/settings/settings.js";
+import { findSettings } from "../run/wiring/find-settings.js";
 import type { Store } from "../store/store.js";
 import { type RunReference, resolveRun } from "./declare/run-reference.js";
 import { namedSettings } from "./named-settings.js";
@@ -44,7 +44,7 @@ export async function checkSecrets(
   const names = new Set([...rules, ...notify].flatMap(({ to }) => to));
   const told = channels.filter(({ name }) => names.has(name));
   if (told.length === 0) return;
-  const { secretProblem } = await import("../notify/secrets.js");
+  const { secretProblem } = await import("../tell/channels/secrets.js");
   for (const channel of told) {
     const problem = secretProblem(channel, process.env);
     if (problem === null) continue;

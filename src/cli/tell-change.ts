@@ -1,7 +1,7 @@
 import type { JobChange } from "../core/decide/take-command.js";
 import type { Client } from "../operations/client.js";
-import { nameOf } from "../report/lookup/job-name.js";
-import { goesOnWith } from "../report/lookup/run-program.js";
+import { nameOf } from "../tell/lookup/job-name.js";
+import { goesOnWith } from "../tell/lookup/run-program.js";
 import { commandLine } from "./declare/command-words.js";
 import type { GoOnFlags } from "./go-on-here.js";
 import { type TopRun, topRunOf } from "./remote/who-goes-on.js";

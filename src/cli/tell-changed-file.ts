@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import type { RunRow } from "../core/model/rows.js";
-import { loadRun } from "../engine/load-run.js";
 import type { Daruma } from "../host/daruma.js";
-import { forkableStep } from "../report/lookup/fork-run.js";
-import { isReusable } from "../report/lookup/own-runs.js";
-import { shellWord } from "../report/words/shell-word.js";
+import { loadRun } from "../run/engine/load-run.js";
+import { forkableStep } from "../tell/lookup/fork-run.js";
+import { isReusable } from "../tell/lookup/own-runs.js";
+import { shellWord } from "../tell/words/shell-word.js";
 import { commandLine } from "./declare/command-words.js";
 import { type Session, writeLines } from "./terminal/channel.js";
 

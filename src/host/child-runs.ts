@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ChildRequest, ChildResult, ChildRuns } from "../action/workflow.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { RunCause } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
-import { isAtRest } from "../engine/rest-below.js";
-import { type RunReport, reportRun } from "../report/run-report.js";
+import type { ChildRequest, ChildResult, ChildRuns } from "../run/action/workflow.js";
+import { isAtRest } from "../run/engine/rest-below.js";
 import type { Store } from "../store/store.js";
+import { type RunReport, reportRun } from "../tell/run-report.js";
 import type { RunHandle } from "./run-handle.js";
 
 /** What child runs need of the engine that runs them. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../engine/clock.js";
-import { DEFAULT_LEASE_MS } from "../engine/lease-keeper.js";
-import { Loop } from "../engine/loop.js";
-import type { Settings } from "../settings/settings.js";
+import type { Settings } from "../file/settings/settings.js";
+import type { Clock } from "../run/engine/clock.js";
+import { DEFAULT_LEASE_MS } from "../run/engine/lease-keeper.js";
+import { Loop } from "../run/engine/loop.js";
 import type { ServerStore } from "../store/server-rows.js";
 import type { LeaseOwner } from "../store/store.js";
 

@@ -1,12 +1,12 @@
 import { DarumaError } from "../core/errors/errors.js";
 import { messageOf } from "../core/text/message-of.js";
 import type { InspectedStore } from "../operations/context.js";
+import { databaseFile, isDatabaseThere } from "../run/wiring/existing-store.js";
+import { openStore } from "../run/wiring/open-store.js";
 import type { StoreInspection } from "../store/inspect/store-inspection.js";
 import { isPostgresUrl } from "../store/postgres/postgres-address.js";
 import { inspectSqliteFile } from "../store/sqlite/sqlite-store.js";
 import type { Store } from "../store/store.js";
-import { databaseFile, isDatabaseThere } from "./existing-store.js";
-import { openStore } from "./open-store.js";
 
 export interface OpenedForInspection {
   /** Null if it does not exist, is damaged, has another version, or cannot be opened. */

@@ -8,13 +8,13 @@ import { checkInput } from "../operations/invalid-input.js";
 import type { Operation, StreamItem } from "../operations/operation.js";
 import { operationOf } from "../operations/operations.js";
 import { perform } from "../operations/perform.js";
+import { databaseFile, isDatabaseThere } from "../run/wiring/existing-store.js";
+import { findSettings } from "../run/wiring/find-settings.js";
+import { openStore } from "../run/wiring/open-store.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import { isPostgresUrl } from "../store/postgres/postgres-address.js";
 import type { Store } from "../store/store.js";
-import { databaseFile, isDatabaseThere } from "./existing-store.js";
-import { findSettings } from "./find-settings.js";
 import { COMMAND_LINE, operateThrough } from "./local-operate.js";
-import { openStore } from "./open-store.js";
 
 export interface LocalClientOptions {
   readonly outputDir: string;
@@ -149,7 +149,7 @@ async function settingsOf(config: string | undefined): Promise<UsedSettings> {
   if (config === undefined) return { clusters: null, breakers: [], channels: null, notify: [] };
   const [{ readSettings }, { lookAtClusters }, { controlChannels }] = await Promise.all([
     import("./read-settings.js"),
-    import("./clusters/cluster-control.js"),
+    import("./cluster-control.js"),
     import("./notices/channel-control.js"),
   ]);
   const { clusters, breakers, channels, notify } = readSettings(config);

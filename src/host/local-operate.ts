@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { endProcessesWithToken } from "../action/process/attempt-processes.js";
 import type { Context, Principal } from "../operations/context.js";
+import { endProcessesWithToken } from "../run/process/attempt-processes.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { Store } from "../store/store.js";
 import { operateRun } from "./operate-run.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineWorkflow } from "../definition/builder.js";
+import { defineWorkflow } from "../file/builder.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { newRunOf } from "./new-run.js";
 

@@ -7,8 +7,6 @@ import { programActions } from "../core/model/program-actions.js";
 import type { Json } from "../core/text/json.js";
 import { LABEL_KEY_RULE, LABEL_VALUE_RULE, type Labels, labelsProblem } from "../core/text/labels.js";
 import { NotJson, toJson } from "../core/text/to-json.js";
-import type { NewRun } from "../engine/engine.js";
-import { loadRun } from "../engine/load-run.js";
 import { readRecordedJobs, takenOver } from "../operations/reuse/recorded-jobs.js";
 import { planFrom } from "../operations/reuse/reuse-run.js";
 import { checkedInputs } from "../operations/runs/checked-inputs.js";
@@ -17,11 +15,13 @@ import type { StartOptions } from "../operations/runs/start-options.js";
 import { checkPackages } from "../operations/workflows/check-packages.js";
 import { checkSecrets, keptText } from "../operations/workflows/check-secrets.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
-import { noSuchStep } from "../report/lookup/choose-job.js";
-import { reusableJobs } from "../report/lookup/fork-run.js";
-import { requireOwnRuns } from "../report/lookup/own-runs.js";
-import { newBudget, renderTemplate } from "../sandbox/template.js";
+import type { NewRun } from "../run/engine/engine.js";
+import { loadRun } from "../run/engine/load-run.js";
+import { newBudget, renderTemplate } from "../run/sandbox/template.js";
 import type { Store } from "../store/store.js";
+import { noSuchStep } from "../tell/lookup/choose-job.js";
+import { reusableJobs } from "../tell/lookup/fork-run.js";
+import { requireOwnRuns } from "../tell/lookup/own-runs.js";
 
 /** What the engine is asked for when a workflow is started; inputs, context and secrets are checked here. */
 export function newRunOf(

@@ -8,9 +8,9 @@ import type { CommandOutcome } from "../core/decide/take-command.js";
 import type { DarumaError } from "../core/errors/errors.js";
 import type { OperatorCommand } from "../core/model/commands.js";
 import { defineWorkflow } from "../operations/workflows/define-workflow.js";
-import { ownerOf } from "../report/lookup/run-owner.js";
 import { currentOwner } from "../store/lease-owner.js";
 import { createMemoryStore, type MemoryStore } from "../store/memory/memory-store.js";
+import { ownerOf } from "../tell/lookup/run-owner.js";
 import { Daruma } from "./daruma.js";
 import { operateRun } from "./operate-run.js";
 

@@ -1,29 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { builtInActions } from "../action/built-in-actions.js";
-import { functionAction, type StepFunction } from "../action/function-action.js";
-import { createProcessHost } from "../action/process/create-process-host.js";
-import type { ChildRuns } from "../action/workflow.js";
 import { DarumaError } from "../core/errors/errors.js";
 import type { BreakerDefinition, NotifyRule } from "../core/model/definition.js";
-import { systemClock } from "../engine/clock.js";
-import { Engine } from "../engine/engine.js";
-import { Inbox } from "../engine/inbox.js";
-import { createSandbox } from "../sandbox/quickjs-sandbox.js";
-import type { Sandbox } from "../sandbox/sandbox.js";
+import { builtInActions } from "../run/action/built-in-actions.js";
+import { functionAction, type StepFunction } from "../run/action/function-action.js";
+import type { ChildRuns } from "../run/action/workflow.js";
+import { systemClock } from "../run/engine/clock.js";
+import { Engine } from "../run/engine/engine.js";
+import { Inbox } from "../run/engine/inbox.js";
+import { createProcessHost } from "../run/process/create-process-host.js";
+import { createSandbox } from "../run/sandbox/quickjs-sandbox.js";
+import type { Sandbox } from "../run/sandbox/sandbox.js";
+import { FailureFiles } from "../run/wiring/failure-files.js";
+import { GitWorkspaceKeeper } from "../run/wiring/git-workspace-keeper.js";
+import { openStore } from "../run/wiring/open-store.js";
+import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "../run/wiring/output-folder.js";
+import { SelfHealFiles } from "../run/wiring/self-heal-files.js";
+import { readOutputArtifact } from "../run/worker/attempt-output.js";
+import { LocalStops } from "../run/worker/local-stops.js";
+import { LocalWorker } from "../run/worker/local-worker.js";
+import type { Worker } from "../run/worker.js";
+import { openWorkspaces } from "../run/workspace/workspaces.js";
 import { currentOwner, isDead } from "../store/lease-owner.js";
 import type { LeaseOwner, Store } from "../store/store.js";
-import { readOutputArtifact } from "../worker/attempt-output.js";
-import { LocalStops } from "../worker/local-stops.js";
-import { LocalWorker } from "../worker/local-worker.js";
-import type { Worker } from "../worker/worker.js";
-import { openWorkspaces } from "../workspace/workspaces.js";
-import { FailureFiles } from "./failure-files.js";
-import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
-import { openStore } from "./open-store.js";
 import { type Operate, operateAnywhere } from "./operate-run.js";
-import { DEFAULT_OUTPUT_FOLDER, hideFromGit } from "./output-folder.js";
-import { SelfHealFiles } from "./self-heal-files.js";
 
 export interface DarumaOptions {
   /** The folder of the database, logs and artifacts. By default `.daruma` in the working folder. */

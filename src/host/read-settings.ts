@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { DarumaError } from "../core/errors/errors.js";
 import { messageOf } from "../core/text/message-of.js";
-import type { Problem } from "../definition/read/problem.js";
+import type { Problem } from "../file/read/problem.js";
+import { loadSettings } from "../file/settings/load-settings.js";
+import { NO_SETTINGS, type Settings } from "../file/settings/settings.js";
 import type { DescribedSettings } from "../operations/context.js";
 import { readSource } from "../operations/workflows/workflow-source.js";
-import { checkExpression } from "../sandbox/check-expression.js";
-import { nameFinder } from "../sandbox/names/find-names.js";
-import { loadSettings } from "../settings/load-settings.js";
-import { NO_SETTINGS, type Settings } from "../settings/settings.js";
-import { SETTINGS_FILE } from "./find-settings.js";
+import { checkExpression } from "../run/sandbox/check-expression.js";
+import { nameFinder } from "../run/sandbox/names/find-names.js";
+import { SETTINGS_FILE } from "../run/wiring/find-settings.js";
 
 /** A settings file with every problem in it at once. */
 class InvalidSettings extends DarumaError {

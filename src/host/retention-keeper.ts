@@ -1,7 +1,5 @@
 import { messageOf } from "../core/text/message-of.js";
-import type { Clock } from "../engine/clock.js";
-import { Duty, type DutyOptions } from "../engine/duties/duty.js";
-import { Loop } from "../engine/loop.js";
+import type { RetentionSettings } from "../file/settings/retention.js";
 import { applyRetention } from "../operations/retention/apply-retention.js";
 import { tokensEndedBefore } from "../operations/retention/ended-rows.js";
 import { planRetention } from "../operations/retention/plan-retention.js";
@@ -10,7 +8,9 @@ import { listRemovedRuns } from "../operations/retention/removed-runs.js";
 import { notePass } from "../operations/retention/retention-passes.js";
 import { countsOf, countsText, type RetentionCounts } from "../operations/retention/retention-words.js";
 import { RunFiles, runsWithFolders, runsWithLogs } from "../operations/retention/run-files.js";
-import type { RetentionSettings } from "../settings/retention.js";
+import type { Clock } from "../run/engine/clock.js";
+import { Duty, type DutyOptions } from "../run/engine/duties/duty.js";
+import { Loop } from "../run/engine/loop.js";
 import type { Store } from "../store/store.js";
 
 /** How long it rests between two passes. */

@@ -1,4 +1,4 @@
-import type { RunReport } from "../report/run-report.js";
+import type { RunReport } from "../tell/run-report.js";
 
 /** A run that goes on in this program. */
 export interface BegunRun {

@@ -5,10 +5,10 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { HoldDecision, OperatorCommand } from "../core/model/commands.js";
 import type { Event, JobRaise, LoggedEvent } from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
-import { loadRun } from "../engine/load-run.js";
-import { readLog } from "../report/lookup/replayed-log.js";
-import { requireRun } from "../report/lookup/run-reference.js";
+import { loadRun } from "../run/engine/load-run.js";
 import type { Store } from "../store/store.js";
+import { readLog } from "../tell/lookup/replayed-log.js";
+import { requireRun } from "../tell/lookup/run-reference.js";
 
 /** The result of a command, whichever process executed it. */
 export async function outcomeOf(

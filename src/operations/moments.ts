@@ -1,4 +1,4 @@
-import { parseDuration } from "../definition/read/duration.js";
+import { parseDuration } from "../file/read/duration.js";
 
 const DAY_MS = 86_400_000;
 const DATE_AND_TIME =

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Acted } from "../report/lookup/own-runs.js";
+import type { Acted } from "../tell/lookup/own-runs.js";
 import type { Context } from "./context.js";
 import type { Role } from "./roles.js";
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { requireOwnRuns } from "../report/lookup/own-runs.js";
+import { requireOwnRuns } from "../tell/lookup/own-runs.js";
 import type { Context } from "./context.js";
 import { once } from "./once.js";
 import type { Operation } from "./operation.js";

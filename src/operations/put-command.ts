@@ -6,12 +6,12 @@ import { type CommandOutcome, takeCommand } from "../core/decide/take-command.js
 import type { OperatorCommand } from "../core/model/commands.js";
 import type { JobRow } from "../core/model/rows.js";
 import type { Run } from "../core/model/run.js";
-import { systemClock } from "../engine/clock.js";
-import { loadRun } from "../engine/load-run.js";
-import { findJob, type JobRequest } from "../report/lookup/choose-job.js";
-import { ownerOf, type RunOwner } from "../report/lookup/run-owner.js";
-import { programGoesOn } from "../report/lookup/run-program.js";
+import { systemClock } from "../run/engine/clock.js";
+import { loadRun } from "../run/engine/load-run.js";
 import type { Store } from "../store/store.js";
+import { findJob, type JobRequest } from "../tell/lookup/choose-job.js";
+import { ownerOf, type RunOwner } from "../tell/lookup/run-owner.js";
+import { programGoesOn } from "../tell/lookup/run-program.js";
 import { outcomeOf } from "./command-outcome.js";
 import type { Context, Principal } from "./context.js";
 import { hintSaid } from "./hints.js";

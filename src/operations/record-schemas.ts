@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { ANY_FAILURE } from "../core/model/failure.js";
-import { WAITING_JOB } from "../report/holds.js";
-import { JOB_RECORD } from "../report/job-record.js";
-import { zodOf } from "../worker/zod-of.js";
+import { zodOf } from "../run/worker/zod-of.js";
+import { WAITING_JOB } from "../tell/holds.js";
+import { JOB_RECORD } from "../tell/job-record.js";
 import { recordOf } from "./schemas.js";
 
 /** The record of a failure. */

@@ -2,9 +2,9 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { Definition } from "../core/model/definition.js";
 import { programActions } from "../core/model/program-actions.js";
 import type { RunRow } from "../core/model/rows.js";
-import { readDefinition } from "../engine/load-run.js";
-import { programName, programOf, type RunProgram } from "../report/lookup/run-program.js";
+import { readDefinition } from "../run/engine/load-run.js";
 import type { Store } from "../store/store.js";
+import { programName, programOf, type RunProgram } from "../tell/lookup/run-program.js";
 
 /** Before anything is recorded: a step that no worker here has would never start. */
 export function requireActions(definition: Definition, has: readonly string[]): void {

@@ -8,10 +8,10 @@ import { JOB_STATUSES, RUN_STATUSES } from "../core/model/rows.js";
 import { labelsProblem } from "../core/text/labels.js";
 import { plainText } from "../core/text/plain-text.js";
 import type { Fields } from "../core/text/shape.js";
-import { MAX_DURATION_MS, parseDuration } from "../definition/read/duration.js";
-import { parseMemorySize } from "../definition/read/memory-size.js";
-import { PROBLEM } from "../definition/read/problem.js";
-import { zodFields } from "../worker/zod-of.js";
+import { MAX_DURATION_MS, parseDuration } from "../file/read/duration.js";
+import { parseMemorySize } from "../file/read/memory-size.js";
+import { PROBLEM } from "../file/read/problem.js";
+import { zodFields } from "../run/worker/zod-of.js";
 import type { Answer } from "./operation.js";
 import { DEFAULT_REASON } from "./operator-words.js";
 

@@ -1,4 +1,4 @@
-import type { Notice, NoticeState } from "../core/notify/notice.js";
+import type { Notice, NoticeState } from "../core/notices/notice.js";
 
 /** States of notices that are not settled. */
 export const OPEN_STATES = ["new", "due"] as const satisfies readonly NoticeState[];

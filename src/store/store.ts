@@ -8,7 +8,7 @@ import type {
   RouteRow,
   RunRow,
 } from "../core/model/rows.js";
-import type { Notice } from "../core/notify/notice.js";
+import type { Notice } from "../core/notices/notice.js";
 import { type Fields, id, nullable, type OfFields, text, time } from "../core/text/shape.js";
 import type { BookStore } from "./book-rows.js";
 import type { CampaignStore } from "./campaign-rows.js";

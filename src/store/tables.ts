@@ -8,7 +8,7 @@ import {
   ROUTE_ROW,
   RUN_ROW,
 } from "../core/model/rows.js";
-import { NOTICE } from "../core/notify/notice.js";
+import { NOTICE } from "../core/notices/notice.js";
 import { type ColumnKind, columnKindOf, type Fields, type OfFields, type Shape } from "../core/text/shape.js";
 import { ALLOCATION_ROW } from "./cluster-rows.js";
 import { CLAIM_ROW, SHARED_ROW } from "./shared-rows.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { endProcessesWithToken } from "../../src/action/process/attempt-processes.js";
+import { endProcessesWithToken } from "../../src/run/process/attempt-processes.js";
 import { Random } from "../sim/random.js";
 import { commandLine, runCli } from "../support/cli.js";
 import type { LoggedLine } from "../support/recorded-run.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { failureWords, runCommand } from "../../src/cluster/command.js";
-import { commandEnvironment } from "../../src/cluster/command-environment.js";
+import { failureWords, runCommand } from "../../src/fleet/allocations/command.js";
+import { commandEnvironment } from "../../src/fleet/allocations/command-environment.js";
 
 const NEVER = new AbortController().signal;
 const env = { PATH: process.env.PATH };

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createAllocationProvider } from "../../src/cluster/create-provider.js";
-import { isRefusal, type Plan } from "../../src/cluster/provider.js";
+import { createAllocationProvider } from "../../src/fleet/allocations/create-provider.js";
+import { isRefusal, type Plan } from "../../src/fleet/allocations/provider.js";
 import { allocationSpec } from "../support/allocation-spec.js";
 import { phasesOf, scriptedProvider } from "../support/scripted-commands.js";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AllocationCode } from "../../src/cluster/allocation-end.js";
-import type { AllocationSpec, AllocationStatus, KnownOfPilot } from "../../src/cluster/provider.js";
+import type { AllocationCode } from "../../src/fleet/allocations/allocation-end.js";
+import type { AllocationSpec, AllocationStatus, KnownOfPilot } from "../../src/fleet/allocations/provider.js";
 import { REAL_CLUSTER_TIMEOUT_MS, RealAllocations, until } from "../support/cluster/real-allocations.js";
 import { Scenario } from "../support/cluster/scenario.js";
 import { clusterSuite, startGridEngine, whyNoCluster } from "../support/cluster/test-cluster.js";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseAccounting, saysNothingIsThere } from "../../src/cluster/gridengine/accounting.js";
-import { classifyGridEngine } from "../../src/cluster/gridengine/classify.js";
-import { mergeStatus } from "../../src/cluster/gridengine/merge-status.js";
-import { parseOutputPath, parseQueue } from "../../src/cluster/gridengine/queue.js";
-import { readTargets } from "../../src/cluster/gridengine/targets.js";
-import type { AllocationStatus } from "../../src/cluster/provider.js";
+import { parseAccounting, saysNothingIsThere } from "../../src/fleet/allocations/gridengine/accounting.js";
+import { classifyGridEngine } from "../../src/fleet/allocations/gridengine/classify.js";
+import { mergeStatus } from "../../src/fleet/allocations/gridengine/merge-status.js";
+import { parseOutputPath, parseQueue } from "../../src/fleet/allocations/gridengine/queue.js";
+import { readTargets } from "../../src/fleet/allocations/gridengine/targets.js";
+import type { AllocationStatus } from "../../src/fleet/allocations/provider.js";
 import { readSamples } from "../support/cluster-samples.js";
 
 const SAMPLES = readSamples("gridengine");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { POLL_MS } from "../../src/host/clusters/cluster-keeper.js";
-import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
+import { POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
+import type { KeeperPorts } from "../../src/fleet/supervisor/keeper-ports.js";
 import { Random } from "../sim/random.js";
 import { jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { bindSchedulers } from "../../src/cluster/requests/bind-schedulers.js";
-import type { Lane } from "../../src/cluster/requests/lane.js";
-import type { Demand } from "../../src/cluster/scale/demand.js";
+import { bindSchedulers } from "../../src/fleet/allocations/requests/bind-schedulers.js";
+import type { Lane } from "../../src/fleet/allocations/requests/lane.js";
+import type { Demand } from "../../src/fleet/allocations/scale/demand.js";
 import { demand, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 import { definitionOf } from "../support/workflow-text.js";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bindSchedulers } from "../../src/cluster/requests/bind-schedulers.js";
-import type { Demand } from "../../src/cluster/scale/demand.js";
-import { POLL_MS } from "../../src/host/clusters/cluster-keeper.js";
-import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
+import { bindSchedulers } from "../../src/fleet/allocations/requests/bind-schedulers.js";
+import type { Demand } from "../../src/fleet/allocations/scale/demand.js";
+import { POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
+import type { KeeperPorts } from "../../src/fleet/supervisor/keeper-ports.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store } from "../../src/store/store.js";
 import { freshSchema, sharedPostgresUrl } from "../support/embedded-postgres.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Refusal } from "../../src/cluster/provider.js";
-import { POLL_MS } from "../../src/host/clusters/cluster-keeper.js";
-import { EXCLUDED_MS, LOST_SUBMIT_MS, NO_PILOT_MS } from "../../src/host/clusters/reconcile.js";
+import type { Refusal } from "../../src/fleet/allocations/provider.js";
+import { POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
+import { EXCLUDED_MS, LOST_SUBMIT_MS, NO_PILOT_MS } from "../../src/fleet/supervisor/reconcile.js";
 import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 
 const LONG = { memoryBytes: 1024 ** 2, runtimeMs: 55 * 60_000 };

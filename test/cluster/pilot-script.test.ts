@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAllocationProvider } from "../../src/cluster/create-provider.js";
-import { isRefusal } from "../../src/cluster/provider.js";
+import { createAllocationProvider } from "../../src/fleet/allocations/create-provider.js";
+import { isRefusal } from "../../src/fleet/allocations/provider.js";
 import { allocationSpec } from "../support/allocation-spec.js";
 import { until } from "../support/cluster/real-allocations.js";
 import { repositoryRoot } from "../support/repository-root.js";

@@ -4,9 +4,9 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { createAllocationProvider } from "../../src/cluster/create-provider.js";
-import type { AllocationSpec, Plan, Target } from "../../src/cluster/provider.js";
-import { isRefusal } from "../../src/cluster/provider.js";
+import { createAllocationProvider } from "../../src/fleet/allocations/create-provider.js";
+import type { AllocationSpec, Plan, Target } from "../../src/fleet/allocations/provider.js";
+import { isRefusal } from "../../src/fleet/allocations/provider.js";
 import { allocationSpec } from "../support/allocation-spec.js";
 
 const ENGINES = ["slurm", "gridengine"] as const;

@@ -3,8 +3,8 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { runCommand } from "../../src/cluster/command.js";
-import { type AllocationSpec, isRefusal } from "../../src/cluster/provider.js";
+import { runCommand } from "../../src/fleet/allocations/command.js";
+import { type AllocationSpec, isRefusal } from "../../src/fleet/allocations/provider.js";
 import { signalProcess } from "../support/cluster/kill-machine.js";
 import { type RealAllocations, until } from "../support/cluster/real-allocations.js";
 

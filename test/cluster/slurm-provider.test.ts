@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { CommandAnswer } from "../../src/cluster/command.js";
-import { createAllocationProvider } from "../../src/cluster/create-provider.js";
-import type { AllocationProvider, AllocationSpec, Plan, Refusal } from "../../src/cluster/provider.js";
-import { isRefusal } from "../../src/cluster/provider.js";
+import type { CommandAnswer } from "../../src/fleet/allocations/command.js";
+import { createAllocationProvider } from "../../src/fleet/allocations/create-provider.js";
+import type {
+  AllocationProvider,
+  AllocationSpec,
+  Plan,
+  Refusal,
+} from "../../src/fleet/allocations/provider.js";
+import { isRefusal } from "../../src/fleet/allocations/provider.js";
 import { allocationSpec } from "../support/allocation-spec.js";
 import { phasesOf, scriptedProvider } from "../support/scripted-commands.js";
 

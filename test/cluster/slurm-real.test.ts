@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AllocationSpec, KnownOfPilot } from "../../src/cluster/provider.js";
+import type { AllocationSpec, KnownOfPilot } from "../../src/fleet/allocations/provider.js";
 import { killMachine } from "../support/cluster/kill-machine.js";
 import { REAL_CLUSTER_TIMEOUT_MS, RealAllocations, until } from "../support/cluster/real-allocations.js";
 import { Scenario } from "../support/cluster/scenario.js";

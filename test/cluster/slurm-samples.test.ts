@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { AllocationStatus } from "../../src/cluster/provider.js";
-import { type AccountingRow, parseAccounting } from "../../src/cluster/slurm/accounting.js";
-import { classifySlurm } from "../../src/cluster/slurm/classify.js";
-import { mergeStatus } from "../../src/cluster/slurm/merge-status.js";
-import { parseExit, parseNodeList, parseTime, parseTimeLimit } from "../../src/cluster/slurm/parse-values.js";
-import type { QueueRow } from "../../src/cluster/slurm/queue.js";
-import { parseRecords, readTargets } from "../../src/cluster/slurm/targets.js";
+import type { AllocationStatus } from "../../src/fleet/allocations/provider.js";
+import { type AccountingRow, parseAccounting } from "../../src/fleet/allocations/slurm/accounting.js";
+import { classifySlurm } from "../../src/fleet/allocations/slurm/classify.js";
+import { mergeStatus } from "../../src/fleet/allocations/slurm/merge-status.js";
+import {
+  parseExit,
+  parseNodeList,
+  parseTime,
+  parseTimeLimit,
+} from "../../src/fleet/allocations/slurm/parse-values.js";
+import type { QueueRow } from "../../src/fleet/allocations/slurm/queue.js";
+import { parseRecords, readTargets } from "../../src/fleet/allocations/slurm/targets.js";
 import { readSamples } from "../support/cluster-samples.js";
 
 const SAMPLES = readSamples("slurm");

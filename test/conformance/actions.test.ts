@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemThreadId, threadCpuMs } from "../../src/sandbox/thread-cpu.js";
+import { systemThreadId, threadCpuMs } from "../../src/run/sandbox/thread-cpu.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { VERDICT_MS } from "../../src/worker/pool/pool-attempt.js";
+import { VERDICT_MS } from "../../src/fleet/desk/pool-attempt.js";
 import { JOB, NEEDS, PoolBench, registration, report, settle } from "../support/pool-bench.js";
 
 const bench = new PoolBench();

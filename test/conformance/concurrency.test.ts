@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { OperatorCommand } from "../../src/core/model/commands.js";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { GroupBench } from "../support/group-bench.js";
 import type { Outcome } from "../support/scripted-worker.js";
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
-import type { Sandbox } from "../../src/sandbox/sandbox.js";
+import { createSandbox } from "../../src/run/sandbox/quickjs-sandbox.js";
+import type { Sandbox } from "../../src/run/sandbox/sandbox.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

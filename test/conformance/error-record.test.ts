@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorRecord } from "../../src/core/model/failure.js";
 import type { Json } from "../../src/core/text/json.js";
-import { loadRun } from "../../src/engine/load-run.js";
-import { reportState } from "../../src/report/run-report.js";
+import { loadRun } from "../../src/run/engine/load-run.js";
+import { reportState } from "../../src/tell/run-report.js";
 import { failureOf } from "../support/error-record.js";
 import { trial } from "../support/harness.js";
 import type { Outcome } from "../support/scripted-worker.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/core/text/json.js";
-import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
+import type { Evaluation, Sandbox } from "../../src/run/sandbox/sandbox.js";
 import { type TrialOptions, trial } from "../support/harness.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
 import type { Script } from "../support/scripted-worker.js";

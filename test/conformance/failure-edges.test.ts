@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { exitCodeOfStatus } from "../../src/cli/terminal/exit-codes.js";
-import { buildReport } from "../../src/report/run-report.js";
+import { buildReport } from "../../src/tell/run-report.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DEFAULT_RECOVERY_TIMEOUT_MS } from "../../src/core/model/definition.js";
-import { Engine, type NewRun } from "../../src/engine/engine.js";
+import { Engine, type NewRun } from "../../src/run/engine/engine.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exitCodeOfStatus } from "../../src/cli/terminal/exit-codes.js";
-import { loadRun } from "../../src/engine/load-run.js";
-import { reportState } from "../../src/report/run-report.js";
+import { loadRun } from "../../src/run/engine/load-run.js";
+import { reportState } from "../../src/tell/run-report.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

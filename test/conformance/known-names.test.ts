@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { VARIABLES } from "../../src/core/model/variable-names.js";
 import type { Json } from "../../src/core/text/json.js";
-import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Evaluation, Sandbox } from "../../src/run/sandbox/sandbox.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { trial } from "../support/harness.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
 

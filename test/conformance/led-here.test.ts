@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/core/text/json.js";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { trial } from "../support/harness.js";
 import type { Outcome } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EarlierFiles } from "../../src/core/model/files-policy.js";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { type TrialOptions, trial } from "../support/harness.js";
 import { type Outcome, checkpointed as ok, type Script } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";

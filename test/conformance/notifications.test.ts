@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NotifyRule } from "../../src/core/model/definition.js";
-import { Engine } from "../../src/engine/engine.js";
+import { Engine } from "../../src/run/engine/engine.js";
 import { enginePorts, workflow } from "../support/harness.js";
 import { DAY, HOUR, MINUTE, Town } from "../support/notice-town.js";
 import { plainSandbox } from "../support/plain-sandbox.js";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { PATIENCE_MS } from "../../src/engine/health/patience.js";
+import { PATIENCE_MS } from "../../src/run/engine/health/patience.js";
 import { type Behaviour, failsAtOnce, HealthBench, works } from "../support/health-bench.js";
 
 let bench: HealthBench;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { loadRun } from "../../src/engine/load-run.js";
-import { budgetSentence } from "../../src/report/words/left-budgets.js";
+import { loadRun } from "../../src/run/engine/load-run.js";
+import { budgetSentence } from "../../src/tell/words/left-budgets.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 

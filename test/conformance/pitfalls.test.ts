@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { exitCodeOfStatus } from "../../src/cli/terminal/exit-codes.js";
-import { loadDefinition } from "../../src/definition/load.js";
-import { Engine } from "../../src/engine/engine.js";
-import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
+import { loadDefinition } from "../../src/file/load.js";
+import { Engine } from "../../src/run/engine/engine.js";
+import { createSandbox } from "../../src/run/sandbox/quickjs-sandbox.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
@@ -223,7 +223,7 @@ describe("what other engines get wrong", () => {
           ]),
         ),
       });
-    // Measured in work, not time: see src/definition/check/ancestors.test.ts. Here it only has to come back at all.
+    // Measured in work, not time: see src/file/check/ancestors.test.ts. Here it only has to come back at all.
     const loaded = load(chain(5000));
     expect(loaded.ok && loaded.definition.steps.length).toBe(5000);
   });

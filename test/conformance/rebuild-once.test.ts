@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { decide } from "../../src/core/decide/decide.js";
-import { ReplayedRun } from "../../src/report/lookup/replayed-log.js";
+import { ReplayedRun } from "../../src/tell/lookup/replayed-log.js";
 import { trial, workflow } from "../support/harness.js";
 import { checkpointed } from "../support/scripted-worker.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { trial } from "../support/harness.js";
 import { trace } from "../support/trace.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Engine } from "../../src/engine/engine.js";
+import { Engine } from "../../src/run/engine/engine.js";
+import type { Assignment, Ended, Place } from "../../src/run/worker.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
-import type { Assignment, Ended, Place } from "../../src/worker/worker.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { trial } from "../support/harness.js";
 import type { Script } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/core/model/events.js";
-import { openWorkspaces } from "../../src/workspace/workspaces.js";
+import { openWorkspaces } from "../../src/run/workspace/workspaces.js";
 import { eventually } from "../support/daruma-process.js";
 import { git, listTree, makeRepository } from "../support/git-repository.js";
 import {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import type { LiveControl } from "../../src/worker/pool/protocol.js";
+import type { LiveControl } from "../../src/fleet/desk/protocol.js";
 import { makeRepository } from "../support/git-repository.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
 

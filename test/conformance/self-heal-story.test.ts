@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type SelfHealRecord, selfHealRecord } from "../../src/core/failure/self-heal-record.js";
-import { ReplayedRun } from "../../src/report/lookup/replayed-log.js";
-import { tellStories } from "../../src/report/words/job-story.js";
-import { Narrator } from "../../src/report/words/narrator.js";
-import { textOf } from "../../src/report/words/sentence.js";
+import { ReplayedRun } from "../../src/tell/lookup/replayed-log.js";
+import { tellStories } from "../../src/tell/words/job-story.js";
+import { Narrator } from "../../src/tell/words/narrator.js";
+import { textOf } from "../../src/tell/words/sentence.js";
 import { type Trial, workflow } from "../support/harness.js";
 import { replayedTrial } from "../support/replayed-trial.js";
 import { checkpointed } from "../support/scripted-worker.js";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { composeMessage } from "../../src/report/notices/compose-message.js";
-import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
+import { createSandbox } from "../../src/run/sandbox/quickjs-sandbox.js";
+import { composeMessage } from "../../src/tell/messages/compose-message.js";
 import { failsAtOnce, HealthBench, works } from "../support/health-bench.js";
 import { MINUTE, Town } from "../support/notice-town.js";
 import type { Outcome } from "../support/scripted-worker.js";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Notice } from "../../src/core/notify/notice.js";
-import { judgeNotices } from "../../src/engine/notices/judge-notices.js";
+import type { Notice } from "../../src/core/notices/notice.js";
+import { judgeNotices } from "../../src/run/engine/notices/judge-notices.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { OWNER } from "../contract/store-fixtures.js";
 import { ManualClock } from "../support/manual-clock.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DarumaError } from "../../src/core/errors/errors.js";
-import { Engine } from "../../src/engine/engine.js";
+import { Engine } from "../../src/run/engine/engine.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, readTrial, type Trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EvaluationResult } from "../../src/core/model/events.js";
-import type { Rendering } from "../../src/sandbox/render-step.js";
-import type { Sandbox } from "../../src/sandbox/sandbox.js";
+import type { Rendering } from "../../src/run/sandbox/render-step.js";
+import type { Sandbox } from "../../src/run/sandbox/sandbox.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
 import { Stage } from "../support/stage.js";
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
+import { createSandbox } from "../../src/run/sandbox/quickjs-sandbox.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { problemsOf } from "../support/workflow-text.js";

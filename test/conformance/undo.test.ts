@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HoldAction } from "../../src/core/model/events.js";
 import type { Json } from "../../src/core/text/json.js";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { endingOf } from "../support/ending-text.js";
 import { Stage } from "../support/stage.js";
 

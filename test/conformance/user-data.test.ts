@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MAX_GIVEN_USER_DATA_BYTES } from "../../src/core/model/batch/user-data.js";
 import type { Json } from "../../src/core/text/json.js";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import { trial } from "../support/harness.js";
 import type { Script } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FIRST_QUARANTINE_MS } from "../../src/core/workers/quarantine.js";
+import { FIRST_QUARANTINE_MS } from "../../src/core/quarantine/quarantine.js";
 import { failsAtOnce, HealthBench, works } from "../support/health-bench.js";
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DarumaError } from "../../src/core/errors/errors.js";
-import type { Assignment } from "../../src/worker/worker.js";
+import type { Assignment } from "../../src/run/worker.js";
 import type { Outcome, Script } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

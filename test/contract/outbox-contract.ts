@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Notice } from "../../src/core/notify/notice.js";
+import type { Notice } from "../../src/core/notices/notice.js";
 import type { NoticeChange, NoticeClaim } from "../../src/store/outbox-rows.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import { appendTo, attemptRow, jobRow, putRun, runRow, takeRun } from "./store-fixtures.js";

@@ -6,7 +6,7 @@ import { newRun } from "../../src/core/model/new-run.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
 import type { Job, Run } from "../../src/core/model/run.js";
 import type { Json } from "../../src/core/text/json.js";
-import { loadDefinition } from "../../src/definition/load.js";
+import { loadDefinition } from "../../src/file/load.js";
 import { PLAIN_OPTIONS } from "./drive.js";
 
 /** A run on the bare core, moved by hand: what starts and ends, and when, is up to the test. */

@@ -6,7 +6,7 @@ import type { Event } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
 import type { Job, Run } from "../../src/core/model/run.js";
-import { defineWorkflow } from "../../src/definition/builder.js";
+import { defineWorkflow } from "../../src/file/builder.js";
 import { collectGarbage } from "../support/collect-garbage.js";
 import { PLAIN_OPTIONS } from "./drive.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Definition } from "../../src/core/model/definition.js";
-import { loadDefinition } from "../../src/definition/load.js";
+import { loadDefinition } from "../../src/file/load.js";
 
 /** One step as numbers; `buildWorkflow` reads each as a choice among what is allowed at that place. */
 const stepShape = fc.record({

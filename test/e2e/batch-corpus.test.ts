@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, extname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type LoadResult, loadDefinition } from "../../src/definition/load.js";
+import { type LoadResult, loadDefinition } from "../../src/file/load.js";
 import { runCli } from "../support/cli.js";
 import type { Report } from "../support/cli-folder.js";
 import { repositoryRoot } from "../support/repository-root.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JobRecord } from "../../src/report/job-record.js";
-import type { RunReport } from "../../src/report/run-report.js";
+import type { JobRecord } from "../../src/tell/job-record.js";
+import type { RunReport } from "../../src/tell/run-report.js";
 import { CliFolder } from "../support/cli-folder.js";
 
 const cli = new CliFolder();

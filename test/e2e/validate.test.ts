@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { defineWorkflow } from "../../src/definition/builder.js";
+import { defineWorkflow } from "../../src/file/builder.js";
 import { Daruma } from "../../src/host/daruma.js";
 import { CliFolder, type Report } from "../support/cli-folder.js";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/host/open-store.js";
+import { openStore } from "../../src/run/wiring/open-store.js";
 import { CuttingProxy } from "../support/cutting-proxy.js";
 import { DarumaProcess, eventually, untilReady } from "../support/daruma-process.js";
 import { freePort } from "../support/free-port.js";

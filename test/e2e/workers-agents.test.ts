@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { logFile } from "../../src/worker/attempt-paths.js";
+import { logFile } from "../../src/run/worker/attempt-paths.js";
 import { DarumaProcess, eventually } from "../support/daruma-process.js";
 import { makeRepository } from "../support/git-repository.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";

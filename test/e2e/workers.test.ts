@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { AttemptRow } from "../../src/core/model/rows.js";
-import { logFile } from "../../src/worker/attempt-paths.js";
+import { logFile } from "../../src/run/worker/attempt-paths.js";
 import { DarumaProcess } from "../support/daruma-process.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";
 import { LiveWorker } from "../support/live-worker.js";

@@ -19,9 +19,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Daruma } from "../../src/host/daruma.js";
 import { openLocalClient } from "../../src/host/local-client.js";
 import { notePass } from "../../src/operations/retention/retention-passes.js";
+import { ScratchFolder } from "../../src/run/worker/scratch-folder.js";
 import { currentOwner } from "../../src/store/lease-owner.js";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.js";
-import { ScratchFolder } from "../../src/worker/scratch-folder.js";
 import { OK } from "../support/cli-folder.js";
 
 let folder = "";

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { logFile, logFilesOf, logFolder, runLogFolder } from "../../src/worker/attempt-paths.js";
+import { logFile, logFilesOf, logFolder, runLogFolder } from "../../src/run/worker/attempt-paths.js";
 import { OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

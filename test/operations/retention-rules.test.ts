@@ -2,8 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/engine/clock.js";
-import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
+import {
+  FINAL_STATUSES,
+  NO_RETENTION,
+  type RetentionRule,
+  type RetentionSettings,
+} from "../../src/file/settings/retention.js";
 import { RetentionKeeper } from "../../src/host/retention-keeper.js";
 import type { Context } from "../../src/operations/context.js";
 import { applyRetention } from "../../src/operations/retention/apply-retention.js";
@@ -13,15 +17,11 @@ import { noteRemovedFiles } from "../../src/operations/retention/removed-files.j
 import { noteRemovedRuns } from "../../src/operations/retention/removed-runs.js";
 import { listPasses } from "../../src/operations/retention/retention-passes.js";
 import { RunFiles } from "../../src/operations/retention/run-files.js";
-import {
-  FINAL_STATUSES,
-  NO_RETENTION,
-  type RetentionRule,
-  type RetentionSettings,
-} from "../../src/settings/retention.js";
+import { systemClock } from "../../src/run/engine/clock.js";
+import { LeaseKeeper } from "../../src/run/engine/lease-keeper.js";
+import { logFile, logFolder, runFolder, runLogFolder } from "../../src/run/worker/attempt-paths.js";
+import { workFolderOf } from "../../src/run/worker/work-folder.js";
 import { currentOwner, isDead } from "../../src/store/lease-owner.js";
-import { logFile, logFolder, runFolder, runLogFolder } from "../../src/worker/attempt-paths.js";
-import { workFolderOf } from "../../src/worker/work-folder.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadRun } from "../../src/engine/load-run.js";
 import type { Context } from "../../src/operations/context.js";
 import type { RunDocument } from "../../src/operations/exchange/run-document.js";
+import { loadRun } from "../../src/run/engine/load-run.js";
 import type { AllocationRow } from "../../src/store/cluster-rows.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";

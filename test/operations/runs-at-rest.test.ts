@@ -2,9 +2,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { FINAL_STATUSES, type RetentionRule } from "../../src/file/settings/retention.js";
 import type { OutputOf } from "../../src/operations/client.js";
-import { FINAL_STATUSES, type RetentionRule } from "../../src/settings/retention.js";
-import { runLogFolder } from "../../src/worker/attempt-paths.js";
+import { runLogFolder } from "../../src/run/worker/attempt-paths.js";
 import { callIn, OperationBench } from "../support/operation-bench.js";
 
 /** What one feature does to runs that another keeps from going on. */

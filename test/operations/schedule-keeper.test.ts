@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { DarumaError } from "../../src/core/errors/errors.js";
-import { Duty } from "../../src/engine/duties/duty.js";
-import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
 import { scheduleRows, syncSchedules } from "../../src/operations/schedules/schedule-rows.js";
+import { Duty } from "../../src/run/engine/duties/duty.js";
+import { LeaseKeeper } from "../../src/run/engine/lease-keeper.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
 import { appendTo, OWNER, runRow } from "../contract/store-fixtures.js";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { storedText } from "../../src/core/model/stored-definition.js";
-import { loadDefinition } from "../../src/definition/load.js";
+import { loadDefinition } from "../../src/file/load.js";
 import type { OutputOf } from "../../src/operations/client.js";
 import { ScheduleKeeper } from "../../src/operations/schedules/schedule-keeper.js";
 import { ManualClock } from "../support/manual-clock.js";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { composeMessage } from "../../src/report/notices/compose-message.js";
-import type { ChannelSettings } from "../../src/settings/channels.js";
+import type { ChannelSettings } from "../../src/file/settings/channels.js";
+import { composeMessage } from "../../src/tell/messages/compose-message.js";
 import { callIn, OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { loadRun } from "../../src/engine/load-run.js";
-import { copyRun, packCopy } from "../../src/engine/snapshot/pack-run.js";
 import type { Context } from "../../src/operations/context.js";
 import type { RunDocument } from "../../src/operations/exchange/run-document.js";
+import { loadRun } from "../../src/run/engine/load-run.js";
+import { copyRun, packCopy } from "../../src/run/engine/snapshot/pack-run.js";
 import { callIn, OperationBench } from "../support/operation-bench.js";
 import { snapshotRun } from "../support/run-snapshot.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WorkerHealth } from "../../src/core/workers/quarantine.js";
+import type { WorkerHealth } from "../../src/core/quarantine/quarantine.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

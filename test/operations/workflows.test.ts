@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { InvalidWorkflow } from "../../src/definition/invalid-workflow.js";
+import { InvalidWorkflow } from "../../src/file/invalid-workflow.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

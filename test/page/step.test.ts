@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:f
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { logFile } from "../../src/worker/attempt-paths.js";
+import { logFile } from "../../src/run/worker/attempt-paths.js";
 import { barriersOf, browserSuite, hasBrowser, TestBrowser } from "../support/browser.js";
 import { makeRepository } from "../support/git-repository.js";
 import { type LiveServer, LiveServers } from "../support/live-server.js";

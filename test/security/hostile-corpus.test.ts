@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { checkLocalRequest } from "../../src/api/browser-guard.js";
 import { terminalText } from "../../src/cli/render/terminal-text.js";
 import { createRedactor } from "../../src/core/redaction/redaction.js";
+import { registration, reports } from "../../src/fleet/desk/protocol.js";
 import { readRunDocument } from "../../src/operations/exchange/read-run-document.js";
 import { name } from "../../src/operations/schemas.js";
-import { registration, reports } from "../../src/worker/pool/protocol.js";
 import { registration as goodRegistration, report } from "../support/pool-bench.js";
 
 /** How many of each kind were tried, and how many got nowhere. */

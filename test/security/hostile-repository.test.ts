@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openWorkspaces } from "../../src/workspace/workspaces.js";
+import { openWorkspaces } from "../../src/run/workspace/workspaces.js";
 import { runCli } from "../support/cli.js";
 import { git, makeRepository, writeFiles } from "../support/git-repository.js";
 import { BASE_FILES, Chain, codeOf } from "../support/workspace-chain.js";

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { Json } from "../../src/core/text/json.js";
-import { createSandbox } from "../../src/sandbox/quickjs-sandbox.js";
-import { type Rendering, renderInPlace } from "../../src/sandbox/render-step.js";
+import { createSandbox } from "../../src/run/sandbox/quickjs-sandbox.js";
+import { type Rendering, renderInPlace } from "../../src/run/sandbox/render-step.js";
 import { LiveServers } from "../support/live-server.js";
 
 const sandbox = createSandbox();

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workerRoutes } from "../../src/api/worker-routes.js";
-import { createMemoryStore } from "../../src/store/memory/memory-store.js";
-import { hashOfToken } from "../../src/store/token-text.js";
 import {
   registration as registrationShape,
   reports as reportsShape,
   type SentOutcome,
-} from "../../src/worker/pool/protocol.js";
+} from "../../src/fleet/desk/protocol.js";
+import { createMemoryStore } from "../../src/store/memory/memory-store.js";
+import { hashOfToken } from "../../src/store/token-text.js";
 import { Bench } from "../core/bench.js";
 import { bareServer, bearer } from "../support/api-server.js";
 import { judged } from "../support/error-record.js";

@@ -1,7 +1,7 @@
 import { closeByHand, openByHand } from "../../src/core/breakers/breaker.js";
 import { ownKey } from "../../src/core/breakers/breakers-of.js";
 import type { Definition } from "../../src/core/model/definition.js";
-import { BREAKERS, readBreaker } from "../../src/engine/breakers/breaker-rows.js";
+import { BREAKERS, readBreaker } from "../../src/run/engine/breakers/breaker-rows.js";
 import type { Store } from "../../src/store/store.js";
 import type { Random } from "./random.js";
 

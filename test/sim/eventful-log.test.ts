@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { LoggedEvent } from "../../src/core/model/events.js";
-import { isToldInPart, readEventfulLog } from "../../src/report/eventful-log.js";
-import { explainTold } from "../../src/report/explain.js";
-import { adviseOn } from "../../src/report/next-steps.js";
-import { RecoveryTeller } from "../../src/report/told-recoveries.js";
-import { RunTeller } from "../../src/report/words/job-story.js";
 import type { EventRange } from "../../src/store/store.js";
+import { isToldInPart, readEventfulLog } from "../../src/tell/eventful-log.js";
+import { explainTold } from "../../src/tell/explain.js";
+import { adviseOn } from "../../src/tell/next-steps.js";
+import { RecoveryTeller } from "../../src/tell/told-recoveries.js";
+import { RunTeller } from "../../src/tell/words/job-story.js";
 import { type SimResult, Simulation } from "./simulation.js";
 
 /** Each story is told many times over, so fewer are told than other simulations tell. */

@@ -3,9 +3,9 @@ import { replay } from "../../src/core/decide/decision.js";
 import { jobRow } from "../../src/core/evolve/projections.js";
 import type { Event, LoggedEvent } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
-import { pastRun } from "../../src/report/lookup/past-run.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
+import { pastRun } from "../../src/tell/lookup/past-run.js";
 import { type SimResult, Simulation } from "./simulation.js";
 
 const SEEDS = 10;

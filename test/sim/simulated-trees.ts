@@ -7,8 +7,8 @@ import type {
   TakenOver,
   UnwantedLeftover,
   WantedWorkspace,
-} from "../../src/engine/workspace/workspace-keeper.js";
-import type { Assignment } from "../../src/worker/worker.js";
+} from "../../src/run/engine/workspace/workspace-keeper.js";
+import type { Assignment } from "../../src/run/worker.js";
 import type { Random } from "./random.js";
 
 /** What an attempt did to the files: `job/attempt`. */

@@ -1,8 +1,8 @@
 import { actionTraits } from "../../src/core/model/action-traits.js";
 import type { Command } from "../../src/core/model/commands.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
-import { LocalRoom } from "../../src/worker/local-room.js";
-import type { Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../../src/worker/worker.js";
+import { LocalRoom } from "../../src/run/worker/local-room.js";
+import type { Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../../src/run/worker.js";
 import type { ManualClock } from "../support/manual-clock.js";
 import type { Random } from "./random.js";
 import type { SimulatedTrees } from "./simulated-trees.js";

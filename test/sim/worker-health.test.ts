@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LoggedEvent } from "../../src/core/model/events.js";
-import { FIRST_QUARANTINE_MS, free, type WorkerHealth } from "../../src/core/workers/quarantine.js";
-import { openHealthRows, readHealth, WORKERS } from "../../src/engine/health/health-rows.js";
+import { FIRST_QUARANTINE_MS, free, type WorkerHealth } from "../../src/core/quarantine/quarantine.js";
+import { openHealthRows, readHealth, WORKERS } from "../../src/run/engine/health/health-rows.js";
 import { type Behaviour, type BenchWorker, HealthBench, type HealthServer } from "../support/health-bench.js";
 import {
   everyQuarantineHasItsContrast,

@@ -1,4 +1,4 @@
-import type { AllocationSpec } from "../../src/cluster/provider.js";
+import type { AllocationSpec } from "../../src/fleet/allocations/provider.js";
 
 /** One that every cluster of the tests can run. */
 export function allocationSpec(change: Partial<AllocationSpec> = {}): AllocationSpec {

@@ -10,44 +10,6 @@ import {
   walk,
 } from "./source-imports.js";
 
-/** Lowest first. A folder may import from every layer below its own, and from itself. */
-const LAYERS: readonly (readonly string[])[] = [
-  ["core"],
-  ["definition"],
-  ["settings"],
-  ["store", "action", "sandbox", "workspace", "telemetry", "cluster", "notify"],
-  ["engine", "worker"],
-  ["report"],
-  ["operations"],
-  ["host"],
-  ["api", "mcp"],
-  // It puts the parts together.
-  ["cli"],
-];
-
-interface SiblingException {
-  readonly from: string;
-  readonly to: string;
-  readonly typesOnly: boolean;
-  readonly reason: string;
-}
-
-/** The only imports between folders of one layer. `from` and `to` are prefixes of paths. */
-export const SIBLING_EXCEPTIONS: readonly SiblingException[] = [
-  {
-    from: "src/action/",
-    to: "src/sandbox/sandbox.ts",
-    typesOnly: true,
-    reason: "a script step runs in the sandbox, which it is handed as a port",
-  },
-  {
-    from: "src/engine/",
-    to: "src/worker/worker.ts",
-    typesOnly: true,
-    reason: "the engine hands attempts to a worker, which it knows only as a port",
-  },
-];
-
 const MAX_FILE_LINES = 400;
 
 /** Files that may be longer: a catalogue is looked up, not read through, and one place to look beats short files. */
@@ -62,12 +24,12 @@ export const CATALOGUES: readonly { readonly path: string; readonly reason: stri
   },
 ];
 const DUMP_NAMES = new Set(["utils", "util", "helpers", "helper", "common", "types", "misc"]);
-const PURE_FOLDERS = new Set(["core", "definition", "settings"]);
+const PURE_FOLDERS = new Set(["core", "file"]);
 const NPM_ALLOWED_IN_PURE_FOLDERS = new Map([
   // A digest is a function of its input, and theirs is audited and faster than one written here.
   // Which time a pattern matches next is a function of pattern and time; its timers are not used.
   ["core", new Set(["@noble/hashes/sha2.js", "@noble/hashes/utils.js", "croner"])],
-  ["definition", new Set(["yaml"])],
+  ["file", new Set(["yaml"])],
 ]);
 const IMPURE_GLOBALS = new Set([
   "setTimeout",
@@ -80,43 +42,7 @@ const IMPURE_GLOBALS = new Set([
   "fetch",
 ]);
 
-/** Files of src/ may import downwards only; siblings only where the table says so. */
-export function findWrongImports(files: readonly SourceText[]): string[] {
-  const violations: string[] = [];
-  for (const file of productFiles(files)) {
-    for (const imported of readImports(file)) {
-      const target = resolveImport(file.path, imported.specifier);
-      if (target === null || !target.startsWith("src/")) continue;
-      const reason = refuseImport(file.path, target, imported.typesOnly);
-      if (reason !== null) violations.push(`${file.path} imports ${target}: ${reason}`);
-    }
-  }
-  return violations;
-}
-
-function refuseImport(from: string, to: string, typesOnly: boolean): string | null {
-  const source = folderOf(from);
-  const target = folderOf(to);
-  if (source === null) {
-    return target === "cli" && !from.startsWith("src/cli/") ? "only src/cli may know the command line" : null;
-  }
-  if (source === target) return null;
-  if (target === null) return "nothing inside src imports its entry point";
-  const sourceLayer = layerOf(source);
-  const targetLayer = layerOf(target);
-  if (sourceLayer === -1 || targetLayer === -1) {
-    return `src/${sourceLayer === -1 ? source : target} has no place in the layers`;
-  }
-  if (targetLayer < sourceLayer) return null;
-  if (targetLayer > sourceLayer) return `${source} is below ${target}`;
-  const allowed = SIBLING_EXCEPTIONS.some(
-    (exception) =>
-      from.startsWith(exception.from) && to.startsWith(exception.to) && (typesOnly || !exception.typesOnly),
-  );
-  return allowed ? null : `${source} and ${target} are siblings`;
-}
-
-/** `core`, `definition` and `settings` decide; they do no I/O and know no clock, no chance and no waiting. */
+/** `core` and `file` decide; they do no I/O and know no clock, no chance and no waiting. */
 export function findImpurities(files: readonly SourceText[]): string[] {
   const violations: string[] = [];
   for (const file of productFiles(files)) {
@@ -254,8 +180,4 @@ export function findLocalTraces(files: readonly SourceText[]): string[] {
 function folderOf(path: string): string | null {
   const parts = path.split("/");
   return parts.length > 2 ? (parts[1] ?? null) : null;
-}
-
-function layerOf(folder: string): number {
-  return LAYERS.findIndex((layer) => layer.includes(folder));
 }

@@ -5,10 +5,10 @@ import fastify, { type FastifyInstance } from "fastify";
 import { afterEach } from "vitest";
 import { workerRoutes } from "../../src/api/worker-routes.js";
 import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
-import { systemClock } from "../../src/engine/clock.js";
-import { WorkerPool } from "../../src/worker/pool/pool.js";
-import type { RemoteWorkerOptions } from "../../src/worker/remote/remote-worker-options.js";
-import type { Assignment, Needs, Place } from "../../src/worker/worker.js";
+import { WorkerPool } from "../../src/fleet/desk/pool.js";
+import type { RemoteWorkerOptions } from "../../src/fleet/remote/remote-worker-options.js";
+import { systemClock } from "../../src/run/engine/clock.js";
+import type { Assignment, Needs, Place } from "../../src/run/worker.js";
 import { LiveWorker } from "./live-worker.js";
 import { assignment, follow, localPart, NEEDS, type Running } from "./pool-bench.js";
 

@@ -1,4 +1,4 @@
-import { answerLost } from "../../src/cluster/check-spec.js";
+import { answerLost } from "../../src/fleet/allocations/check-spec.js";
 import {
   type AllocationProvider,
   type AllocationStatus,
@@ -6,9 +6,9 @@ import {
   type Plan,
   type Refusal,
   type Target,
-} from "../../src/cluster/provider.js";
-import { classifySlurm } from "../../src/cluster/slurm/classify.js";
-import { planSlurm } from "../../src/cluster/slurm/plan.js";
+} from "../../src/fleet/allocations/provider.js";
+import { classifySlurm } from "../../src/fleet/allocations/slurm/classify.js";
+import { planSlurm } from "../../src/fleet/allocations/slurm/plan.js";
 
 const MIB = 1024 ** 2;
 

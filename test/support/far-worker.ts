@@ -1,6 +1,6 @@
 import type { Outcome } from "../../src/core/model/outcome.js";
-import { LocalRoom } from "../../src/worker/local-room.js";
-import type { Ended, Fate, HeldAttempt, Place, Worker } from "../../src/worker/worker.js";
+import { LocalRoom } from "../../src/run/worker/local-room.js";
+import type { Ended, Fate, HeldAttempt, Place, Worker } from "../../src/run/worker.js";
 
 /** Workers on another machine: attempts outlive the engines that begin them and end when the test says. */
 export class FarWorker implements Worker {

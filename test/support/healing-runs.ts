@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect } from "vitest";
 import type { Event } from "../../src/core/model/events.js";
 import type { Daruma } from "../../src/host/daruma.js";
-import { openWorkspaces } from "../../src/workspace/workspaces.js";
+import { openWorkspaces } from "../../src/run/workspace/workspaces.js";
 import { git, makeRepository, photograph } from "./git-repository.js";
 import { type RealRun, RealRuns } from "./real-run.js";
 import { trace } from "./trace.js";

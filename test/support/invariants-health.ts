@@ -1,6 +1,6 @@
 import type { LoggedEvent } from "../../src/core/model/events.js";
 import { answerableFor, placeOf } from "../../src/core/model/worker-names.js";
-import type { Quarantine, WorkerHealth } from "../../src/core/workers/quarantine.js";
+import type { Quarantine, WorkerHealth } from "../../src/core/quarantine/quarantine.js";
 import type { GivenPlace } from "./health-bench.js";
 
 type Healths = ReadonlyMap<string, WorkerHealth>;

@@ -1,11 +1,11 @@
-import type { Demand, JobNeeds } from "../../src/cluster/scale/demand.js";
-import { ClusterKeeper, POLL_MS } from "../../src/host/clusters/cluster-keeper.js";
-import type { KeeperPorts } from "../../src/host/clusters/keeper-ports.js";
-import { loadSettings } from "../../src/settings/load-settings.js";
-import type { ClusterSettings } from "../../src/settings/settings.js";
+import { loadSettings } from "../../src/file/settings/load-settings.js";
+import type { ClusterSettings } from "../../src/file/settings/settings.js";
+import type { Demand, JobNeeds } from "../../src/fleet/allocations/scale/demand.js";
+import type { EndedAllocation } from "../../src/fleet/desk/pool-allocations.js";
+import { ClusterKeeper, POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
+import type { KeeperPorts } from "../../src/fleet/supervisor/keeper-ports.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { LeaseOwner, Store } from "../../src/store/store.js";
-import type { EndedAllocation } from "../../src/worker/pool/pool-allocations.js";
 import { FakeCluster } from "./fake-cluster.js";
 import { ManualClock } from "./manual-clock.js";
 

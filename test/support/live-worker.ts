@@ -1,10 +1,10 @@
-import { createCommandAction } from "../../src/action/command.js";
-import { createHttpAction } from "../../src/action/http.js";
-import { noopAction } from "../../src/action/noop.js";
-import { createProcessHost } from "../../src/action/process/create-process-host.js";
-import { systemClock } from "../../src/engine/clock.js";
-import { runRemoteWorker } from "../../src/worker/remote/remote-worker.js";
-import type { RemoteWorkerOptions } from "../../src/worker/remote/remote-worker-options.js";
+import { runRemoteWorker } from "../../src/fleet/remote/remote-worker.js";
+import type { RemoteWorkerOptions } from "../../src/fleet/remote/remote-worker-options.js";
+import { createCommandAction } from "../../src/run/action/command.js";
+import { createHttpAction } from "../../src/run/action/http.js";
+import { noopAction } from "../../src/run/action/noop.js";
+import { systemClock } from "../../src/run/engine/clock.js";
+import { createProcessHost } from "../../src/run/process/create-process-host.js";
 
 /** A remote worker inside the test's own process; it speaks HTTP as any other. */
 export class LiveWorker {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/engine/clock.js";
+import type { Clock } from "../../src/run/engine/clock.js";
 
 interface Timer {
   readonly at: number;

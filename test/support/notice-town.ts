@@ -1,9 +1,9 @@
 import type { NotifyRule } from "../../src/core/model/definition.js";
-import type { Notice } from "../../src/core/notify/notice.js";
-import { Engine } from "../../src/engine/engine.js";
-import { Notifier } from "../../src/engine/notices/notifier.js";
+import type { Notice } from "../../src/core/notices/notice.js";
 import { operateRun } from "../../src/host/operate-run.js";
-import type { Sandbox } from "../../src/sandbox/sandbox.js";
+import { Engine } from "../../src/run/engine/engine.js";
+import { Notifier } from "../../src/run/engine/notices/notifier.js";
+import type { Sandbox } from "../../src/run/sandbox/sandbox.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, workflow } from "./harness.js";
 import { ManualClock } from "./manual-clock.js";

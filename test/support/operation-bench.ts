@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { z } from "zod";
-import type { RunListener } from "../../src/engine/engine.js";
 import { operateThrough } from "../../src/host/local-operate.js";
 import { ServerParts } from "../../src/host/server-parts.js";
 import type { InputOf, OutputOf } from "../../src/operations/client.js";
@@ -12,6 +11,7 @@ import type { Context } from "../../src/operations/context.js";
 import type { Operation, StreamItem } from "../../src/operations/operation.js";
 import { type OperationName, TABLE } from "../../src/operations/operations.js";
 import { perform } from "../../src/operations/perform.js";
+import type { RunListener } from "../../src/run/engine/engine.js";
 
 /** Operations over a real engine, worker and SQLite file. Every answer is held against its schema. */
 export class OperationBench {

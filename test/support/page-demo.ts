@@ -1,4 +1,4 @@
-import type { WorkerHealth } from "../../src/core/workers/quarantine.js";
+import type { WorkerHealth } from "../../src/core/quarantine/quarantine.js";
 import type { LiveServer } from "./live-server.js";
 import { LiveWorker } from "./live-worker.js";
 

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "../../src/core/model/events.js";
 import type { Json } from "../../src/core/text/json.js";
-import { type Rendering, renderStep } from "../../src/sandbox/render-step.js";
-import type { Evaluation, Sandbox } from "../../src/sandbox/sandbox.js";
+import { type Rendering, renderStep } from "../../src/run/sandbox/render-step.js";
+import type { Evaluation, Sandbox } from "../../src/run/sandbox/sandbox.js";
 
 /** Evaluates trusted test code in place, so that tests with the manual clock never wait for a thread. */
 export const plainSandbox: Sandbox = {

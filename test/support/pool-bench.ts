@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import type { Outcome } from "../../src/core/model/outcome.js";
 import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
-import { type Extent, LocalRoom } from "../../src/worker/local-room.js";
-import { WorkerPool } from "../../src/worker/pool/pool.js";
-import type { LocalPart } from "../../src/worker/pool/pool-placement.js";
+import { WorkerPool } from "../../src/fleet/desk/pool.js";
+import type { LocalPart } from "../../src/fleet/desk/pool-placement.js";
 import type {
   ClaimAnswer,
   Held,
@@ -14,8 +13,9 @@ import type {
   Registration,
   ReportsAnswer,
   SentOutcome,
-} from "../../src/worker/pool/protocol.js";
-import type { Assignment, Ended, Fate, HeldAttempt, Needs } from "../../src/worker/worker.js";
+} from "../../src/fleet/desk/protocol.js";
+import { type Extent, LocalRoom } from "../../src/run/worker/local-room.js";
+import type { Assignment, Ended, Fate, HeldAttempt, Needs } from "../../src/run/worker.js";
 import { ManualClock } from "./manual-clock.js";
 
 export const LEASE_MS = 90_000;

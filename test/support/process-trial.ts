@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach } from "vitest";
-import { LauncherHost } from "../../src/action/process/launcher-host.js";
-import { nativeLauncher } from "../../src/action/process/launcher-program.js";
+import { LauncherHost } from "../../src/run/process/launcher-host.js";
+import { nativeLauncher } from "../../src/run/process/launcher-program.js";
 import type {
   ProcessExit,
   ProcessHost,
   ProcessSpec,
   RunningProcess,
-} from "../../src/action/process/process-host.js";
-import { SpawnHost } from "../../src/action/process/spawn-host.js";
+} from "../../src/run/process/process-host.js";
+import { SpawnHost } from "../../src/run/process/spawn-host.js";
 
 export const PATH = process.env.PATH!;
 

@@ -6,8 +6,8 @@ import type { Event, EventType } from "../../src/core/model/events.js";
 import { Daruma } from "../../src/host/daruma.js";
 import type { DarumaOptions } from "../../src/host/parts.js";
 import type { StartOptions } from "../../src/operations/runs/start-options.js";
-import type { RunReport } from "../../src/report/run-report.js";
-import { runLogFolder } from "../../src/worker/attempt-paths.js";
+import { runLogFolder } from "../../src/run/worker/attempt-paths.js";
+import type { RunReport } from "../../src/tell/run-report.js";
 import { fileAppears } from "./file-appears.js";
 
 /** A folder with real workers, real processes and a real SQLite file, for the tests of one file. */

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from "../../src/core/model/events.js";
 import type { Run } from "../../src/core/model/run.js";
-import { ReplayedRun } from "../../src/report/lookup/replayed-log.js";
+import { ReplayedRun } from "../../src/tell/lookup/replayed-log.js";
 import { type Trial, type TrialOptions, trial, workflow } from "./harness.js";
 import type { Script } from "./scripted-worker.js";
 

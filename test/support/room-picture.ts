@@ -1,4 +1,5 @@
-import { placeOf, ROOMS } from "./room-rules.js";
+import { placeOf } from "./room-rules.js";
+import { readRoomTables } from "./room-tables.js";
 import { productFiles, readImports, resolveImport, type SourceText } from "./source-imports.js";
 
 export const PICTURE_STARTS = "<!-- rooms: written by npm run docs:architecture -->";
@@ -9,7 +10,9 @@ type Arrows = Map<string, Set<string>>;
 /** The folders of src, and the rooms inside of those that have an order, with an arrow for what imports what. */
 export function drawRooms(files: readonly SourceText[]): string {
   const folders: Arrows = new Map();
-  const rooms = new Map<string, Arrows>(Object.keys(ROOMS).map((folder) => [folder, new Map()]));
+  const rooms = new Map<string, Arrows>(
+    [...readRoomTables()].flatMap(([folder, { inside }]) => (inside.length > 0 ? [[folder, new Map()]] : [])),
+  );
   for (const file of productFiles(files)) {
     const from = placeOf(file.path);
     for (const { specifier } of readImports(file)) {

@@ -1,22 +1,8 @@
 import { posix } from "node:path";
+import { type RoomTable, type RoomTables, readRoomTables, TOP } from "./room-tables.js";
 import { productFiles, readImports, resolveImport, type SourceText } from "./source-imports.js";
 
-/** The files of a folder that lie in none of its rooms. */
-const TOP = "";
-
-/** Lowest first. A room may import from every row above its own here, and from itself; rooms of one row do not meet. */
-export const ROOMS: { readonly [folder: string]: readonly (readonly string[])[] } = {
-  core: [
-    ["text"],
-    ["redaction", "errors", "book", "campaign", "tally", "schedule", "groups"],
-    ["model"],
-    ["failure", "breakers", "workers", "notify"],
-    ["evolve"],
-    ["decide", "snapshot"],
-  ],
-  definition: [["read"], ["fields"], ["batch", "normalise"], ["check"], ["lint", "draw", "edit"], [TOP]],
-  report: [["lookup", "resources", "timeline"], ["words"], [TOP], ["formats", "problems", "notices"]],
-};
+const TABLES = readRoomTables();
 
 /** Circles that are known and not yet ended, by all of their files. */
 export const KNOWN_CYCLES: readonly { readonly files: readonly string[]; readonly reason: string }[] = [];
@@ -70,25 +56,38 @@ function groupsThatMeet(edges: ReadonlyMap<string, readonly string[]>): string[]
   return groups;
 }
 
-/** The rooms of a folder import one way, as the folders do. */
-export function findWrongRooms(files: readonly SourceText[]): string[] {
+/** Files of src/ import what the table in their room's README allows, and inside a room downwards only. */
+export function findWrongImports(files: readonly SourceText[], tables: RoomTables = TABLES): string[] {
   const violations: string[] = [];
   for (const file of productFiles(files)) {
     for (const { specifier } of readImports(file)) {
       const target = resolveImport(file.path, specifier);
-      const reason = target === null ? null : refuseRoom(file.path, target);
+      if (target === null || !target.startsWith("src/")) continue;
+      const reason = refuseImport(tables, file.path, target);
       if (reason !== null) violations.push(`${file.path} imports ${target}: ${reason}`);
     }
   }
   return violations;
 }
 
-function refuseRoom(from: string, to: string): string | null {
+function refuseImport(tables: RoomTables, from: string, to: string): string | null {
   const source = placeOf(from);
   const target = placeOf(to);
-  const rooms = ROOMS[source.folder];
-  if (rooms === undefined || source.folder !== target.folder || source.room === target.room) return null;
-  const levels = [source, target].map(({ room }) => rooms.findIndex((row) => row.includes(room)));
+  if (source.folder === TOP) return target.folder === "cli" ? "only src/cli may know the command line" : null;
+  if (target.folder === TOP) return "nothing inside src imports its entry point";
+  const table = tables.get(source.folder);
+  const unknown = [source, target].find(({ folder }) => !tables.has(folder));
+  if (table === undefined || unknown !== undefined)
+    return `src/${unknown?.folder} has no README with a table`;
+  if (source.folder === target.folder) return refuseInside(table, source, target);
+  return table.mayImport.includes(target.folder)
+    ? null
+    : `the table of src/${source.folder} does not name ${target.folder}`;
+}
+
+function refuseInside({ inside }: RoomTable, source: Place, target: Place): string | null {
+  if (inside.length === 0 || source.room === target.room) return null;
+  const levels = [source, target].map(({ room }) => inside.findIndex((row) => row.includes(room)));
   const unplaced = [source, target].find((_, index) => levels[index] === -1);
   if (unplaced !== undefined)
     return `src/${posix.join(unplaced.folder, unplaced.room)} has no place among the rooms`;
@@ -99,8 +98,27 @@ function refuseRoom(from: string, to: string): string | null {
     : `${source.room} and ${target.room} are siblings`;
 }
 
+/** Where a table names a room whose own table leads back to it, neither is below the other. */
+export function findUpwardTables(tables: RoomTables = TABLES): string[] {
+  const leadsTo = (from: string, to: string): boolean => {
+    const seen = new Set([from]);
+    for (const at of seen) for (const next of tables.get(at)?.mayImport ?? []) seen.add(next);
+    return seen.has(to);
+  };
+  return [...tables].flatMap(([room, { mayImport }]) =>
+    mayImport
+      .filter((lower) => !tables.has(lower) || leadsTo(lower, room))
+      .map((lower) => `the table of src/${room} names ${lower}, which is not below it`),
+  );
+}
+
+interface Place {
+  readonly folder: string;
+  readonly room: string;
+}
+
 /** `src/core/decide/ladder/goto.ts` lies in the room decide of the folder core: inner rooms belong to their room. */
-export function placeOf(path: string): { readonly folder: string; readonly room: string } {
+export function placeOf(path: string): Place {
   const [, folder = TOP, room = TOP] = posix.dirname(path).split("/");
   return { folder, room };
 }

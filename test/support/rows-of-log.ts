@@ -2,7 +2,7 @@ import type { BookRow } from "../../src/core/book/book-row.js";
 import { replay } from "../../src/core/decide/decision.js";
 import type { Event } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";
-import { readDefinition, readPages } from "../../src/engine/load-run.js";
+import { readDefinition, readPages } from "../../src/run/engine/load-run.js";
 import type { Store } from "../../src/store/store.js";
 
 /** What the log of a run tells the failure book: the rows that its engine writes. */

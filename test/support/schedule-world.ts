@@ -1,13 +1,13 @@
 import { DarumaError } from "../../src/core/errors/errors.js";
 import type { RunStatus } from "../../src/core/model/rows.js";
 import type { ScheduleDefinition } from "../../src/core/schedule/schedule.js";
-import type { Clock } from "../../src/engine/clock.js";
 import { ScheduleKeeper } from "../../src/operations/schedules/schedule-keeper.js";
 import {
   scheduleRows,
   syncSchedules,
   type WorkflowSchedules,
 } from "../../src/operations/schedules/schedule-rows.js";
+import type { Clock } from "../../src/run/engine/clock.js";
 import type { Store } from "../../src/store/store.js";
 import { appendTo, runRow, takeRun } from "../contract/store-fixtures.js";
 

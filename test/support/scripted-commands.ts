@@ -1,6 +1,6 @@
-import type { CommandAnswer, RunCommand } from "../../src/cluster/command.js";
-import { createAllocationProvider } from "../../src/cluster/create-provider.js";
-import type { AllocationProvider } from "../../src/cluster/provider.js";
+import type { CommandAnswer, RunCommand } from "../../src/fleet/allocations/command.js";
+import { createAllocationProvider } from "../../src/fleet/allocations/create-provider.js";
+import type { AllocationProvider } from "../../src/fleet/allocations/provider.js";
 
 /** What a command answers: a text with exit code 0, or any answer. */
 type Scripted = string | Partial<CommandAnswer>;

@@ -1,5 +1,5 @@
 import type { AttemptName } from "../../src/core/model/events.js";
-import type { Clock } from "../../src/engine/clock.js";
+import type { Clock } from "../../src/run/engine/clock.js";
 import type {
   BuiltWorkspace,
   OpenedWorkspace,
@@ -8,7 +8,7 @@ import type {
   UnwantedLeftover,
   WantedWorkspace,
   WorkspaceKeeper,
-} from "../../src/engine/workspace/workspace-keeper.js";
+} from "../../src/run/engine/workspace/workspace-keeper.js";
 
 /** What building one fresh workspace comes to; the last one repeats. */
 export type Rebuilt = "ok" | "fail" | { readonly takesMs: number; readonly fails?: boolean };

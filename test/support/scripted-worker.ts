@@ -3,9 +3,9 @@ import type { CheckpointFacts } from "../../src/core/model/events.js";
 import type { FailureFacts } from "../../src/core/model/failure.js";
 import type { Outcome as Said, Succeeded } from "../../src/core/model/outcome.js";
 import type { Json } from "../../src/core/text/json.js";
-import type { Clock } from "../../src/engine/clock.js";
-import { LocalRoom } from "../../src/worker/local-room.js";
-import type { Assignment, Ended, Needs, Place, Worker } from "../../src/worker/worker.js";
+import type { Clock } from "../../src/run/engine/clock.js";
+import { LocalRoom } from "../../src/run/worker/local-room.js";
+import type { Assignment, Ended, Needs, Place, Worker } from "../../src/run/worker.js";
 
 /**
  * What one attempt of a step does. `takesMs` is time on the manual clock; `endsWith` is the exit code of its own with

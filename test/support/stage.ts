@@ -2,10 +2,10 @@ import { type TakenCommand, takeCommand } from "../../src/core/decide/take-comma
 import { DarumaError } from "../../src/core/errors/errors.js";
 import type { OperatorCommand } from "../../src/core/model/commands.js";
 import type { Run } from "../../src/core/model/run.js";
-import { Engine } from "../../src/engine/engine.js";
-import { LeaseKeeper } from "../../src/engine/lease-keeper.js";
-import { loadRun } from "../../src/engine/load-run.js";
-import { RunHost } from "../../src/engine/run-host.js";
+import { Engine } from "../../src/run/engine/engine.js";
+import { LeaseKeeper } from "../../src/run/engine/lease-keeper.js";
+import { loadRun } from "../../src/run/engine/load-run.js";
+import { RunHost } from "../../src/run/engine/run-host.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, readTrial, type Trial, type TrialOptions, workflow } from "./harness.js";
 import { ManualClock } from "./manual-clock.js";

@@ -1,5 +1,5 @@
-import { DEFAULT_OUTPUT_FOLDER } from "../../host/output-folder.js";
-import { shellWord } from "../../report/words/shell-word.js";
+import { DEFAULT_OUTPUT_FOLDER } from "../../run/wiring/output-folder.js";
+import { shellWord } from "../../tell/words/shell-word.js";
 import { serverAddress } from "../remote/place.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 

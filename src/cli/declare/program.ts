@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { DarumaError } from "../../core/errors/errors.js";
 import { oursFor } from "../../core/text/foreign-words.js";
-import { DEFAULT_OUTPUT_FOLDER } from "../../host/output-folder.js";
+import { DEFAULT_OUTPUT_FOLDER } from "../../run/wiring/output-folder.js";
 import { checkPlace, type Place, placeOf } from "../remote/place.js";
 import { type GlobalOptions, openSession } from "../terminal/channel.js";
 import { EXIT, exitCodeOfError } from "../terminal/exit-codes.js";

@@ -1,6 +1,6 @@
-import type { RunReference } from "../../report/lookup/run-reference.js";
+import type { RunReference } from "../../tell/lookup/run-reference.js";
 
-export { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
+export { type RunReference, resolveRun } from "../../tell/lookup/run-reference.js";
 
 /** Parses the number of a run, or `last`. Null if the text is neither. */
 export function parseRunReference(text: string): RunReference | null {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { AS_HEADER, READER_HEADER } from "../../api/limits.js";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
-import type { Problem } from "../../definition/read/problem.js";
+import type { Problem } from "../../file/read/problem.js";
 import type { Client } from "../../operations/client.js";
 import type { Operation, StreamItem } from "../../operations/operation.js";
 import { operationOf } from "../../operations/operations.js";

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
+import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import { readSource, readWorkflow } from "../../operations/workflows/workflow-source.js";
 import type { RunFlags } from "../commands/run/run-flags.js";
 import { readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run-source.js";

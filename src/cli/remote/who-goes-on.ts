@@ -1,7 +1,7 @@
 import type { EventOf } from "../../core/model/events.js";
 import type { Client } from "../../operations/client.js";
 import type { EventItem } from "../../operations/runs/event-item.js";
-import { programOf, type RunProgram } from "../../report/lookup/run-program.js";
+import { programOf, type RunProgram } from "../../tell/lookup/run-program.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 
 /** Limit for child runs inside each other. */

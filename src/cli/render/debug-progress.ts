@@ -1,7 +1,7 @@
 import type { Run } from "../../core/model/run.js";
 import { createRedactor, type Redactor } from "../../core/redaction/redaction.js";
-import { ReplayedRun } from "../../report/lookup/replayed-log.js";
-import { debugLines } from "../../report/words/words.js";
+import { ReplayedRun } from "../../tell/lookup/replayed-log.js";
+import { debugLines } from "../../tell/words/words.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
 import { shownLine } from "./paint.js";

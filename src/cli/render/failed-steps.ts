@@ -1,7 +1,7 @@
 import { besideOf, excerptOf } from "../../core/model/excerpt.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { listNames, nameOf } from "../../report/lookup/job-name.js";
-import type { FailedStep } from "../../report/run-summary.js";
+import { listNames, nameOf } from "../../tell/lookup/job-name.js";
+import type { FailedStep } from "../../tell/run-summary.js";
 import type { Paint } from "./paint.js";
 
 /** How many failures are shown with their output. The others are only named. */

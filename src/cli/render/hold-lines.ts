@@ -1,10 +1,10 @@
 import { besideOf, excerptOf } from "../../core/model/excerpt.js";
 import { isOneOfSeveral, writtenStep } from "../../core/model/written-step.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import type { WaitingJob } from "../../report/holds.js";
-import { listNames, nameOf } from "../../report/lookup/job-name.js";
-import { thenText } from "../../report/words/expiry-text.js";
-import { shellWord } from "../../report/words/shell-word.js";
+import type { WaitingJob } from "../../tell/holds.js";
+import { listNames, nameOf } from "../../tell/lookup/job-name.js";
+import { thenText } from "../../tell/words/expiry-text.js";
+import { shellWord } from "../../tell/words/shell-word.js";
 import type { CommandLine } from "../declare/command-words.js";
 import { clockTime } from "./clock-time.js";
 import { alike } from "./failed-steps.js";

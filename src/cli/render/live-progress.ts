@@ -1,6 +1,6 @@
 import type { Run } from "../../core/model/run.js";
-import { Narrator } from "../../report/words/narrator.js";
-import type { Note, NoteKind } from "../../report/words/note.js";
+import { Narrator } from "../../tell/words/narrator.js";
+import type { Note, NoteKind } from "../../tell/words/note.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
 import { Forecast, type UsualTimes } from "./forecast.js";

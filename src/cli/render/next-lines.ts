@@ -1,9 +1,9 @@
 import { relative } from "node:path";
 import { passedResource } from "../../core/model/resources.js";
-import { nameOf } from "../../report/lookup/job-name.js";
-import { goesOnWith } from "../../report/lookup/run-program.js";
-import type { FailedStep, RunSummary } from "../../report/run-summary.js";
-import { shellWord } from "../../report/words/shell-word.js";
+import { nameOf } from "../../tell/lookup/job-name.js";
+import { goesOnWith } from "../../tell/lookup/run-program.js";
+import type { FailedStep, RunSummary } from "../../tell/run-summary.js";
+import { shellWord } from "../../tell/words/shell-word.js";
 import type { SummaryLook } from "./summary.js";
 
 /** More failed steps than this are retried together, as all that failed. */

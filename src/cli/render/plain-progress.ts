@@ -1,5 +1,5 @@
-import { Narrator } from "../../report/words/narrator.js";
-import type { Printed } from "../../report/words/note.js";
+import { Narrator } from "../../tell/words/narrator.js";
+import type { Printed } from "../../tell/words/note.js";
 import type { CommandLine } from "../declare/command-words.js";
 import type { Channel } from "../terminal/channel.js";
 import { shownLine } from "./paint.js";

@@ -1,7 +1,7 @@
 import { aboutSize, sizeText } from "../../core/text/amount-text.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { OutputOf } from "../../operations/client.js";
-import { durationText } from "../../report/words/duration-text.js";
+import { durationText } from "../../tell/words/duration-text.js";
 import type { Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 

@@ -1,12 +1,12 @@
 import type { Json } from "../../core/text/json.js";
 import { type Labels, labelsText } from "../../core/text/labels.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { queuedText } from "../../engine/places/place-text.js";
-import { nameOf } from "../../report/lookup/job-name.js";
-import type { AttemptUsage } from "../../report/model-usage.js";
-import type { JobReport, RunReport } from "../../report/run-report.js";
-import type { RunSummary } from "../../report/run-summary.js";
-import type { LiveControl } from "../../worker/pool/protocol.js";
+import type { LiveControl } from "../../fleet/desk/protocol.js";
+import { queuedText } from "../../run/engine/places/place-text.js";
+import { nameOf } from "../../tell/lookup/job-name.js";
+import type { AttemptUsage } from "../../tell/model-usage.js";
+import type { JobReport, RunReport } from "../../tell/run-report.js";
+import type { RunSummary } from "../../tell/run-summary.js";
 import {
   failureLines,
   handledLines,

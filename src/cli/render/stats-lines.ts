@@ -1,6 +1,6 @@
 import type { StatsAnswer } from "../../operations/runs/get-stats.js";
-import { durationText } from "../../report/words/duration-text.js";
-import { helperText } from "../../report/words/recovery-words.js";
+import { durationText } from "../../tell/words/duration-text.js";
+import { helperText } from "../../tell/words/recovery-words.js";
 import type { Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 

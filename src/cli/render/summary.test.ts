@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { jobRow, runRow } from "../../../test/contract/store-fixtures.js";
 import { failureOf } from "../../../test/support/error-record.js";
-import type { WaitingJob } from "../../report/holds.js";
-import { jobRecord } from "../../report/job-record.js";
-import type { RunReport } from "../../report/run-report.js";
-import type { FailedStep, RunSummary } from "../../report/run-summary.js";
+import type { WaitingJob } from "../../tell/holds.js";
+import { jobRecord } from "../../tell/job-record.js";
+import type { RunReport } from "../../tell/run-report.js";
+import type { FailedStep, RunSummary } from "../../tell/run-summary.js";
 import { plainPaint } from "./paint.js";
 import { headlines, type SummaryLook, summaryLines } from "./summary.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { definitionOf } from "../../../test/support/workflow-text.js";
-import { worstCase } from "../../definition/lint/worst-case.js";
+import { worstCase } from "../../file/lint/worst-case.js";
 import { worstCaseLines } from "./worst-case-table.js";
 
 const lines = (text: string): string[] =>

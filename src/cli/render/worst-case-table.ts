@@ -1,4 +1,4 @@
-import type { StepWorstCase, WorstCase } from "../../definition/lint/worst-case.js";
+import type { StepWorstCase, WorstCase } from "../../file/lint/worst-case.js";
 import type { Paint } from "./paint.js";
 import { tableLines } from "./table.js";
 

@@ -1,5 +1,5 @@
 import type { ServerParts } from "../../host/server-parts.js";
-import type { PrometheusRegistry } from "../../telemetry/prometheus.js";
+import type { PrometheusRegistry } from "../../tell/metrics/prometheus.js";
 
 type Load = ReturnType<ServerParts["load"]>;
 

@@ -4,11 +4,11 @@ import { API_PREFIX } from "../../api/limits.js";
 import type { RouteGroup } from "../../api/server.js";
 import { WORKER_DOCUMENT } from "../../api/worker-document.js";
 import { workerRoutes } from "../../api/worker-routes.js";
+import type { PoolDesk } from "../../fleet/desk/pool-desk.js";
 import { mcpRoute } from "../../mcp/http-route.js";
 import { callOperation } from "../../operations/call-operation.js";
 import type { Context, Principal } from "../../operations/context.js";
 import type { WebhookDesk } from "../../operations/triggers/webhook-desk.js";
-import type { PoolDesk } from "../../worker/pool/pool-desk.js";
 
 /** Routes for workers on other machines. */
 export function workerGroup(desk: PoolDesk): RouteGroup {

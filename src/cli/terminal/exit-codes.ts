@@ -1,6 +1,6 @@
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
 import type { RunStatus } from "../../core/model/rows.js";
-import { strictReason } from "../../report/words/handled-text.js";
+import { strictReason } from "../../tell/words/handled-text.js";
 
 export const EXIT = {
   completed: 0,

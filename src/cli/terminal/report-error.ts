@@ -1,6 +1,6 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { messageOf } from "../../core/text/message-of.js";
-import type { Problem } from "../../definition/read/problem.js";
+import type { Problem } from "../../file/read/problem.js";
 import type { Paint } from "../render/paint.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 

@@ -12,7 +12,7 @@ import type { RouteEnd } from "./route.js";
 import type { HoldExpiry, TimeLimits } from "./time-used.js";
 
 /**
- * A workflow as the engine runs it: validated, normalised and frozen. `src/definition` makes it from a file or from
+ * A workflow as the engine runs it: validated, normalised and frozen. `src/file` makes it from a file or from
  * the builder; it is plain JSON, so it can be stored by its hash and read back.
  */
 export interface Definition {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defineWorkflow } from "../../definition/builder.js";
+import { defineWorkflow } from "../../file/builder.js";
 import type { Definition, StepDefinition } from "./definition.js";
 import { parseStoredDefinition, storedText } from "./stored-definition.js";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Environment } from "../../notify/find-secret.js";
-import { checkSecret } from "../../notify/secrets.js";
+import type { ChannelSettings } from "../../file/settings/channels.js";
 import type { ChannelControl } from "../../operations/context.js";
-import type { ChannelSettings } from "../../settings/channels.js";
+import type { Environment } from "../../tell/channels/find-secret.js";
+import { checkSecret } from "../../tell/channels/secrets.js";
 import { sendTest } from "./send-test.js";
 
 export function controlChannels(

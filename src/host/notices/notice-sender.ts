@@ -1,16 +1,16 @@
 import type { Run } from "../../core/model/run.js";
-import type { Clock } from "../../engine/clock.js";
-import { systemClock } from "../../engine/clock.js";
-import type { NoticePorts } from "../../engine/notices/notice-ports.js";
-import { Notifier } from "../../engine/notices/notifier.js";
-import type { Environment } from "../../notify/find-secret.js";
-import { sendMessage } from "../../notify/send-message.js";
-import { composeMessage } from "../../report/notices/compose-message.js";
-import { createSandbox } from "../../sandbox/quickjs-sandbox.js";
-import type { Sandbox } from "../../sandbox/sandbox.js";
-import type { ChannelSettings } from "../../settings/channels.js";
+import type { ChannelSettings } from "../../file/settings/channels.js";
+import type { Clock } from "../../run/engine/clock.js";
+import { systemClock } from "../../run/engine/clock.js";
+import type { NoticePorts } from "../../run/engine/notices/notice-ports.js";
+import { Notifier } from "../../run/engine/notices/notifier.js";
+import { createSandbox } from "../../run/sandbox/quickjs-sandbox.js";
+import type { Sandbox } from "../../run/sandbox/sandbox.js";
 import { isDead } from "../../store/lease-owner.js";
 import type { LeaseOwner } from "../../store/store.js";
+import type { Environment } from "../../tell/channels/find-secret.js";
+import { sendMessage } from "../../tell/channels/send-message.js";
+import { composeMessage } from "../../tell/messages/compose-message.js";
 
 export interface NotifierOptions extends Pick<NoticePorts, "store" | "ownRuns"> {
   readonly owner: LeaseOwner;

@@ -1,7 +1,7 @@
-import type { Message } from "../../core/notify/message.js";
-import type { Environment } from "../../notify/find-secret.js";
-import { sendMessage } from "../../notify/send-message.js";
-import type { ChannelSettings } from "../../settings/channels.js";
+import type { Message } from "../../core/notices/message.js";
+import type { ChannelSettings } from "../../file/settings/channels.js";
+import type { Environment } from "../../tell/channels/find-secret.js";
+import { sendMessage } from "../../tell/channels/send-message.js";
 
 /** Sends a message that says only that it arrives. Null: it did; else why not. */
 export function sendTest(

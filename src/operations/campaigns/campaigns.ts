@@ -3,9 +3,9 @@ import { type Campaign, type ItemState, isUnfinished } from "../../core/campaign
 import { DarumaError } from "../../core/errors/errors.js";
 import { FAILURE_CLASSES, isFailureClass } from "../../core/model/failure.js";
 import { iso } from "../../core/text/iso-time.js";
-import { ownerOf } from "../../report/lookup/run-owner.js";
-import { resolveRun } from "../../report/lookup/run-reference.js";
 import { DUTY_LEASE } from "../../store/duties.js";
+import { ownerOf } from "../../tell/lookup/run-owner.js";
+import { resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { signaturePrefix, signatureReference } from "../failures/failure-item.js";
 import { moment, momentBefore } from "../failures/moment.js";

@@ -1,8 +1,8 @@
 import type { CampaignAction, CampaignItem } from "../../core/campaign/campaign.js";
 import type { JobRow, RunRow } from "../../core/model/rows.js";
-import { isImported } from "../../report/lookup/own-runs.js";
 import type { JobFilter } from "../../store/filters.js";
 import type { Store } from "../../store/store.js";
+import { isImported } from "../../tell/lookup/own-runs.js";
 
 /** Which failed jobs; all that are named must hold. */
 export interface ItemFilter {

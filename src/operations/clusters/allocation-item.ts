@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { iso } from "../../report/run-report.js";
 import type { AllocationRow } from "../../store/cluster-rows.js";
+import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import type { Answer } from "../operation.js";
 

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
-import { allocationPaths } from "../../cluster/scale/allocation-spec.js";
 import { DarumaError } from "../../core/errors/errors.js";
-import { iso } from "../../report/run-report.js";
+import { allocationPaths } from "../../fleet/allocations/scale/allocation-spec.js";
 import { changeAllocation, changeCluster } from "../../store/change-cluster.js";
+import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { flag, key, limit, name } from "../schemas.js";

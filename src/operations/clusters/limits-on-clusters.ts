@@ -1,11 +1,11 @@
-import { jobLimits, targetOf } from "../../cluster/scale/demand.js";
-import { placeOf } from "../../cluster/scale/ready-demands.js";
 import type { ClusterLimit, RecoveryPolicy } from "../../core/failure/diagnose.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { Resource } from "../../core/model/resources.js";
 import type { Job } from "../../core/model/run.js";
 import { messageOf } from "../../core/text/message-of.js";
-import type { ClusterSettings } from "../../settings/settings.js";
+import type { ClusterSettings } from "../../file/settings/settings.js";
+import { jobLimits, targetOf } from "../../fleet/allocations/scale/demand.js";
+import { placeOf } from "../../fleet/allocations/scale/ready-demands.js";
 import type { ClusterControl, Context } from "../context.js";
 
 type LimitOf = NonNullable<RecoveryPolicy["limitOf"]>;

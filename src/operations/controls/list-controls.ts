@@ -3,10 +3,10 @@ import { alreadySo, endsAtOnce, refusalOf } from "../../core/decide/operator.js"
 import { DarumaError } from "../../core/errors/errors.js";
 import type { JobRow, RunRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
-import { loadRun } from "../../engine/load-run.js";
-import { findJob } from "../../report/lookup/choose-job.js";
-import { requireOwnRuns } from "../../report/lookup/own-runs.js";
-import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import { loadRun } from "../../run/engine/load-run.js";
+import { findJob } from "../../tell/lookup/choose-job.js";
+import { requireOwnRuns } from "../../tell/lookup/own-runs.js";
+import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { type Answer, operation } from "../operation.js";
 import { controlRun } from "../runs/control-run.js";

@@ -2,7 +2,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
 import type { FilesPolicy } from "../../core/model/files-policy.js";
 import type { RunRow } from "../../core/model/rows.js";
-import { ownerOf } from "../../report/lookup/run-owner.js";
+import { ownerOf } from "../../tell/lookup/run-owner.js";
 import type { Context } from "../context.js";
 import { absentProgram } from "../require-program.js";
 

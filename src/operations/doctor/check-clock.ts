@@ -1,5 +1,5 @@
 import { durationAmount } from "../../core/text/amount-text.js";
-import { iso } from "../../report/run-report.js";
+import { iso } from "../../tell/run-report.js";
 import { type Check, ok, warning } from "./check.js";
 
 /** Two clocks that are looked at one after the other never say the same. */

@@ -1,7 +1,7 @@
 import { constants, type Dirent, type Stats } from "node:fs";
 import { access, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { logFolder, outputFolder } from "../../worker/attempt-paths.js";
+import { logFolder, outputFolder } from "../../run/worker/attempt-paths.js";
 import { type Check, error, type Finding, ok, warning } from "./check.js";
 
 const OF_OTHERS = 0o077;

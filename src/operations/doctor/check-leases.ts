@@ -1,6 +1,6 @@
 import { counted } from "../../core/text/amount-text.js";
-import { interruptedRunIds } from "../../report/lookup/run-owner.js";
 import { isDead } from "../../store/lease-owner.js";
+import { interruptedRunIds } from "../../tell/lookup/run-owner.js";
 import { type Check, type Finding, ok, warning } from "./check.js";
 
 const MAX_NAMED = 10;

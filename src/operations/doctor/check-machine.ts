@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import type { SecretPlace } from "../../core/text/secret-place.js";
-import { findSecret } from "../../notify/find-secret.js";
-import { secretProblem } from "../../notify/secrets.js";
+import { findSecret } from "../../tell/channels/find-secret.js";
+import { secretProblem } from "../../tell/channels/secrets.js";
 import type { Context } from "../context.js";
 import { type Check, error, type Finding, ok, warning } from "./check.js";
 

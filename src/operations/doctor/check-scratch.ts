@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { stuckLeftovers } from "../../worker/scratch-folder.js";
+import { stuckLeftovers } from "../../run/worker/scratch-folder.js";
 import { type Check, ok, warning } from "./check.js";
 
 const MAX_NAMED = 10;

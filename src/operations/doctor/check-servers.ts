@@ -1,6 +1,6 @@
 import { counted } from "../../core/text/amount-text.js";
-import { readHealth, WORKERS } from "../../engine/health/health-rows.js";
-import { iso } from "../../report/run-report.js";
+import { readHealth, WORKERS } from "../../run/engine/health/health-rows.js";
+import { iso } from "../../tell/run-report.js";
 import { listPasses } from "../retention/retention-passes.js";
 import { countsText } from "../retention/retention-words.js";
 import { presentServers } from "../server/present-servers.js";

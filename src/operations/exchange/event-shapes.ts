@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { EVENTS, type Event, type EventType } from "../../core/model/events.js";
-import { objectOf } from "../../worker/zod-of.js";
+import { objectOf } from "../../run/worker/zod-of.js";
 
 const schemas = new Map<EventType, z.ZodType>();
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Flake, findFlakes } from "../../report/flakes.js";
+import { type Flake, findFlakes } from "../../tell/flakes.js";
 import { operation } from "../operation.js";
 import { limit, name } from "../schemas.js";
 import { storedJobName } from "./failure-item.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseDuration } from "../../definition/read/duration.js";
+import { parseDuration } from "../../file/read/duration.js";
 
 const MAX_TEXT = 40;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T.*)?$/;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type BookEntry, type Triage, triageState } from "../../core/book/book-entry.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import { iso } from "../../core/text/iso-time.js";
-import { readBook } from "../../report/failure-book.js";
+import { readBook } from "../../tell/failure-book.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
-import { ATTEMPT_FACT, attemptFacts, compareErrors, type NamedText } from "../../report/attempt-facts.js";
-import { compareTexts, DIFF_ROW, VERDICTS } from "../../report/compare-texts.js";
-import { findJob } from "../../report/lookup/choose-job.js";
-import { zodOf } from "../../worker/zod-of.js";
+import { zodOf } from "../../run/worker/zod-of.js";
+import { ATTEMPT_FACT, attemptFacts, compareErrors, type NamedText } from "../../tell/attempt-facts.js";
+import { compareTexts, DIFF_ROW, VERDICTS } from "../../tell/compare-texts.js";
+import { findJob } from "../../tell/lookup/choose-job.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { jobId, recordOf, runOfJob } from "../schemas.js";

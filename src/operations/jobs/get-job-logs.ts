@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
-import { NOTICE_END } from "../../action/log-quota.js";
 import type { AttemptStatus, JobRow } from "../../core/model/rows.js";
-import { changesOf } from "../../report/lookup/changes.js";
-import { findJob } from "../../report/lookup/choose-job.js";
+import { NOTICE_END } from "../../run/action/log-quota.js";
+import { changesOf } from "../../tell/lookup/changes.js";
+import { findJob } from "../../tell/lookup/choose-job.js";
 import type { Context } from "../context.js";
 import { limitBytes, offset, piece, readPart, tailBytes } from "../file-part.js";
 import { type Answer, operation, type StreamItem } from "../operation.js";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Event } from "../../core/model/events.js";
 import type { JobRow } from "../../core/model/rows.js";
-import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import { type MarkedJob, markedJobs } from "../../report/marked-jobs.js";
 import type { Store } from "../../store/store.js";
+import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
+import { type MarkedJob, markedJobs } from "../../tell/marked-jobs.js";
 import { operation } from "../operation.js";
 import { job } from "../record-schemas.js";
 import { limit, runReference } from "../schemas.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { listHolds } from "../../report/holds.js";
-import { resolveRun } from "../../report/lookup/run-reference.js";
+import { listHolds } from "../../tell/holds.js";
+import { resolveRun } from "../../tell/lookup/run-reference.js";
 import { operation } from "../operation.js";
 import { waitingJob } from "../record-schemas.js";
 import { runReference } from "../schemas.js";

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { RunRow } from "../../core/model/rows.js";
-import { type JobRecord, jobRecord } from "../../report/job-record.js";
-import { interruptedRunIds } from "../../report/lookup/run-owner.js";
-import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { JobFilter } from "../../store/filters.js";
 import type { Store } from "../../store/store.js";
+import { type JobRecord, jobRecord } from "../../tell/job-record.js";
+import { interruptedRunIds } from "../../tell/lookup/run-owner.js";
+import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { job } from "../record-schemas.js";

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
-import { listNames } from "../../report/lookup/job-name.js";
-import { requireRun } from "../../report/lookup/run-reference.js";
-import type { Store } from "../../store/store.js";
 import {
   type AttemptName,
   contextArtifact,
   logFile,
   promptArtifact,
   summaryArtifact,
-} from "../../worker/attempt-paths.js";
+} from "../../run/worker/attempt-paths.js";
+import type { Store } from "../../store/store.js";
+import { listNames } from "../../tell/lookup/job-name.js";
+import { requireRun } from "../../tell/lookup/run-reference.js";
 import { refuseRemoved } from "../retention/removed-files.js";
 
 export interface LogRequest {

@@ -6,12 +6,12 @@ import type { HoldDecision, OperatorCommand } from "../../core/model/commands.js
 import type { JobRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
-import { loadRun } from "../../engine/load-run.js";
-import { findJob } from "../../report/lookup/choose-job.js";
-import { requireRun } from "../../report/lookup/run-reference.js";
+import { loadRun } from "../../run/engine/load-run.js";
+import { resultOfOutput, tooDeep } from "../../run/worker/attempt-output.js";
+import { outputArtifact } from "../../run/worker/attempt-paths.js";
 import type { Store } from "../../store/store.js";
-import { resultOfOutput, tooDeep } from "../../worker/attempt-output.js";
-import { outputArtifact } from "../../worker/attempt-paths.js";
+import { findJob } from "../../tell/lookup/choose-job.js";
+import { requireRun } from "../../tell/lookup/run-reference.js";
 import { throwIfRefused } from "../command-outcome.js";
 import type { Context } from "../context.js";
 import { hintSaid, refuseHint } from "../hints.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { requireJob } from "../../report/lookup/choose-job.js";
-import { requireRun } from "../../report/lookup/run-reference.js";
+import { requireJob } from "../../tell/lookup/choose-job.js";
+import { requireRun } from "../../tell/lookup/run-reference.js";
 import { operation } from "../operation.js";
 import { commandJob } from "../put-command.js";
 import { dryRun, hint, jobId, jobStatus, key, reason, runReference } from "../schemas.js";

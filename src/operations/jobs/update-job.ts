@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type JobRecord, jobRecord } from "../../report/job-record.js";
-import { findJob, requireJob } from "../../report/lookup/choose-job.js";
-import { requireRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
+import { type JobRecord, jobRecord } from "../../tell/job-record.js";
+import { findJob, requireJob } from "../../tell/lookup/choose-job.js";
+import { requireRun } from "../../tell/lookup/run-reference.js";
 import { operation } from "../operation.js";
 import { job } from "../record-schemas.js";
 import { hint, jobId, key, reason, runOfJob } from "../schemas.js";

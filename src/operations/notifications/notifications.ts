@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import { NOTICE_KINDS } from "../../core/model/definition.js";
-import { NOTICE_STATES, type Notice } from "../../core/notify/notice.js";
-import { subjectOf } from "../../report/notices/message-words.js";
-import { iso } from "../../report/run-report.js";
-import { channelTarget } from "../../settings/channels.js";
+import { NOTICE_STATES, type Notice } from "../../core/notices/notice.js";
+import { channelTarget } from "../../file/settings/channels.js";
 import { OPEN_STATES } from "../../store/outbox-rows.js";
+import { subjectOf } from "../../tell/messages/message-words.js";
+import { iso } from "../../tell/run-report.js";
 import { type Answer, operation } from "../operation.js";
 import { limit, listOf } from "../schemas.js";
 

@@ -1,5 +1,5 @@
-import { iso } from "../../report/run-report.js";
 import type { Store } from "../../store/store.js";
+import { iso } from "../../tell/run-report.js";
 import type { ListedRun } from "./list-runs.js";
 import { NeededRuns } from "./needed-runs.js";
 import type { Planned, RetentionPlace, RetentionPlan } from "./plan-retention.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FINAL_STATUSES, type FinalStatus, type RetentionRule } from "../../settings/retention.js";
+import { FINAL_STATUSES, type FinalStatus, type RetentionRule } from "../../file/settings/retention.js";
 import { type EndedRun, exceedingRuns } from "./exceeding-runs.js";
 
 const NOW = 1_000_000_000_000;

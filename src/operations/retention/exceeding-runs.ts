@@ -1,6 +1,6 @@
 import { durationAmount, sizeText } from "../../core/text/amount-text.js";
 import { LAST_TIME } from "../../core/text/iso-time.js";
-import type { FinalStatus, RetentionRule } from "../../settings/retention.js";
+import type { FinalStatus, RetentionRule } from "../../file/settings/retention.js";
 
 /** A run that is over, as far as it matters for how long it is kept. */
 export interface EndedRun {

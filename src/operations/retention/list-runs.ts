@@ -1,7 +1,7 @@
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
-import { isImported } from "../../report/lookup/own-runs.js";
-import type { FinalStatus } from "../../settings/retention.js";
+import type { FinalStatus } from "../../file/settings/retention.js";
 import type { Store } from "../../store/store.js";
+import { isImported } from "../../tell/lookup/own-runs.js";
 import type { EndedRun } from "./exceeding-runs.js";
 
 const RUNS_PER_PAGE = 500;

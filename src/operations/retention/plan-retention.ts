@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { FINAL_STATUSES, type RetentionRule, type RetentionSettings } from "../../settings/retention.js";
+import { FINAL_STATUSES, type RetentionRule, type RetentionSettings } from "../../file/settings/retention.js";
+import { runFolder } from "../../run/worker/attempt-paths.js";
+import { workFolderOf } from "../../run/worker/work-folder.js";
 import type { Store } from "../../store/store.js";
-import { runFolder } from "../../worker/attempt-paths.js";
-import { workFolderOf } from "../../worker/work-folder.js";
 import { type Exceeding, exceedingRuns } from "./exceeding-runs.js";
 import { type ListedRun, listEndedRuns } from "./list-runs.js";
 import { NeededRuns } from "./needed-runs.js";

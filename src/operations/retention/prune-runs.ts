@@ -1,16 +1,16 @@
 import { rm } from "node:fs/promises";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { parseDuration } from "../../definition/read/duration.js";
-import { parseMemorySize } from "../../definition/read/memory-size.js";
-import { iso } from "../../report/run-report.js";
+import { parseDuration } from "../../file/read/duration.js";
+import { parseMemorySize } from "../../file/read/memory-size.js";
 import {
   FINAL_STATUSES,
   keepsAll,
   NO_RETENTION,
   type RetentionRule,
   type RetentionSettings,
-} from "../../settings/retention.js";
+} from "../../file/settings/retention.js";
+import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { flag, listOf, runStatus } from "../schemas.js";

@@ -1,6 +1,6 @@
-import { runFolder, runLogFolder } from "../../worker/attempt-paths.js";
-import { workFolderOf } from "../../worker/work-folder.js";
-import { removeFolder } from "../../workspace/remove-folder.js";
+import { runFolder, runLogFolder } from "../../run/worker/attempt-paths.js";
+import { workFolderOf } from "../../run/worker/work-folder.js";
+import { removeFolder } from "../../run/workspace/remove-folder.js";
 import { forgetRemovedFiles } from "./removed-files.js";
 
 /**

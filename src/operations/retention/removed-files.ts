@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
-import { outputFolder } from "../../worker/attempt-paths.js";
+import { outputFolder } from "../../run/worker/attempt-paths.js";
 
 export type RemovedKind = "logs" | "artifacts";
 

@@ -1,4 +1,4 @@
-import { Board, type BoardStore } from "../../engine/board.js";
+import { Board, type BoardStore } from "../../run/engine/board.js";
 
 const KIND = "retention";
 const NAME = "removed_runs";

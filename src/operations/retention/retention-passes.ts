@@ -1,5 +1,5 @@
 import { DarumaError } from "../../core/errors/errors.js";
-import { Board, type BoardStore } from "../../engine/board.js";
+import { Board, type BoardStore } from "../../run/engine/board.js";
 import type { RetentionCounts } from "./retention-words.js";
 
 const KIND = "retention_pass";

@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { logFilesOf, logFolder, outputFolder, runFolder } from "../../worker/attempt-paths.js";
-import { workFolderOf, workFolders } from "../../worker/work-folder.js";
+import { logFilesOf, logFolder, outputFolder, runFolder } from "../../run/worker/attempt-paths.js";
+import { workFolderOf, workFolders } from "../../run/worker/work-folder.js";
 import { removedNotes } from "./removed-files.js";
 
 export interface RunBytes {

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import type { FileFacts, Output } from "../../core/model/events.js";
-import { contentOf } from "../../worker/file-content.js";
+import { contentOf } from "../../run/worker/file-content.js";
 import type { FileTrouble, WhyItRuns } from "./reasons.js";
 
 type Found = { readonly sha256: string | null } | { readonly trouble: "missing" | "unreadable" };

@@ -1,10 +1,10 @@
 import { actionTraits, isBuiltInAction } from "../../core/model/action-traits.js";
 import type { Definition, StepDefinition } from "../../core/model/definition.js";
-import type { NamesInText } from "../../definition/read/names-in-text.js";
-import { namesInExpression } from "../../sandbox/names/expression-names.js";
-import { namesInTemplate } from "../../sandbox/names/template-names.js";
-import { stringsIn } from "../../sandbox/render-step.js";
-import { isTemplate } from "../../sandbox/template.js";
+import type { NamesInText } from "../../file/read/names-in-text.js";
+import { namesInExpression } from "../../run/sandbox/names/expression-names.js";
+import { namesInTemplate } from "../../run/sandbox/names/template-names.js";
+import { stringsIn } from "../../run/sandbox/render-step.js";
+import { isTemplate } from "../../run/sandbox/template.js";
 
 /** What a text, or all texts of a step, may read; "all" when in doubt. */
 interface Read {

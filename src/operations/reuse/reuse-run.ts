@@ -1,9 +1,9 @@
-import { loadRun } from "../../engine/load-run.js";
-import type { NewRun } from "../../engine/new-run.js";
-import { isReusable, requireOwnRuns } from "../../report/lookup/own-runs.js";
-import { unownedRuns } from "../../report/lookup/run-owner.js";
-import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
+import { loadRun } from "../../run/engine/load-run.js";
+import type { NewRun } from "../../run/engine/new-run.js";
 import type { Store } from "../../store/store.js";
+import { isReusable, requireOwnRuns } from "../../tell/lookup/own-runs.js";
+import { unownedRuns } from "../../tell/lookup/run-owner.js";
+import { type RunReference, resolveRun } from "../../tell/lookup/run-reference.js";
 import { planReuse, type ReusePlan } from "./plan-reuse.js";
 import { readRecordedJobs, takenOver } from "./recorded-jobs.js";
 import type { RunMaterial } from "./what-counts.js";

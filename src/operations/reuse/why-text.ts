@@ -1,5 +1,5 @@
 import { oneLine } from "../../core/text/plain-text.js";
-import { nameOf } from "../../report/lookup/job-name.js";
+import { nameOf } from "../../tell/lookup/job-name.js";
 import type { FileTrouble, NeverReused, WhyItRuns } from "./reasons.js";
 
 const NEVER: Readonly<Record<NeverReused, string>> = {

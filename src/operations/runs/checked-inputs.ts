@@ -1,7 +1,7 @@
 import { DarumaError, ERROR_CATALOGUE } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { Json } from "../../core/text/json.js";
-import { resolveInputs } from "../../definition/check/validate-inputs.js";
+import { resolveInputs } from "../../file/check/validate-inputs.js";
 
 /** The inputs that a run would have: with defaults, in the types that the workflow declares. */
 export function checkedInputs(

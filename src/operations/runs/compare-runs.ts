@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { RunRow } from "../../core/model/rows.js";
 import type { Json } from "../../core/text/json.js";
+import type { Store } from "../../store/store.js";
 import {
   CHANGED_STEP,
   compareDefinitions,
@@ -11,10 +12,9 @@ import {
   DIFFERENT_JOB,
   readTimes,
   STEP_TIME,
-} from "../../report/compare-runs.js";
-import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import { timesOf } from "../../report/run-report.js";
-import type { Store } from "../../store/store.js";
+} from "../../tell/compare-runs.js";
+import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
+import { timesOf } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { getJobLogs } from "../jobs/get-job-logs.js";
 import { operation } from "../operation.js";

@@ -3,11 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { JobRow } from "../../core/model/rows.js";
-import { findJob } from "../../report/lookup/choose-job.js";
-import { findNamedJobs } from "../../report/lookup/named-jobs.js";
-import { ownerOf } from "../../report/lookup/run-owner.js";
-import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
 import type { Store } from "../../store/store.js";
+import { findJob } from "../../tell/lookup/choose-job.js";
+import { findNamedJobs } from "../../tell/lookup/named-jobs.js";
+import { ownerOf } from "../../tell/lookup/run-owner.js";
+import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import { findOutcome } from "../command-outcome.js";
 import type { Context } from "../context.js";
 import {

@@ -1,11 +1,11 @@
 import { selfHealRecord } from "../../core/failure/self-heal-record.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { LoggedEvent } from "../../core/model/events.js";
-import { readDefinition } from "../../engine/load-run.js";
-import { namesIn } from "../../report/lookup/event-names.js";
-import { ReplayedRun } from "../../report/lookup/replayed-log.js";
-import { requireRun } from "../../report/lookup/run-reference.js";
+import { readDefinition } from "../../run/engine/load-run.js";
 import type { Store } from "../../store/store.js";
+import { namesIn } from "../../tell/lookup/event-names.js";
+import { ReplayedRun } from "../../tell/lookup/replayed-log.js";
+import { requireRun } from "../../tell/lookup/run-reference.js";
 import { type DesignEvent, designEvent, type EventItem } from "./event-item.js";
 
 /** Under whose names events can be asked for beside ours. */

@@ -1,7 +1,7 @@
 import type { SelfHealRecord } from "../../core/failure/self-heal-record.js";
 import type { Event, EventType, LoggedEvent } from "../../core/model/events.js";
-import type { EventNames } from "../../report/lookup/event-names.js";
-import { iso } from "../../report/run-report.js";
+import type { EventNames } from "../../tell/lookup/event-names.js";
+import { iso } from "../../tell/run-report.js";
 
 /** An event as it is printed: `{seq, at, type, ...}`, with the step and scope of the job that it is about. */
 export interface EventItem extends EventNames {

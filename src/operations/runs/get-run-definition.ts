@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type RunReference, requireRun, resolveRun } from "../../report/lookup/run-reference.js";
+import { type RunReference, requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { json, runReference } from "../schemas.js";

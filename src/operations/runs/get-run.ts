@@ -2,15 +2,17 @@ import { z } from "zod";
 import type { Definition } from "../../core/model/definition.js";
 import type { EventType } from "../../core/model/events.js";
 import type { Run, Scope } from "../../core/model/run.js";
-import { loadRun } from "../../engine/load-run.js";
-import { diagnosticsOf } from "../../report/attempt-diagnostics.js";
-import { DECIDED_JOB } from "../../report/decided-jobs.js";
-import { HANDLED_CHILD } from "../../report/handled-in-children.js";
-import { liveControlOf, NOBODY_STEERS } from "../../report/live-control.js";
-import { pastRun } from "../../report/lookup/past-run.js";
-import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import { type AttemptUsage, usagesOf } from "../../report/model-usage.js";
-import { readRecoveries } from "../../report/recoveries.js";
+import { LIVE_CONTROL } from "../../fleet/desk/protocol.js";
+import { loadRun } from "../../run/engine/load-run.js";
+import type { Store } from "../../store/store.js";
+import { diagnosticsOf } from "../../tell/attempt-diagnostics.js";
+import { DECIDED_JOB } from "../../tell/decided-jobs.js";
+import { HANDLED_CHILD } from "../../tell/handled-in-children.js";
+import { liveControlOf, NOBODY_STEERS } from "../../tell/live-control.js";
+import { pastRun } from "../../tell/lookup/past-run.js";
+import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
+import { type AttemptUsage, usagesOf } from "../../tell/model-usage.js";
+import { readRecoveries } from "../../tell/recoveries.js";
 import {
   FAILED_JOB,
   HANDLED_FAILURE,
@@ -20,11 +22,9 @@ import {
   reportRun,
   reportState,
   SKIPPED_BY_FAILURE,
-} from "../../report/run-report.js";
-import { summariseRun } from "../../report/run-summary.js";
-import { UNDONE_JOB } from "../../report/undone.js";
-import type { Store } from "../../store/store.js";
-import { LIVE_CONTROL } from "../../worker/pool/protocol.js";
+} from "../../tell/run-report.js";
+import { summariseRun } from "../../tell/run-summary.js";
+import { UNDONE_JOB } from "../../tell/undone.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
 import { type Answer, operation } from "../operation.js";

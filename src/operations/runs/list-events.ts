@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { RunRow } from "../../core/model/rows.js";
-import { changesOf } from "../../report/lookup/changes.js";
-import { type EventNames, JobNames } from "../../report/lookup/event-names.js";
 import type { Store } from "../../store/store.js";
+import { changesOf } from "../../tell/lookup/changes.js";
+import { type EventNames, JobNames } from "../../tell/lookup/event-names.js";
 import { operation, type StreamItem } from "../operation.js";
 import { limit } from "../schemas.js";
 import { eventItem, type RunEventItem } from "./event-item.js";

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { EventType } from "../../core/model/events.js";
-import { changesOf } from "../../report/lookup/changes.js";
-import { JobNames } from "../../report/lookup/event-names.js";
-import { readLog } from "../../report/lookup/replayed-log.js";
-import { resolveRun } from "../../report/lookup/run-reference.js";
-import { EVENT_KINDS, type EventKind, kindOf } from "../../report/timeline/event-kinds.js";
 import type { Store } from "../../store/store.js";
+import { changesOf } from "../../tell/lookup/changes.js";
+import { JobNames } from "../../tell/lookup/event-names.js";
+import { readLog } from "../../tell/lookup/replayed-log.js";
+import { resolveRun } from "../../tell/lookup/run-reference.js";
+import { EVENT_KINDS, type EventKind, kindOf } from "../../tell/timeline/event-kinds.js";
 import { operation, type StreamItem } from "../operation.js";
 import { limit, runReference } from "../schemas.js";
 import { DesignTeller, NAMINGS, type Naming } from "./design-events.js";

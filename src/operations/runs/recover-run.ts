@@ -11,9 +11,9 @@ import {
 import type { OperatorCommand } from "../../core/model/commands.js";
 import { amountsOf } from "../../core/model/resources.js";
 import type { Run } from "../../core/model/run.js";
-import { loadRun } from "../../engine/load-run.js";
-import { ownerOf } from "../../report/lookup/run-owner.js";
-import { resolveRun } from "../../report/lookup/run-reference.js";
+import { loadRun } from "../../run/engine/load-run.js";
+import { ownerOf } from "../../tell/lookup/run-owner.js";
+import { resolveRun } from "../../tell/lookup/run-reference.js";
 import { limitsOnClusters } from "../clusters/limits-on-clusters.js";
 import { runBefore } from "../command-outcome.js";
 import type { Context } from "../context.js";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { CONCURRENCY_POLICIES } from "../../core/groups/concurrency.js";
-import { HELD_CHILD } from "../../report/lookup/held-below.js";
-import { RUN_PROGRAM } from "../../report/lookup/run-program.js";
-import { RECOVERY } from "../../report/recoveries.js";
+import { HELD_CHILD } from "../../tell/lookup/held-below.js";
+import { RUN_PROGRAM } from "../../tell/lookup/run-program.js";
+import { RECOVERY } from "../../tell/recoveries.js";
 import { recordOf } from "../schemas.js";
 
 export const interrupted = z

@@ -1,8 +1,8 @@
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
-import { placeWait } from "../../engine/places/place-text.js";
-import { listHolds } from "../../report/holds.js";
-import { listNames, nameOf } from "../../report/lookup/job-name.js";
+import { placeWait } from "../../run/engine/places/place-text.js";
 import type { Store } from "../../store/store.js";
+import { listHolds } from "../../tell/holds.js";
+import { listNames, nameOf } from "../../tell/lookup/job-name.js";
 import type { Answer } from "../operation.js";
 import type { waitsForPlace } from "./run-shapes.js";
 

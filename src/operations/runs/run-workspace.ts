@@ -1,9 +1,9 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Run } from "../../core/model/run.js";
-import { loadRun } from "../../engine/load-run.js";
-import { type RunReference, resolveRun } from "../../report/lookup/run-reference.js";
-import type { Workspace } from "../../workspace/workspace.js";
-import type { Workspaces } from "../../workspace/workspaces.js";
+import { loadRun } from "../../run/engine/load-run.js";
+import type { Workspace } from "../../run/workspace/workspace.js";
+import type { Workspaces } from "../../run/workspace/workspaces.js";
+import { type RunReference, resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 
 export async function loadWithWorkspace(

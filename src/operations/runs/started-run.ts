@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
-import { requireRun } from "../../report/lookup/run-reference.js";
+import { requireRun } from "../../tell/lookup/run-reference.js";
 import type { Context, Runner } from "../context.js";
 import { runStatus } from "../schemas.js";
 import { NO_FOLDER } from "../workflows/choose-workflow.js";

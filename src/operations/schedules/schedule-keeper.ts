@@ -11,7 +11,7 @@ import {
 } from "../../core/schedule/plan-ticks.js";
 import { messageOf } from "../../core/text/message-of.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import type { Clock } from "../../engine/clock.js";
+import type { Clock } from "../../run/engine/clock.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { editSchedules, type ScheduleRows, scheduleRows, syncSchedules } from "./schedule-rows.js";

@@ -1,8 +1,8 @@
 import type { Definition } from "../../core/model/definition.js";
 import { newScheduleState, replaceSchedule, type ScheduleState } from "../../core/schedule/plan-ticks.js";
 import type { WebhookDefinition } from "../../core/schedule/webhook.js";
-import { Board } from "../../engine/board.js";
-import type { Clock } from "../../engine/clock.js";
+import { Board } from "../../run/engine/board.js";
+import type { Clock } from "../../run/engine/clock.js";
 import type { SharedStore } from "../../store/shared-rows.js";
 import type { WorkflowRow } from "../../store/store.js";
 

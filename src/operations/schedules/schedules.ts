@@ -11,9 +11,9 @@ import {
 } from "../../core/schedule/plan-ticks.js";
 import { nextTick } from "../../core/schedule/ticks.js";
 import { iso } from "../../core/text/iso-time.js";
-import { ownerOf } from "../../report/lookup/run-owner.js";
 import { DUTY_LEASE } from "../../store/duties.js";
 import { toStorableText } from "../../store/storable-text.js";
+import { ownerOf } from "../../tell/lookup/run-owner.js";
 import { type Answer, operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { describeStarted, requireRunner, startedRun } from "../runs/started-run.js";

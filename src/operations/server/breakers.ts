@@ -13,9 +13,9 @@ import {
 import { type BreakerUser, ownKey } from "../../core/breakers/breakers-of.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import { DEFAULT_BREAKER, type NotifyRule } from "../../core/model/definition.js";
-import { BREAKERS, openBreakers, readBreaker } from "../../engine/breakers/breaker-rows.js";
-import { openingNotices, rulesFor } from "../../engine/breakers/opening-notices.js";
-import { iso } from "../../report/run-report.js";
+import { BREAKERS, openBreakers, readBreaker } from "../../run/engine/breakers/breaker-rows.js";
+import { openingNotices, rulesFor } from "../../run/engine/breakers/opening-notices.js";
+import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { type Answer, operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";

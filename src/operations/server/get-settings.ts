@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { NOTICE_KINDS } from "../../core/model/definition.js";
-import { CHANNEL_TYPES, channelTarget } from "../../settings/channels.js";
-import { FINAL_STATUSES, NO_RETENTION } from "../../settings/retention.js";
-import { CLUSTER_TYPES } from "../../settings/settings.js";
+import { CHANNEL_TYPES, channelTarget } from "../../file/settings/channels.js";
+import { FINAL_STATUSES, NO_RETENTION } from "../../file/settings/retention.js";
+import { CLUSTER_TYPES } from "../../file/settings/settings.js";
 import { operation } from "../operation.js";
 import { presentServers, serverItem } from "./present-servers.js";
 import { shownLimits, shownRetention } from "./shown-settings.js";

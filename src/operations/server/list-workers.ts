@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { answerableFor } from "../../core/model/worker-names.js";
-import { readHealth, WORKERS } from "../../engine/health/health-rows.js";
-import { iso } from "../../report/run-report.js";
+import { readHealth, WORKERS } from "../../run/engine/health/health-rows.js";
 import { runOfJobId } from "../../store/search-rules.js";
+import { iso } from "../../tell/run-report.js";
 import type { WorkerInfo } from "../context.js";
 import { type Answer, operation } from "../operation.js";
 import { presentServers, serverItem } from "./present-servers.js";

@@ -1,5 +1,5 @@
-import { iso } from "../../report/run-report.js";
 import type { ServerRow, ServerStore } from "../../store/server-rows.js";
+import { iso } from "../../tell/run-report.js";
 
 /** The servers of the store that are there, by their addresses. */
 export async function presentServers(store: ServerStore, now: number): Promise<ServerRow[]> {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import { answerableFor } from "../../core/model/worker-names.js";
-import { free, type HealthState, stateOf } from "../../core/workers/quarantine.js";
-import { openHealthRows } from "../../engine/health/health-rows.js";
+import { free, type HealthState, stateOf } from "../../core/quarantine/quarantine.js";
+import { openHealthRows } from "../../run/engine/health/health-rows.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";

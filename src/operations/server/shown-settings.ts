@@ -1,5 +1,5 @@
-import type { LimitSettings, ShownLimits } from "../../settings/limits.js";
-import type { RetentionRule, RetentionSettings } from "../../settings/retention.js";
+import type { LimitSettings, ShownLimits } from "../../file/settings/limits.js";
+import type { RetentionRule, RetentionSettings } from "../../file/settings/retention.js";
 
 export function shownLimits(limits: LimitSettings): ShownLimits {
   return {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { parseDuration } from "../../definition/read/duration.js";
-import { iso } from "../../report/run-report.js";
+import { parseDuration } from "../../file/read/duration.js";
 import type { TokenRow } from "../../store/token-rows.js";
 import { hashOfToken, newToken } from "../../store/token-text.js";
+import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { ROLES, type Role } from "../roles.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { HEALTHY, stateOf, type WorkerHealth } from "../../core/workers/quarantine.js";
-import { iso } from "../../report/run-report.js";
+import { HEALTHY, stateOf, type WorkerHealth } from "../../core/quarantine/quarantine.js";
+import { iso } from "../../tell/run-report.js";
 import type { Answer } from "../operation.js";
 
 export const healthState = z.enum(["healthy", "quarantined", "probation"]);

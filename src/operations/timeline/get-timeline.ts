@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { requireRun, resolveRun } from "../../report/lookup/run-reference.js";
-import { RUN_TIMELINE, timelineOf } from "../../report/timeline/run-timeline.js";
+import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
+import { RUN_TIMELINE, timelineOf } from "../../tell/timeline/run-timeline.js";
 import { operation } from "../operation.js";
 import { recordOf, runReference, runStatus } from "../schemas.js";
 

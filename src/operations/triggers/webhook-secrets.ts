@@ -1,5 +1,5 @@
 import type { SecretPlace } from "../../core/text/secret-place.js";
-import { type Environment, type FoundSecret, findSecret } from "../../notify/find-secret.js";
+import { type Environment, type FoundSecret, findSecret } from "../../tell/channels/find-secret.js";
 
 /** Reading a file takes time that would tell that there is one; and a secret may be replaced while the server runs. */
 const FRESH_MS = 10_000;

@@ -1,6 +1,6 @@
-import { checkModelPackages } from "../../action/model-packages.js";
 import type { Definition } from "../../core/model/definition.js";
-import type { LlmProvider } from "../../definition/fields/agent-fields.js";
+import type { LlmProvider } from "../../file/fields/agent-fields.js";
+import { checkModelPackages } from "../../run/action/model-packages.js";
 
 /** Before a run of this process begins: not after an hour of other steps. Throws PACKAGE_MISSING. */
 export function checkPackages({ steps }: Definition): void {

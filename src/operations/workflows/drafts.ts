@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { iso } from "../../report/run-report.js";
 import type { DraftRow, Store } from "../../store/store.js";
+import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { key, name, source } from "../schemas.js";

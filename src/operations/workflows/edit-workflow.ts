@@ -2,12 +2,7 @@ import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import { ROUTE_ENDS } from "../../core/model/route.js";
 import type { Json } from "../../core/text/json.js";
-import {
-  differenceOf,
-  editText,
-  type TransitionKeys,
-  type WorkflowEdit,
-} from "../../definition/edit/edit-text.js";
+import { differenceOf, editText, type TransitionKeys, type WorkflowEdit } from "../../file/edit/edit-text.js";
 import { operation } from "../operation.js";
 import { fileName, source } from "../schemas.js";
 

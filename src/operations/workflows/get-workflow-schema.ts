@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { workflowJsonSchema } from "../../definition/json-schema.js";
+import { workflowJsonSchema } from "../../file/json-schema.js";
 import { operation } from "../operation.js";
 
 export const getWorkflowSchema = operation({

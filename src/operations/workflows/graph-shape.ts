@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DRAWN_EDGE, DRAWN_NODE } from "../../definition/draw/drawing.js";
+import { DRAWN_EDGE, DRAWN_NODE } from "../../file/draw/drawing.js";
 import { json, recordOf } from "../schemas.js";
 import { nodeJobs } from "./node-jobs.js";
 

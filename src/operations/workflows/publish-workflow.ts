@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import { failureHandlersOf } from "../../core/evolve/projections.js";
-import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
+import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
-import type { Lines, Survey } from "../../definition/survey.js";
+import { InvalidWorkflow } from "../../file/invalid-workflow.js";
+import type { Lines, Survey } from "../../file/survey.js";
 import type { Reading } from "./workflow.js";
 import { readTextIn } from "./workflow-source.js";
 

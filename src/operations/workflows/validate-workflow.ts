@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
-import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
-import { WORST_CASE, worstCase } from "../../definition/lint/worst-case.js";
-import type { Problem } from "../../definition/read/problem.js";
-import type { Survey } from "../../definition/survey.js";
+import { InvalidWorkflow } from "../../file/invalid-workflow.js";
+import { WORST_CASE, worstCase } from "../../file/lint/worst-case.js";
+import type { Problem } from "../../file/read/problem.js";
+import type { Survey } from "../../file/survey.js";
 import { type Answer, operation } from "../operation.js";
 import { fileName, flag, name, problem, recordOf, source } from "../schemas.js";
 import { survey } from "./graph-shape.js";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { editText } from "../../definition/edit/edit-text.js";
+import { editText } from "../../file/edit/edit-text.js";
 import type { Context } from "../context.js";
 import { editWorkflow } from "./edit-workflow.js";
 import { checkWorkflow } from "./validate-workflow.js";

@@ -3,10 +3,10 @@ import type { Worker } from "node:worker_threads";
 import { DarumaError } from "../../core/errors/errors.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import { messageOf } from "../../core/text/message-of.js";
-import { editText, type WorkflowEdit } from "../../definition/edit/edit-text.js";
-import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
-import { afterCpuTime } from "../../sandbox/thread-cpu.js";
-import { startThread } from "../../sandbox/thread-file.js";
+import { editText, type WorkflowEdit } from "../../file/edit/edit-text.js";
+import { InvalidWorkflow } from "../../file/invalid-workflow.js";
+import { afterCpuTime } from "../../run/sandbox/thread-cpu.js";
+import { startThread } from "../../run/sandbox/thread-file.js";
 import type { TextPlace, TextReader, Workflow } from "./workflow.js";
 import { readWorkflowText } from "./workflow-source.js";
 import type {

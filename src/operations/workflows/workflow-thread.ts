@@ -1,10 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
-import { editText, type WorkflowEdit } from "../../definition/edit/edit-text.js";
-import { InvalidWorkflow } from "../../definition/invalid-workflow.js";
-import type { Problem } from "../../definition/read/problem.js";
-import type { Survey } from "../../definition/survey.js";
-import { systemThreadId } from "../../sandbox/thread-cpu.js";
+import { editText, type WorkflowEdit } from "../../file/edit/edit-text.js";
+import { InvalidWorkflow } from "../../file/invalid-workflow.js";
+import type { Problem } from "../../file/read/problem.js";
+import type { Survey } from "../../file/survey.js";
+import { systemThreadId } from "../../run/sandbox/thread-cpu.js";
 import type { TextPlace, Workflow } from "./workflow.js";
 import { readWorkflowText } from "./workflow-source.js";
 

@@ -1,7 +1,7 @@
 import type { Definition } from "../../core/model/definition.js";
-import type { WorkflowEdit } from "../../definition/edit/edit-text.js";
-import type { Problem } from "../../definition/read/problem.js";
-import type { Survey } from "../../definition/survey.js";
+import type { WorkflowEdit } from "../../file/edit/edit-text.js";
+import type { Problem } from "../../file/read/problem.js";
+import type { Survey } from "../../file/survey.js";
 
 /** A workflow ready to run: its definition with where it came from. */
 export interface Workflow {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { draw } from "../../definition/draw/drawing.js";
-import { iso } from "../../report/run-report.js";
+import { draw } from "../../file/draw/drawing.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
+import { iso } from "../../tell/run-report.js";
 import { operation } from "../operation.js";
 import { limit, name } from "../schemas.js";
 import { storedDefinition, storedWorkflow, textOfWorkflow } from "./stored-workflows.js";

@@ -1,4 +1,4 @@
-import type { Notice } from "../../core/notify/notice.js";
+import type { Notice } from "../../core/notices/notice.js";
 import type { BesideNotices, CompletedStep, NoticeChange, NoticeFilter } from "../outbox-rows.js";
 import { toStorableText } from "../storable-text.js";
 import { TABLES } from "../tables.js";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadDefinition } from "../../../src/definition/load.js";
+import { loadDefinition } from "../../../src/file/load.js";
 import { trial } from "../../support/harness.js";
 import { repositoryRoot } from "../../support/repository-root.js";
 import type { Script } from "../../support/scripted-worker.js";

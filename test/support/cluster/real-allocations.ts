@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { AllocationCode, AllocationEnd } from "../../../src/cluster/allocation-end.js";
-import { type RunCommand, runCommand } from "../../../src/cluster/command.js";
-import { createAllocationProvider } from "../../../src/cluster/create-provider.js";
+import type { AllocationCode, AllocationEnd } from "../../../src/fleet/allocations/allocation-end.js";
+import { type RunCommand, runCommand } from "../../../src/fleet/allocations/command.js";
+import { createAllocationProvider } from "../../../src/fleet/allocations/create-provider.js";
 import {
   type AllocationProvider,
   type AllocationSpec,
@@ -22,7 +22,7 @@ import {
   isRefusal,
   type KnownOfPilot,
   type Plan,
-} from "../../../src/cluster/provider.js";
+} from "../../../src/fleet/allocations/provider.js";
 import { allocationSpec } from "../allocation-spec.js";
 import { repositoryRoot } from "../repository-root.js";
 import type { TestCluster } from "./test-cluster.js";

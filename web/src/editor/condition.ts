@@ -1,5 +1,5 @@
 import type { Condition, Operand } from "../../../src/core/model/definition.js";
-import { renderCondition } from "../../../src/definition/draw/render-condition.js";
+import { renderCondition } from "../../../src/file/draw/render-condition.js";
 
 /** A condition as the inspector edits it. */
 export type ConditionForm = { readonly kind: "none" } | ConditionPart;

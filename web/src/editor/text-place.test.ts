@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { workflowJsonSchema } from "../../../src/definition/json-schema.js";
+import { workflowJsonSchema } from "../../../src/file/json-schema.js";
 import { docAt, keysAt, type SchemaPart, valuesAt } from "./schema-at.js";
 import { placeAt } from "./text-place.js";
 

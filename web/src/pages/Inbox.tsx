@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { nameOf } from "../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import type { Problem as Refusal } from "../api/client.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";

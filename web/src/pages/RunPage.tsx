@@ -1,5 +1,5 @@
 import { type ReactNode, useRef, useState } from "react";
-import { nameOf } from "../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import { RunGraph } from "../graph/RunGraph.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { RungMark } from "../../../src/report/words/rung-marks.js";
+import type { RungMark } from "../../../src/tell/words/rung-marks.js";
 
 const WORDS: { readonly [mark in RungMark["mark"]]: (rung: RungMark) => string } = {
   acted: ({ rung, times }) => `${rung} acted${times > 1 ? ` ${times} times` : ""}`,

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { durationText } from "../../../src/report/words/duration-text.js";
+import { durationText } from "../../../src/tell/words/duration-text.js";
 import { stream } from "../api/stream.js";
 
 /** A connection lost for a shorter time is not mentioned. */

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { nameOf } from "../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import { api, dataOf } from "../api/client.js";
 import { useKeys } from "../keys/use-keys.js";
 import { addressOf } from "../place.js";

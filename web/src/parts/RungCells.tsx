@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { RungMark } from "../../../src/report/words/rung-marks.js";
+import type { RungMark } from "../../../src/tell/words/rung-marks.js";
 
 const SIGNS: { readonly [mark in RungMark["mark"]]: (rung: RungMark) => string } = {
   acted: ({ times }) => String(times),

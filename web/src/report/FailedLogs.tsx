@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { FailedLog, ShownStream } from "../../../src/report/formats/failed-log.js";
-import { nameOf } from "../../../src/report/lookup/job-name.js";
+import type { FailedLog, ShownStream } from "../../../src/tell/formats/failed-log.js";
+import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import { LogLine, sizeText } from "../log/LogLine.js";
 import type { LineItem } from "../log/line-store.js";
 import { Glyph } from "../parts/Glyph.js";

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import { nameOf } from "../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import { RunGraph } from "../graph/RunGraph.js";
 import { defaultStep } from "../pages/run/default-step.js";
 import { RunHead } from "../pages/run/RunHead.js";

@@ -1,4 +1,4 @@
-import { durationText } from "../../../src/report/words/duration-text.js";
+import { durationText } from "../../../src/tell/words/duration-text.js";
 
 /** Makes a sentence of an engine's text, which begins with a lower-case letter. */
 export function sentence(text: string): string {

@@ -1,4 +1,4 @@
-import { durationText } from "../../../src/report/words/duration-text.js";
+import { durationText } from "../../../src/tell/words/duration-text.js";
 import { type AnswerOf, count } from "./status.js";
 import { exactTime, until } from "./times.js";
 

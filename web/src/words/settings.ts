@@ -1,5 +1,5 @@
-import { durationText } from "../../../src/report/words/duration-text.js";
-import { limitTexts } from "../../../src/settings/limits.js";
+import { limitTexts } from "../../../src/file/settings/limits.js";
+import { durationText } from "../../../src/tell/words/duration-text.js";
 import { sizeText } from "../log/LogLine.js";
 import type { ServerSettings } from "./notifications.js";
 import { count } from "./status.js";

@@ -1,5 +1,5 @@
-import { durationText } from "../../../src/report/words/duration-text.js";
-import type { RungMark } from "../../../src/report/words/rung-marks.js";
+import { durationText } from "../../../src/tell/words/duration-text.js";
+import type { RungMark } from "../../../src/tell/words/rung-marks.js";
 import type { paths } from "../api/schema.js";
 import { RUNGS } from "../pages/step/rungs.js";
 

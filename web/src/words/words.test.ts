@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LADDER } from "../../../src/core/decide/ladder/ladder.js";
-import { marksOf } from "../../../src/report/words/rung-marks.js";
+import { marksOf } from "../../../src/tell/words/rung-marks.js";
 import { RUNGS } from "../pages/step/rungs.js";
 import { addressOf, placeOf } from "../place.js";
 import { linesOf } from "./log-lines.js";

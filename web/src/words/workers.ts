@@ -1,4 +1,4 @@
-import { durationText } from "../../../src/report/words/duration-text.js";
+import { durationText } from "../../../src/tell/words/duration-text.js";
 import type { paths } from "../api/schema.js";
 import { count } from "./status.js";
 import { namedTime } from "./times.js";

@@ -1,4 +1,4 @@
-import { nameOf } from "../../../report/lookup/job-name.js";
+import { nameOf } from "../../../tell/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
 import type { GoOnFlags } from "../../go-on-here.js";

@@ -1,5 +1,5 @@
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import { goesOnWith } from "../../../report/lookup/run-program.js";
+import { goesOnWith } from "../../../tell/lookup/run-program.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { type TopRun, topRunOf } from "../../remote/who-goes-on.js";

@@ -1,6 +1,6 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
+import { nameOf } from "../../../tell/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Given, Present } from "../../declare/presenter.js";
 import { tellChange } from "../../tell-change.js";

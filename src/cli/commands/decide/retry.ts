@@ -1,8 +1,8 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf } from "../../../operations/client.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
-import { isGlob } from "../../../report/lookup/named-jobs.js";
-import type { RunReference } from "../../../report/lookup/run-reference.js";
+import { nameOf } from "../../../tell/lookup/job-name.js";
+import { isGlob } from "../../../tell/lookup/named-jobs.js";
+import type { RunReference } from "../../../tell/lookup/run-reference.js";
 import type { Present } from "../../declare/presenter.js";
 import { tellAndGoOn } from "../../tell-change.js";
 import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";

@@ -1,6 +1,6 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
+import { nameOf } from "../../../tell/lookup/job-name.js";
 import { jobPlace } from "../../declare/job-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { tableLines } from "../../render/table.js";

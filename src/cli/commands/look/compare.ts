@@ -1,7 +1,7 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
-import { durationText } from "../../../report/words/duration-text.js";
+import { nameOf } from "../../../tell/lookup/job-name.js";
+import { durationText } from "../../../tell/words/duration-text.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
 import { tableLines } from "../../render/table.js";

@@ -1,7 +1,7 @@
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import type { EventItem } from "../../../operations/runs/event-item.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
-import { fieldsText, othersNamed } from "../../../report/words/event-text.js";
+import { nameOf } from "../../../tell/lookup/job-name.js";
+import { fieldsText, othersNamed } from "../../../tell/words/event-text.js";
 import type { Present } from "../../declare/presenter.js";
 import { shownLine } from "../../render/paint.js";
 import { elapsed } from "../../render/plain-progress.js";

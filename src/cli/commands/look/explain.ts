@@ -1,5 +1,5 @@
 import type { InputOf } from "../../../operations/client.js";
-import { adviceLines, commandOf } from "../../../report/advice.js";
+import { adviceLines, commandOf } from "../../../tell/advice.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { pastLine } from "../../render/clock-time.js";

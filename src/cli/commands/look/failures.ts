@@ -1,9 +1,9 @@
 import { shortSignature } from "../../../core/failure/short-signature.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import { nameOf } from "../../../report/lookup/job-name.js";
-import { actionText, isRemedy } from "../../../report/words/book-words.js";
-import { shellWord } from "../../../report/words/shell-word.js";
+import { nameOf } from "../../../tell/lookup/job-name.js";
+import { actionText, isRemedy } from "../../../tell/words/book-words.js";
+import { shellWord } from "../../../tell/words/shell-word.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";

@@ -1,6 +1,6 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf } from "../../../operations/client.js";
-import { durationText } from "../../../report/words/duration-text.js";
+import { durationText } from "../../../tell/words/duration-text.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
 import { tableLines } from "../../render/table.js";

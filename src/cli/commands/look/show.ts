@@ -1,7 +1,7 @@
 import type { Json } from "../../../core/text/json.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import type { RunReport } from "../../../report/run-report.js";
-import { deadLettersAmong, type RunSummary } from "../../../report/run-summary.js";
+import type { RunReport } from "../../../tell/run-report.js";
+import { deadLettersAmong, type RunSummary } from "../../../tell/run-summary.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { lookAt } from "../../look.js";

@@ -1,5 +1,5 @@
 import type { InputOf } from "../../../operations/client.js";
-import { durationText } from "../../../report/words/duration-text.js";
+import { durationText } from "../../../tell/words/duration-text.js";
 import type { Present } from "../../declare/presenter.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";

@@ -1,6 +1,6 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import { listNames, nameOf } from "../../../report/lookup/job-name.js";
+import { listNames, nameOf } from "../../../tell/lookup/job-name.js";
 import type { Present } from "../../declare/presenter.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError, type ErrorCode } from "../../../core/errors/errors.js";
+import type { Settings } from "../../../file/settings/settings.js";
 import type { Daruma } from "../../../host/daruma.js";
 import type { Client } from "../../../operations/client.js";
-import type { Settings } from "../../../settings/settings.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { followRun } from "../../follow-run.js";
 import { ServerRun } from "../../remote/follow-server-run.js";

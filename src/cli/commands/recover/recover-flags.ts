@@ -1,5 +1,5 @@
 import { DarumaError } from "../../../core/errors/errors.js";
-import { parseDuration } from "../../../definition/read/duration.js";
+import { parseDuration } from "../../../file/read/duration.js";
 import type { FollowFlags } from "../../server/server-flags.js";
 import type { GlobalOptions } from "../../terminal/channel.js";
 import { agent } from "./agent.js";

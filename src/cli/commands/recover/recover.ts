@@ -1,7 +1,7 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
-import { ownerOf } from "../../../report/lookup/run-owner.js";
-import { goesOnWith, programName, type RunProgram } from "../../../report/lookup/run-program.js";
+import { ownerOf } from "../../../tell/lookup/run-owner.js";
+import { goesOnWith, programName, type RunProgram } from "../../../tell/lookup/run-program.js";
 import type { Present } from "../../declare/presenter.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";

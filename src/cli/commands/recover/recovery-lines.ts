@@ -1,7 +1,7 @@
 import { amountText, type Raise } from "../../../core/model/resources.js";
 import { counted } from "../../../core/text/amount-text.js";
 import type { OutputOf } from "../../../operations/client.js";
-import { listNames, nameOf } from "../../../report/lookup/job-name.js";
+import { listNames, nameOf } from "../../../tell/lookup/job-name.js";
 import { alike } from "../../render/failed-steps.js";
 
 export type Recovery = OutputOf<"recover_run">;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Client } from "../../../operations/client.js";
-import { ownerOf } from "../../../report/lookup/run-owner.js";
+import { ownerOf } from "../../../tell/lookup/run-owner.js";
 import { type RunReference, resolveRun } from "../../declare/run-reference.js";
 import { existingStore } from "../../existing-store.js";
 import { openHere } from "../../open-here.js";

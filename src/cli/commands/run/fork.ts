@@ -1,7 +1,7 @@
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { forkSource } from "../../../operations/runs/fork-source.js";
 import { readSource, readWorkflow } from "../../../operations/workflows/workflow-source.js";
-import { type RunReference, requireRun } from "../../../report/lookup/run-reference.js";
+import { type RunReference, requireRun } from "../../../tell/lookup/run-reference.js";
 import type { Present } from "../../declare/presenter.js";
 import { resolveRun } from "../../declare/run-reference.js";
 import { followRun } from "../../follow-run.js";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DarumaError } from "../../../core/errors/errors.js";
-import { shellWord } from "../../../report/words/shell-word.js";
+import { shellWord } from "../../../tell/words/shell-word.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { type ProjectFolder, projectWorkflow } from "./project-workflow.js";

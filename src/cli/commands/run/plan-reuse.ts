@@ -2,7 +2,7 @@ import { DarumaError } from "../../../core/errors/errors.js";
 import { counted } from "../../../core/text/amount-text.js";
 import type { OutputOf } from "../../../operations/client.js";
 import { MAX_DIFFERENCES } from "../../../operations/reuse/diff-run.js";
-import { listNames, nameOf } from "../../../report/lookup/job-name.js";
+import { listNames, nameOf } from "../../../tell/lookup/job-name.js";
 import { openClient } from "../../remote/open-client.js";
 import { whatToRun } from "../../remote/what-to-run.js";
 import { readContext, readInputs } from "../../run-variables.js";

@@ -1,4 +1,4 @@
-import type { RunReference } from "../../../report/lookup/run-reference.js";
+import type { RunReference } from "../../../tell/lookup/run-reference.js";
 import type { FollowFlags } from "../../server/server-flags.js";
 
 export interface RunFlags extends FollowFlags {

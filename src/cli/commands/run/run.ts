@@ -1,16 +1,16 @@
 import { dirname, resolve } from "node:path";
-import { prepareProcessHost } from "../../../action/process/create-process-host.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Definition } from "../../../core/model/definition.js";
-import { databaseFile, isDatabaseThere, openExistingStore } from "../../../host/existing-store.js";
-import { hideFromGit } from "../../../host/output-folder.js";
+import { refuseClusterSteps } from "../../../file/settings/cluster-steps.js";
+import type { Settings } from "../../../file/settings/settings.js";
 import type { Workflow } from "../../../operations/workflows/workflow.js";
-import { isTakenOver } from "../../../report/job-record.js";
-import { blindSteps } from "../../../report/lookup/blind-steps.js";
-import { refuseClusterSteps } from "../../../settings/cluster-steps.js";
-import type { Settings } from "../../../settings/settings.js";
+import { prepareProcessHost } from "../../../run/process/create-process-host.js";
+import { databaseFile, isDatabaseThere, openExistingStore } from "../../../run/wiring/existing-store.js";
+import { hideFromGit } from "../../../run/wiring/output-folder.js";
 import { openSqliteStore } from "../../../store/sqlite/sqlite-store.js";
 import type { Store } from "../../../store/store.js";
+import { isTakenOver } from "../../../tell/job-record.js";
+import { blindSteps } from "../../../tell/lookup/blind-steps.js";
 import { commandLine } from "../../declare/command-words.js";
 import { growHeapSlowlyForFile } from "../../heap-growth.js";
 import { checkSecrets, settingsForRun } from "../../run-settings.js";
@@ -171,7 +171,8 @@ function makeStore(outputDir: string): Promise<Store> {
  */
 function openEarly({ outputDir, store }: GlobalOptions): Promise<Store | null> {
   const open = async (): Promise<Store | null> => {
-    if (store !== undefined) return (await import("../../../host/open-store.js")).openStore(store, outputDir);
+    if (store !== undefined)
+      return (await import("../../../run/wiring/open-store.js")).openStore(store, outputDir);
     return isDatabaseThere(databaseFile(resolve(outputDir))) ? openExistingStore(outputDir) : null;
   };
   const opening = open();

@@ -1,6 +1,6 @@
 import { DarumaError } from "../../../core/errors/errors.js";
-import type { WorstCase } from "../../../definition/lint/worst-case.js";
-import type { Problem } from "../../../definition/read/problem.js";
+import type { WorstCase } from "../../../file/lint/worst-case.js";
+import type { Problem } from "../../../file/read/problem.js";
 import type { Client } from "../../../operations/client.js";
 import type { StepShells } from "../../../operations/workflows/step-shells.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";

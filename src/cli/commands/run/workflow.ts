@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { WorstCase } from "../../../definition/lint/worst-case.js";
-import type { Problem } from "../../../definition/read/problem.js";
+import type { WorstCase } from "../../../file/lint/worst-case.js";
+import type { Problem } from "../../../file/read/problem.js";
 import type { InputOf } from "../../../operations/client.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
 import type { Present } from "../../declare/presenter.js";

@@ -1,10 +1,10 @@
 import { counted, durationAmount } from "../../../core/text/amount-text.js";
-import { SETTINGS_FILE } from "../../../host/find-settings.js";
+import { channelTarget } from "../../../file/settings/channels.js";
+import { settingsJsonSchema } from "../../../file/settings/load-settings.js";
 import { readSettings } from "../../../host/read-settings.js";
-import { secretProblem } from "../../../notify/secrets.js";
 import { shownLimits, shownRetention } from "../../../operations/server/shown-settings.js";
-import { channelTarget } from "../../../settings/channels.js";
-import { settingsJsonSchema } from "../../../settings/load-settings.js";
+import { SETTINGS_FILE } from "../../../run/wiring/find-settings.js";
+import { secretProblem } from "../../../tell/channels/secrets.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { channelLines, clusterLines, limitLines, notifyLines, retentionLines } from "./settings-lines.js";

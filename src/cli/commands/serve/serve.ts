@@ -1,8 +1,8 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Run } from "../../../core/model/run.js";
 import { oneLine } from "../../../core/text/plain-text.js";
+import type { LimitSettings } from "../../../file/settings/limits.js";
 import { describeSettings, settingsBeside } from "../../../host/read-settings.js";
-import type { LimitSettings } from "../../../settings/limits.js";
 import { serverAddress } from "../../remote/place.js";
 import { type RunningServer, startServer } from "../../server/start-server.js";
 import { outlivePipes } from "../../terminal/broken-pipe.js";

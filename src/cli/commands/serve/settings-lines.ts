@@ -1,8 +1,8 @@
 import { sizeText } from "../../../core/text/amount-text.js";
+import { limitTexts, type ShownLimits } from "../../../file/settings/limits.js";
+import { FINAL_STATUSES } from "../../../file/settings/retention.js";
 import type { OutputOf } from "../../../operations/client.js";
 import { ageText } from "../../../operations/retention/exceeding-runs.js";
-import { limitTexts, type ShownLimits } from "../../../settings/limits.js";
-import { FINAL_STATUSES } from "../../../settings/retention.js";
 
 type Shown = OutputOf<"get_settings">;
 type Rule = NonNullable<Shown["retention"]["runs"]>;

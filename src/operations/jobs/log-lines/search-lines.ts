@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { plainText } from "../../../core/text/plain-text.js";
-import { compilePattern } from "../../../sandbox/compile-pattern.js";
+import { compilePattern } from "../../../run/sandbox/compile-pattern.js";
 import type { IndexedFile } from "./line-indexes.js";
 import { type FoundLines, itemOf, type LineItem, type LineSpan, linesFrom } from "./read-lines.js";
 

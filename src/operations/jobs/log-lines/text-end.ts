@@ -1,4 +1,4 @@
-import type { TextEnd } from "../../../report/compare-texts.js";
+import type { TextEnd } from "../../../tell/compare-texts.js";
 import { withLines } from "./line-indexes.js";
 import { NEWLINE, readAt } from "./line-pieces.js";
 

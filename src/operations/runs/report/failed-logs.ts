@@ -1,5 +1,5 @@
 import type { AttemptRow, JobRow } from "../../../core/model/rows.js";
-import type { FailedLog, ShownLine, ShownStream } from "../../../report/formats/failed-log.js";
+import type { FailedLog, ShownLine, ShownStream } from "../../../tell/formats/failed-log.js";
 import type { Context } from "../../context.js";
 import { getJobLogs } from "../../jobs/get-job-logs.js";
 import { bytesOf, fitting, fittingLast } from "./fitting.js";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { builtFile } from "../../../action/process/package-folder.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { iso } from "../../../core/text/iso-time.js";
-import type { FailedLog } from "../../../report/formats/failed-log.js";
-import { markdownText } from "../../../report/formats/markdown.js";
-import type { ReportedRun } from "../../../report/formats/reported-run.js";
+import { builtFile } from "../../../run/process/package-folder.js";
+import type { FailedLog } from "../../../tell/formats/failed-log.js";
+import { markdownText } from "../../../tell/formats/markdown.js";
+import type { ReportedRun } from "../../../tell/formats/reported-run.js";
 import type { Context } from "../../context.js";
 import type { Answer } from "../../operation.js";
 import { getTimeline } from "../../timeline/get-timeline.js";

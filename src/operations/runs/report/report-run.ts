@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { REPORT_FORMATS, type ReportFormat } from "../../../report/formats/formats.js";
-import { readReportedRun } from "../../../report/formats/reported-run.js";
-import { resolveRun } from "../../../report/lookup/run-reference.js";
+import { REPORT_FORMATS, type ReportFormat } from "../../../tell/formats/formats.js";
+import { readReportedRun } from "../../../tell/formats/reported-run.js";
+import { resolveRun } from "../../../tell/lookup/run-reference.js";
 import { operation } from "../../operation.js";
 import { flag, runReference } from "../../schemas.js";
 

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useEffect, useState } from "react";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
-import { durationText } from "../../../../src/report/words/duration-text.js";
-import { shellWord } from "../../../../src/report/words/shell-word.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
+import { shellWord } from "../../../../src/tell/words/shell-word.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";

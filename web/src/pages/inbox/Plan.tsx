@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useMemo, useState } from "react";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
 import type { Problem as Refusal } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { expiryText } from "../../../../src/report/words/expiry-text.js";
+import { expiryText } from "../../../../src/tell/words/expiry-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
 import { LadderStrip } from "../../parts/Ladder.js";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { type ExcerptLine, excerptOf } from "../../../../src/core/model/excerpt.js";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";

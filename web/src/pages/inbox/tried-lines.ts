@@ -1,5 +1,5 @@
-import { durationText } from "../../../../src/report/words/duration-text.js";
-import { isSpent } from "../../../../src/report/words/rung-marks.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
+import { isSpent } from "../../../../src/tell/words/rung-marks.js";
 import { reasonBeside } from "../../words/moment.js";
 import type { JobDetails } from "../../words/status.js";
 

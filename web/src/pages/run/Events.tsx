@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { Refused } from "../../parts/Notice.js";
 import { type ShownEvent, textOf, toneOf } from "./event-text.js";
 import type { TimelineData } from "./run-data.js";

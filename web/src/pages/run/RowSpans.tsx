@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { count } from "../../words/status.js";
 import type { TimelineRow } from "./run-data.js";
 

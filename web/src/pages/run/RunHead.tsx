@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
-import { handledText } from "../../../../src/report/words/handled-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
+import { handledText } from "../../../../src/tell/words/handled-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { PageHead } from "../../parts/PageHead.js";
 import { sentence } from "../../words/moment.js";

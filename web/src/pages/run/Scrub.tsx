@@ -1,5 +1,5 @@
 import { type CSSProperties, type ReactNode, useMemo, useRef } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { useKeys } from "../../keys/use-keys.js";
 import { Cut } from "../../parts/Cut.js";
 import { Icon } from "../../parts/Icon.js";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
 import { Cut } from "../../parts/Cut.js";
 import { Glyph } from "../../parts/Glyph.js";
 import { count, type JobStatus } from "../../words/status.js";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { withMarks } from "../../words/unseen.js";

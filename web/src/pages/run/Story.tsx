@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { type StepPlace, writtenStep } from "../../../../src/core/model/written-step.js";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
-import { expiryText } from "../../../../src/report/words/expiry-text.js";
-import { marksOf, type RungMark } from "../../../../src/report/words/rung-marks.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
+import { expiryText } from "../../../../src/tell/words/expiry-text.js";
+import { marksOf, type RungMark } from "../../../../src/tell/words/rung-marks.js";
 import { Doll } from "../../parts/Doll.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { useMinute } from "../../parts/use-minute.js";

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { useWidth } from "../../parts/use-width.js";
 import { addressOf } from "../../place.js";
 import type { Recovery } from "../../words/recoveries.js";

@@ -1,4 +1,4 @@
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
 import type { RunSummary } from "./run-data.js";
 
 /** The step that most needs attention. Holds of child runs are left out, because their steps belong to those runs. */

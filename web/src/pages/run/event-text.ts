@@ -1,6 +1,6 @@
 import type { EventType } from "../../../../src/core/model/events.js";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
-import { fieldsText } from "../../../../src/report/words/event-text.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
+import { fieldsText } from "../../../../src/tell/words/event-text.js";
 
 /** An event as the server sends it. */
 export interface ShownEvent {

@@ -1,5 +1,5 @@
-import { listNames } from "../../../../src/report/lookup/job-name.js";
-import { decidedText } from "../../../../src/report/words/decided-text.js";
+import { listNames } from "../../../../src/tell/lookup/job-name.js";
+import { decidedText } from "../../../../src/tell/words/decided-text.js";
 import { count, type Standing, standingOf } from "../../words/status.js";
 import type { RunSummary } from "./run-data.js";
 

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { EventType } from "../../../../src/core/model/events.js";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
-import { othersNamed } from "../../../../src/report/words/event-text.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
+import { othersNamed } from "../../../../src/tell/words/event-text.js";
 import { api, dataOf, Problem } from "../../api/client.js";
 import type { ShownEvent } from "./event-text.js";
 

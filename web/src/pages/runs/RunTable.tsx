@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import type { paths } from "../../api/schema.js";
 import { Doll } from "../../parts/Doll.js";
 import { useMinute, useSecond } from "../../parts/use-minute.js";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
 import { numberText, type Stats } from "../../words/statistics.js";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { LadderStrip } from "../../parts/Ladder.js";

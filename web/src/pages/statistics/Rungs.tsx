@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { helperText } from "../../../../src/report/words/recovery-words.js";
+import { helperText } from "../../../../src/tell/words/recovery-words.js";
 import { numberText, type Stats, sortHelpers } from "../../words/statistics.js";
 import { RUNGS } from "../step/rungs.js";
 

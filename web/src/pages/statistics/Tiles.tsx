@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { Doll, type Face } from "../../parts/Doll.js";
 import { addressOf } from "../../place.js";
 import { costText, decidedText, numberText, percentText, type Stats } from "../../words/statistics.js";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { sizeText } from "../../log/LogLine.js";
 import { exactTime, namedTime } from "../../words/times.js";
 import type { Attempt } from "./Attempts.js";

@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode, useEffect, useRef } from "react";
-import { durationText } from "../../../../src/report/words/duration-text.js";
+import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { Cut } from "../../parts/Cut.js";
 import { Glyph } from "../../parts/Glyph.js";
 import { reasonBeside } from "../../words/moment.js";

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { nameOf } from "../../../../src/report/lookup/job-name.js";
-import { expiryText } from "../../../../src/report/words/expiry-text.js";
-import { marksOf } from "../../../../src/report/words/rung-marks.js";
+import { nameOf } from "../../../../src/tell/lookup/job-name.js";
+import { expiryText } from "../../../../src/tell/words/expiry-text.js";
+import { marksOf } from "../../../../src/tell/words/rung-marks.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Glyph } from "../../parts/Glyph.js";

@@ -1,4 +1,4 @@
-import type { Considered } from "../../../../src/report/words/rung-marks.js";
+import type { Considered } from "../../../../src/tell/words/rung-marks.js";
 
 /** How the ladder answered one attempt. */
 export interface Column {

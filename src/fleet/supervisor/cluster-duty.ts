@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { LoggedEvent } from "../../core/model/events.js";
+import type { Limit, Resource } from "../../core/model/resources.js";
+import { isOver, type Run } from "../../core/model/run.js";
+import { type ClusterSettings, clusterFor } from "../../file/settings/settings.js";
+import type { Clock } from "../../run/engine/clock.js";
+import type { LeaseOwner, Store } from "../../store/store.js";
+import { hashOfToken, newToken } from "../../store/token-text.js";
+import type { AllocationProvider } from "../allocations/provider.js";
+import type { Demand } from "../allocations/scale/demand.js";
+import { type KeptBack, readyDemands } from "../allocations/scale/ready-demands.js";
+import type { PoolAllocations } from "../desk/pool-allocations.js";
+import { removeAllocationFiles, writeAllocationFiles } from "./allocation-files.js";
+import { ClusterKeeper } from "./cluster-keeper.js";
+import { ClusterStarts } from "./cluster-starts.js";
+
+const KEY_BYTES = 9;
+
+export interface ClusterDutyOptions {
+  readonly clusters: readonly ClusterSettings[];
+  readonly providerOf: (cluster: ClusterSettings) => AllocationProvider;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly owner: LeaseOwner;
+  readonly isDead: (owner: LeaseOwner) => boolean;
+  readonly outputDir: string;
+  readonly server: () => string;
+  readonly pilots: PoolAllocations;
+  /** The runs that this server has now. */
+  readonly ownedRuns: () => readonly number[];
+  /** The breakers of its engine. */
+  readonly breakers: () => KeptBack;
+  readonly tell: (text: string) => void;
+  /** Nodes of a cluster on which what others complete fails. */
+  readonly nodesInQuarantine: (cluster: string) => readonly string[];
+}
+
+/** What a server does for its clusters: knows which jobs wait for them, and looks after each. */
+export class ClusterDuty {
+  readonly keepers: readonly ClusterKeeper[];
+  private readonly runs = new Map<number, Run>();
+  private readonly starts = new ClusterStarts();
+  private demands: ReadonlyMap<string, readonly Demand[]> | null = null;
+
+  constructor(private readonly options: ClusterDutyOptions) {
+    this.keepers = options.clusters.map((settings) => this.keeperOf(settings));
+  }
+
+  /** Resolves when it has looked once. Others must know of this server by then. */
+  async start(): Promise<void> {
+    await Promise.all(this.keepers.map((keeper) => keeper.start()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.keepers.map((keeper) => keeper.stop()));
+  }
+
+  /** A run of this server has gone on, or has been taken up. */
+  take(run: Run, events: readonly LoggedEvent[]): void {
+    this.runs.set(run.id, run);
+    if (isOver(run)) this.runs.delete(run.id);
+    this.starts.take(events);
+    for (const keeper of this.keepers) keeper.wake();
+  }
+
+  /** Jobs that no allocation can ever take, and why. */
+  impossible(): { readonly cluster: string; readonly jobId: number; readonly reason: string }[] {
+    return this.keepers.flatMap(({ name: cluster, impossible }) =>
+      Array.from(impossible, ([jobId, reason]) => ({ cluster, jobId, reason })),
+    );
+  }
+
+  /** Why no allocation can take the job. Null if one can, or if this has not been checked yet. */
+  whyNever(jobId: number): string | null {
+    const keeper = this.keepers.find(({ impossible }) => impossible.has(jobId));
+    if (keeper === undefined) return null;
+    return `cluster ${keeper.name} can never run it: ${keeper.impossible.get(jobId)}`;
+  }
+
+  /** The most of a resource that a job with these tags can be given, as far as it is known without asking now. */
+  mostOf(runsOn: readonly string[], resource: Resource): Limit | null {
+    const cluster = clusterFor(runsOn, this.options.clusters);
+    const amount = cluster === null ? null : (this.keeper(cluster.name)?.knownLimits()[resource] ?? null);
+    return cluster === null || amount === null ? null : { amount, cluster: cluster.name };
+  }
+
+  keeper(name: string): ClusterKeeper | null {
+    return this.keepers.find((each) => each.name === name) ?? null;
+  }
+
+  private keeperOf(settings: ClusterSettings): ClusterKeeper {
+    const { options } = this;
+    const { name } = settings;
+    const folder = settings.folder ?? join(options.outputDir, "clusters");
+    return new ClusterKeeper({
+      settings,
+      provider: options.providerOf(settings),
+      store: options.store,
+      clock: options.clock,
+      owner: options.owner,
+      isDead: options.isDead,
+      server: options.server,
+      folder: join(folder, name),
+      pilots: {
+        hadPilot: (...of) => options.pilots.hadPilot(...of),
+        isHere: (...of) => options.pilots.isHere(...of),
+        isDraining: (...of) => options.pilots.isDraining(...of),
+        allocationEnded: (ended) => options.pilots.ended(ended),
+      },
+      demands: () => this.demandsOf(name),
+      starts: () => this.starts.on(name),
+      nodesInQuarantine: () => options.nodesInQuarantine(name),
+      files: { write: writeAllocationFiles, remove: removeAllocationFiles },
+      newKey: () => `daruma-${name}-${randomBytes(KEY_BYTES).toString("hex")}`,
+      newToken,
+      hashOf: hashOfToken,
+      tell: options.tell,
+    });
+  }
+
+  /** Counted once for all clusters that look at the same moment. */
+  private demandsOf(cluster: string): readonly Demand[] {
+    if (this.demands === null) {
+      const owned = new Set(this.options.ownedRuns());
+      for (const id of this.runs.keys()) if (!owned.has(id)) this.runs.delete(id);
+      this.demands = readyDemands(this.runs.values(), this.options.clusters, this.options.breakers());
+      queueMicrotask(() => {
+        this.demands = null;
+      });
+    }
+    return this.demands.get(cluster) ?? [];
+  }
+}

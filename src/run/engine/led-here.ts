@@ -1,0 +1,64 @@
+import type { RepairTold } from "../../core/failure/retry-context.js";
+import { openFailureOf } from "../../core/model/led-by.js";
+import type { Job, Run } from "../../core/model/run.js";
+import type { Assignment, FailureSource, RetryMaterial } from "../worker.js";
+import { endsOf, upstreamOf } from "./prompt-material.js";
+import { failedOutputOf, type ReadArtifact, repairsOf } from "./variables.js";
+
+/**
+ * What an attempt is told about the past: the failure that led to its visit, its own last failure, and a person's hint.
+ */
+export function ledHere(
+  run: Run,
+  job: Job,
+  readArtifact: ReadArtifact,
+): Pick<Assignment, "failureSource" | "retry" | "hint" | "earlierFiles"> {
+  const retry = retryOf(job, readArtifact);
+  const { earlierFiles } = job;
+  return {
+    failureSource: failureSourceOf(run, job, readArtifact),
+    ...(retry === null ? {} : { retry }),
+    ...(job.hint === null ? {} : { hint: job.hint }),
+    ...(earlierFiles.length === 0 ? {} : { earlierFiles }),
+  };
+}
+
+function failureSourceOf(run: Run, job: Job, readArtifact: ReadArtifact): FailureSource | null {
+  const led = openFailureOf(job);
+  if (led === null) return null;
+  const { definition } = led.job.step;
+  const output = failedOutputOf(led.output, readArtifact);
+  return {
+    workflowId: run.workflowId,
+    runId: run.id,
+    jobId: led.job.id,
+    attempt: led.attempt,
+    step: definition.id,
+    target: job.step.definition.id,
+    route: led.route,
+    round: led.round,
+    rounds: led.rounds,
+    earlier: led.earlier,
+    failure: led.failure,
+    output: output === null ? null : endsOf(JSON.stringify(output)),
+    maxRetries: definition.onFail.retry?.max ?? 0,
+    retriesUsed: led.job.retriesInVisit,
+    upstream: upstreamOf(job, readArtifact),
+  };
+}
+
+function retryOf(job: Job, readArtifact: ReadArtifact): RetryMaterial | null {
+  const { ownFailure: error } = job;
+  if (error === null || error.attempt === null) return null;
+  const { attempt, signature, diff_hash, changed_files } = error;
+  const repairs = repairsOf(job, readArtifact).map(toldRepair);
+  const known = { attempt, failure: error, signature, repairs };
+  if (diff_hash === null) return known;
+  return { ...known, diffHash: diff_hash, changedFiles: changed_files };
+}
+
+function toldRepair(repair: ReturnType<typeof repairsOf>[number]): RepairTold {
+  if (repair.script !== undefined) return { what: `recovery script ${repair.script}`, output: null };
+  const { step, attempt, output } = repair;
+  return { what: `${step}, attempt ${attempt}`, output: output === null ? null : JSON.stringify(output) };
+}

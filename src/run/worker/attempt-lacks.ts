@@ -1,0 +1,36 @@
+import type { FailureFacts } from "../../core/model/failure.js";
+import { counted } from "../../core/text/amount-text.js";
+import type { Assignment } from "../worker.js";
+import type { Extent } from "./local-room.js";
+
+/** What a worker can offer to its attempts. */
+export interface Equipment {
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly tags: readonly string[];
+  /** The number of machines in its allocation. */
+  readonly nodes: number;
+  readonly extent: () => Extent;
+}
+
+/** Why an attempt cannot begin on this worker, however much room there is. Null if it can. */
+export function lackOf(assignment: Assignment, equipment: Equipment): FailureFacts | null {
+  const { secrets, runsOn, resources, recovery } = assignment;
+  const missing = secrets.filter((name) => !equipment.env[name]);
+  if (missing.length > 0) return { code: "MISSING_SECRET", message: `not set: ${missing.join(", ")}` };
+  if (recovery) return null;
+  const tags = runsOn.filter((tag) => !equipment.tags.includes(tag));
+  if (tags.length > 0) return noWorker(`runs on ${tags.join(", ")}, which this worker does not offer`);
+  const { nodes = 1, gpus = 0 } = resources ?? {};
+  if (nodes !== equipment.nodes)
+    return noWorker(
+      `needs ${counted(nodes, "machine")} at once (num_nodes), and this worker has ${equipment.nodes}`,
+    );
+  const offered = gpus === 0 ? 0 : equipment.extent().gpus.length;
+  if (gpus > offered)
+    return noWorker(`needs ${counted(gpus, "GPU")} (num_gpus), and this worker has ${offered}`);
+  return null;
+}
+
+function noWorker(what: string): FailureFacts {
+  return { code: "NO_WORKER", message: `the step ${what}` };
+}

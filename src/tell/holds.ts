@@ -1,0 +1,149 @@
+import type { Event, HoldAction } from "../core/model/events.js";
+import { excerptOf } from "../core/model/excerpt.js";
+import type { JobRow, RunRow } from "../core/model/rows.js";
+import { EXPIRY, expiryOf } from "../core/notices/expiry.js";
+import {
+  jsonOf,
+  list,
+  noted,
+  nullable,
+  number,
+  type OfFields,
+  object,
+  record,
+  text,
+  word,
+} from "../core/text/shape.js";
+import type { Store } from "../store/store.js";
+import { JOB_RECORD } from "./job-record.js";
+import { BLOCKS, blocksAmong, dependentsIn } from "./lookup/blocked-steps.js";
+import { ownerOf } from "./lookup/run-owner.js";
+import { requireRun } from "./lookup/run-reference.js";
+import { markedJobs } from "./marked-jobs.js";
+
+const RUNS_PER_PAGE = 200;
+const MAX_LINES = 10;
+
+export interface HoldFilter {
+  readonly runId?: number | undefined;
+  readonly workflowId?: number | undefined;
+}
+
+/** One way out, as an operation that takes this input. */
+const DECISION = {
+  decision: noted(text, "A choice of the question; of a hold: retry, fail or skip."),
+  operation: word(["answer_job", "resolve_holds"]),
+  input: noted(record(jsonOf<unknown>()), "The input of the operation."),
+} as const;
+type Decision = OfFields<typeof DECISION>;
+
+/** A job that waits for somebody: held after a failure, or a human step that asks. */
+export const WAITING_JOB = {
+  ...JOB_RECORD,
+  kind: word(["hold", "question"]),
+  since: noted(text, "When it was held or asked; ISO 8601."),
+  blocks: noted(object(BLOCKS), "What waits for it in its run."),
+  error_lines: noted(list(text), "What it printed of its failure: errors, and the last lines."),
+  question: noted(
+    nullable(object({ prompt: text, choices: list(text) })),
+    "What a human step asks; null for a hold.",
+  ),
+  expiry: noted(
+    nullable(object(EXPIRY)),
+    "When a hold or question ends by itself, and how; null: it waits until somebody decides.",
+  ),
+  decisions: list(object(DECISION)),
+  owner: noted(
+    nullable(object({ host: text, pid: number })),
+    "The process that goes on with the run by itself once it is decided; null: the run must be resumed.",
+  ),
+} as const;
+export type WaitingJob = OfFields<typeof WAITING_JOB>;
+
+/** What needs no output to be given; `complete` does. */
+const PLAIN_ACTIONS: readonly HoldAction[] = ["retry", "fail", "skip"];
+
+/** The holds and open questions of one run, or of every run that is not over; only of one version of a workflow if that is named. */
+export async function listHolds(store: Store, { runId, workflowId }: HoldFilter = {}): Promise<WaitingJob[]> {
+  const found: WaitingJob[] = [];
+  const runs = runId === undefined ? unfinishedRuns(store) : [await requireRun(store, runId)];
+  for await (const run of runs)
+    if (workflowId === undefined || run.workflow_id === workflowId)
+      found.push(...(await waitingJobs(store, run)));
+  return found;
+}
+
+async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
+  const all = await store.readJobs(run.id);
+  const jobs = await markedJobs(store, run, all.filter(mayWait), requestOf);
+  if (jobs.length === 0) return [];
+  const owner = await ownerOf(store, run.id);
+  const dependents = await dependentsIn(store, run.definition_hash);
+  const blocked = new Set(all.flatMap(({ status, step }) => (status === "blocked" ? [step] : [])));
+  return jobs.map((job) => ({
+    ...job,
+    blocks: blocksAmong(dependents, job.step, blocked),
+    error_lines: job.error === null ? [] : excerptOf(job.error, MAX_LINES).map(({ text }) => text),
+    owner,
+  }));
+}
+
+/** A job also waits for a delay; only the log knows what for. */
+function mayWait({ status }: JobRow): boolean {
+  return status === "held" || status === "waiting";
+}
+
+type Request = Pick<WaitingJob, "kind" | "question" | "expiry" | "decisions">;
+
+/** What a job asks of somebody. A question is gone with its attempt; what waits after that is a delay. */
+function requestOf(event: Event): Request | null | undefined {
+  switch (event.type) {
+    case "job.held":
+      return holdOf(event);
+    case "human.asked":
+      return questionOf(event);
+    case "attempt.failed":
+    case "attempt.stopped":
+      return null;
+    default:
+      return undefined;
+  }
+}
+
+function holdOf(event: Extract<Event, { type: "job.held" }>): Request {
+  const job_id = event.job;
+  const decisions = PLAIN_ACTIONS.map(
+    (action): Decision => ({
+      decision: action,
+      operation: "resolve_holds",
+      input: { classifications: [{ job_id, action }] },
+    }),
+  );
+  return { kind: "hold", question: null, expiry: expiryOf(event), decisions };
+}
+
+function questionOf(event: Extract<Event, { type: "human.asked" }>): Request {
+  const { job: job_id, prompt, choices } = event;
+  const decisions = choices.map(
+    (choice): Decision => ({
+      decision: choice,
+      operation: "answer_job",
+      input: { job_id, choice },
+    }),
+  );
+  const question = { prompt, choices };
+  return { kind: "question", question, expiry: expiryOf(event), decisions };
+}
+
+async function* unfinishedRuns(store: Store): AsyncGenerator<RunRow> {
+  for (let beforeId: number | undefined; ; ) {
+    const page = await store.listRuns({
+      status: ["held", "running", "paused"],
+      limit: RUNS_PER_PAGE,
+      ...(beforeId === undefined ? {} : { beforeId }),
+    });
+    yield* page;
+    if (page.length < RUNS_PER_PAGE) return;
+    beforeId = page.at(-1)!.id;
+  }
+}
