@@ -21,7 +21,6 @@ const READING: readonly [string, string][] = [
   ["holds", "daruma resolve"],
   ["inbox", "f/b"],
   ["timeline last", "after"],
-  ["controls last", "retry"],
   ["graph last", "flowchart"],
   ["report last --format markdown", "1 held"],
   ["stats", "EXIT_3"],

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { createRedactor } from "../../core/redaction/redaction.js";
 import { emptyLogsMade, MAX_TAIL_BYTES, openLogFile } from "./log-file.js";
 
@@ -87,6 +87,18 @@ describe("a log file", () => {
     expect(64 * 1_024 * 1_024 - onDisk).toBeLessThan(8 * 1_024 * 1_024);
     await log.close();
     expect(statSync(path).size).toBe(64 * 1_024 * 1_024);
+  });
+
+  it("shows what was printed while its file was being made, though nothing else is printed", async () => {
+    const path = newPath();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const log = openLog(path);
+    log.write(Buffer.from("the only line\n"));
+    // The file cannot be there: opening it takes a turn of the loop.
+    vi.advanceTimersByTime(100);
+    vi.useRealTimers();
+    await expect.poll(() => existsSync(path) && readFileSync(path, "utf8")).toBe("the only line\n");
+    await log.close();
   });
 
   it("shows what was printed before it is closed", async () => {

@@ -238,7 +238,8 @@ class AttemptLogFile implements LogFile {
       const fd = await this.openOrMakeFolder();
       if (this.fd !== null) return await closeAsync(fd);
       this.adopt(fd);
-      if (this.queuedBytes >= BATCH_BYTES) this.flush();
+      // Without a timer: it came while the file was being made, and nobody else would write what is queued.
+      if (this.timer === null || this.queuedBytes >= BATCH_BYTES) this.flush();
     } catch (error) {
       this.failOrWait(error);
     }
