@@ -31,8 +31,13 @@ async function server() {
   };
   const report = (value: string) => {
     const held = { token: "t".repeat(32), job: 10_000_001, attempt: 1, recovery: false };
-    const result = { kind: "succeeded", output: { kind: "value", value: "VALUE" }, items: null };
-    const body = JSON.stringify({ reports: [{ ...held, duration_ms: 1, result, logs: [], summary: null }] });
+    const outcome = {
+      kind: "succeeded",
+      output: { kind: "value", value: "VALUE" },
+      items: null,
+      duration_ms: 1,
+    };
+    const body = JSON.stringify({ reports: [{ ...held, outcome, logs: [], summary: null }] });
     return send(
       "POST",
       "/reports",
