@@ -131,11 +131,14 @@ class SlurmProvider implements AllocationProvider {
 
   private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
     const answer = await this.commands.ask(QUEUE_COMMAND, signal);
-    return answer.exitCode === 0 ? parseQueue(answer.stdout) : SILENCE;
+    if (answer.exitCode !== 0) return SILENCE;
+    const { rows, ...read } = parseQueue(answer.stdout);
+    return { ...read, rows: rows.filter((row) => !wasRefused(row)) };
   }
 
-  private recent(signal: AbortSignal): Promise<Read<AccountingRow>> {
-    return this.accounting(recentAccountingCommand(LIST_DAYS), signal);
+  private async recent(signal: AbortSignal): Promise<Read<AccountingRow>> {
+    const { rows, ...read } = await this.accounting(recentAccountingCommand(LIST_DAYS), signal);
+    return { ...read, rows: rows.filter((row) => !wasRefused(row)) };
   }
 
   private async accounting(argv: readonly string[], signal: AbortSignal): Promise<Read<AccountingRow>> {
@@ -144,6 +147,11 @@ class SlurmProvider implements AllocationProvider {
     if (/accounting storage is disabled/i.test(answer.stdout + answer.stderr)) return NOTHING;
     return answer.exitCode === 0 ? parseAccounting(answer.stdout) : SILENCE;
   }
+}
+
+/** Slurm keeps a job that it refused at once under its name, as one that failed. It was never submitted. */
+function wasRefused({ state, nodes }: Pick<AccountingRow, "state" | "nodes">): boolean {
+  return state === "FAILED" && nodes.length === 0;
 }
 
 const SILENT_QUEUE = "squeue did not answer, or its answer could not be read";
