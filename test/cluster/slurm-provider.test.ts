@@ -184,6 +184,13 @@ describe("submit on Slurm", () => {
     expect(commands.programs).not.toContain("sbatch");
   });
 
+  it("submits again what Slurm refused and keeps as failed, and lists it no more", async () => {
+    const refused = "7|FAILED|0:1|None assigned|1|1|00:05:00|50M||daruma-a";
+    const { provider } = slurm({ squeue: "", sacct: `${HEADER}\n${refused}\n`, sbatch: "99\n" });
+    expect(await provider.submit(plan, SIGNAL)).toEqual({ id: "99", found: false });
+    expect(await provider.list("daruma-", SIGNAL)).toEqual([]);
+  });
+
   it.each([
     ["Batch job submission failed: Requested node configuration is not available", "TOO_BIG", false],
     ["Batch job submission failed: Invalid partition name specified", "NO_TARGET", false],

@@ -75,7 +75,9 @@ class SlurmProvider implements AllocationProvider {
   async submit(plan: Plan, signal: AbortSignal): Promise<Submitted | Refusal> {
     const queue = await this.queue(signal);
     const accounting = await this.recent(signal);
-    const there = [...queue.rows, ...accounting.rows].find(({ name }) => name === plan.spec.key);
+    const there = [...queue.rows, ...accounting.rows].find(
+      (row) => row.name === plan.spec.key && !wasRefused(row),
+    );
     if (there !== undefined) return { id: there.id, found: true };
     if (!queue.whole) return refuse("BUSY", SILENT_QUEUE, true);
     const answer = await this.run(plan.argv, { signal, env: this.env, input: plan.script });
@@ -101,7 +103,8 @@ class SlurmProvider implements AllocationProvider {
     const queue = await this.queue(signal);
     if (!queue.whole) throw new Error(SILENT_QUEUE);
     const accounting = await this.recent(signal);
-    const ids = idsWithKey(keyPrefix, accounting.rows, queue.rows);
+    const submitted = [...accounting.rows, ...queue.rows].filter((row) => !wasRefused(row));
+    const ids = idsWithKey(keyPrefix, submitted);
     const merged = mergeAll(ids, queue, accounting, mergeStatus);
     return [...merged.values()].map((incarnations) => incarnations.at(-1)!);
   }
@@ -131,14 +134,11 @@ class SlurmProvider implements AllocationProvider {
 
   private async queue(signal: AbortSignal): Promise<Read<QueueRow>> {
     const answer = await this.commands.ask(QUEUE_COMMAND, signal);
-    if (answer.exitCode !== 0) return SILENCE;
-    const { rows, ...read } = parseQueue(answer.stdout);
-    return { ...read, rows: rows.filter((row) => !wasRefused(row)) };
+    return answer.exitCode === 0 ? parseQueue(answer.stdout) : SILENCE;
   }
 
-  private async recent(signal: AbortSignal): Promise<Read<AccountingRow>> {
-    const { rows, ...read } = await this.accounting(recentAccountingCommand(LIST_DAYS), signal);
-    return { ...read, rows: rows.filter((row) => !wasRefused(row)) };
+  private recent(signal: AbortSignal): Promise<Read<AccountingRow>> {
+    return this.accounting(recentAccountingCommand(LIST_DAYS), signal);
   }
 
   private async accounting(argv: readonly string[], signal: AbortSignal): Promise<Read<AccountingRow>> {
