@@ -69,6 +69,16 @@ describe("commands of the batch form", () => {
     expect(existsSync(join(root, "here"))).toBe(false);
   });
 
+  it("start in another folder only at a server, and the refusal says where else they start", async () => {
+    write("flows/flow.yaml", "jobs: [{ name: job, command: pwd > here }]\n");
+    const { exitCode, stderr } = await runCli(["run", "flows/flow.yaml", "--folder", "elsewhere"], {}, root);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      "error USAGE: --folder needs --server\nhint: Without a server steps start in the folder of the file, and jobs of the batch form where you are.\n",
+    ]);
+    expect(existsSync(join(root, "here"))).toBe(false);
+  });
+
   it("steps start at the file's folder, without Torc's names", async () => {
     write("flows/flow.yaml", 'steps: { a: { exec: "pwd; echo x$TORC_JOB_NAME" } }\n');
     const { report } = await run(".", "run", "flows/flow.yaml");

@@ -215,6 +215,17 @@ describe("the obvious command after a failure", () => {
     expect(stderr).toMatch(
       /^run (\d+) of kept is held and stays so; to decide it instead: daruma holds \1.*\n[\s\S]*takes over 1 job from run/,
     );
+    const parent = cli.write(
+      "above.yaml",
+      "name: above\nsteps: { c: { type: workflow, file: kept.yaml }, d: { exec: 'true' } }",
+    );
+    expect((await cli.daruma("run", parent)).exitCode).toBe(3);
+    const again = await cli.daruma("run", parent, "--reuse");
+    const [, above, child] =
+      /^run (\d+) of above is held and stays so; to decide it instead: daruma holds (\d+)/.exec(
+        again.stderr,
+      ) ?? [];
+    expect(Number(child)).toBe(Number(above) + 1);
   });
 });
 

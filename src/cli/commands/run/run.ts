@@ -32,10 +32,9 @@ export async function run(file: string, flags: RunFlags, session: Session): Prom
   }
   refuseServerFlags(flags);
   if (flags.folder !== undefined)
-    throw new DarumaError(
-      "USAGE",
-      "--folder needs --server; without a server the steps run in the folder of the file",
-    );
+    throw new DarumaError("USAGE", "--folder needs --server", {
+      hint: "Without a server steps start in the folder of the file, and jobs of the batch form where you are.",
+    });
   const early = openEarly(session.options);
   prepareProcessHost();
   growHeapSlowlyForFile(file);
@@ -105,7 +104,7 @@ async function tellUnseen(
   ]);
 }
 
-/** Mentions a held source run. It stays held, and somebody may have forgotten it. */
+/** Mentions a source run that is held, itself or by a child run. It stays held, and somebody may have forgotten it. */
 async function tellHeldSource(
   { options }: Session,
   store: Store,
@@ -113,9 +112,13 @@ async function tellHeldSource(
   say: (text: string) => void,
 ): Promise<void> {
   const { chooseSource } = await import("../../../operations/reuse/reuse-run.js");
+  const { heldBelow } = await import("../../../tell/lookup/held-below.js");
   const runId = await chooseSource(store, "last_ended", workflow);
-  if (runId === null || (await store.readRun(runId))?.status !== "held") return;
-  const holds = commandLine(options, `holds ${runId}`);
+  const run = runId === null ? null : await store.readRun(runId);
+  if (run === null) return;
+  const child = (await heldBelow(store, run)).find(({ status }) => status === "held");
+  if (run.status !== "held" && child === undefined) return;
+  const holds = commandLine(options, `holds ${child?.run_id ?? run.id}`);
   say(`run ${runId} of ${workflow} is held and stays so; to decide it instead: ${holds}`);
 }
 
