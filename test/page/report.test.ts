@@ -110,6 +110,17 @@ describe.skipIf(!hasBrowser)(browserSuite("the report of a run"), { timeout: 300
     expect(asked).toEqual([]);
   });
 
+  it("says of a strict run that what was handled counts as a failure", async () => {
+    const file = join(cli.path, "strict.html");
+    const flow =
+      "name: strict\nsteps:\n  test: { exec: exit 1, on_fail: { edge: { to: back } } }\n  back: { exec: 'true' }\n";
+    const args = ["run", cli.write("strict.yaml", flow), "--quiet", "--report", `html=${file}`];
+    expect((await cli.daruma(...args, "--strict")).exitCode).toBe(1);
+    const page = await openFile(file, []);
+    await page.getByText("1 failure handled: test, by back", { exact: true }).waitFor();
+    await page.getByText("Strict: this counts as a failure.", { exact: true }).waitFor();
+  });
+
   it("stays small and says what it leaves out, and without scripts tells the summary", async () => {
     const file = join(cli.path, "many.html");
     const run = await cli.daruma("run", cli.write("many.yaml", MANY), "--quiet", "--report", `html=${file}`);

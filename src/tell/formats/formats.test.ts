@@ -223,6 +223,10 @@ exit code 1: it broke (\`EXIT_CODE\`)
     const strict = markdownText(reported([handled], { status: "completed", handled_failures, strict: true }));
     expect(strict).toContain("unit, by fallback. Strict: this counts as a failure.\n");
     expect(markdownText(reported([handled], { handled_failures }))).not.toContain("⚠");
+    // Somebody who decided has looked at it.
+    const decided = [{ step: "unit", scope: "root", how: "skip", by: "ann", expired: false }];
+    const finished = markdownText(reported([handled], { status: "completed", decided, strict: true }));
+    expect(finished).toContain("\n⚠ unit skipped by ann.\n");
   });
 
   it("shows hostile output as it is: no fence, table, tag or mention of its own", () => {

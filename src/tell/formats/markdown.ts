@@ -4,7 +4,7 @@ import { nameOf } from "../lookup/job-name.js";
 import type { RouteReport } from "../run-report.js";
 import type { FailedStep } from "../run-summary.js";
 import { durationText, endedText } from "../words/duration-text.js";
-import { handledText } from "../words/handled-text.js";
+import { handledText, strictText } from "../words/handled-text.js";
 import { statusWord } from "../words/status-word.js";
 import { isRescued, type ReportedJob, type ReportedRun } from "./reported-run.js";
 
@@ -26,7 +26,7 @@ export function markdownText({ summary, jobs }: ReportedRun): string {
     `Run ${report.run_id}: ${counts.join(", ")}.`,
     ...(handled === null
       ? []
-      : ["", `⚠ ${cell(handled)}.${report.strict ? " Strict: this counts as a failure." : ""}`]),
+      : ["", [`⚠ ${cell(handled)}.`, strictText(report)].filter((each) => each !== null).join(" ")]),
     ...failures.slice(0, MAX_FAILURES).flatMap(failureText),
     ...more(failures.length - MAX_FAILURES, "failed step"),
     ...section(

@@ -53,6 +53,13 @@ export function strictReason(end: {
   return end.handled_in_children.some(isOpenChild) ? "a child run is open" : null;
 }
 
+/** For the report of a completed run: that `--strict` makes a failure of its end; null: it does not. */
+export function strictText(
+  end: Parameters<typeof strictReason>[0] & { readonly strict: boolean },
+): string | null {
+  return end.strict && strictReason(end) !== null ? "Strict: this counts as a failure." : null;
+}
+
 /**
  * `1 failure handled: test, by fallback; skipped: publish; train skipped by ann`; null: there was none, or it was mended.
  */

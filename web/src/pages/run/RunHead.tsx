@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { durationText } from "../../../../src/tell/words/duration-text.js";
-import { handledText } from "../../../../src/tell/words/handled-text.js";
+import { handledText, strictText } from "../../../../src/tell/words/handled-text.js";
 import { Doll } from "../../parts/Doll.js";
 import { PageHead } from "../../parts/PageHead.js";
 import { sentence } from "../../words/moment.js";
@@ -80,6 +80,7 @@ function Meta({ run, log }: { readonly run: RunSummary; readonly log: TimelineDa
       {run.at !== null && <span>at {exactTime(run.at.time)}</span>}
       <span>{run.summary.counts.join(", ")}</span>
       {handled !== null && <span className="gold">{withMarks(handled)}</span>}
+      {handled !== null && strictText(run) !== null && <span className="bad">{strictText(run)}</span>}
       {met > 0 && <span>{count(met, "failure")} met</span>}
       {run.loops !== null && <span>{loopsText(run.loops)}</span>}
       {run.duration_ms !== null && <span>took {durationText(run.duration_ms)}</span>}
