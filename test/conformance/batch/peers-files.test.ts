@@ -5,6 +5,7 @@ import { loadDefinition } from "../../../src/file/load.js";
 import { trial } from "../../support/harness.js";
 import { repositoryRoot } from "../../support/repository-root.js";
 import type { Script } from "../../support/scripted-worker.js";
+import { trace } from "../../support/trace.js";
 import { definitionOf, fullWarningsOf, problemsOf, REAL_CHECKS } from "../../support/workflow-text.js";
 
 /**
@@ -272,6 +273,59 @@ transitions:
     expect(failed.order).toEqual(["ask", "ask", "ask", "sorry"]);
     expect(failed.times.slice(0, 3)).toEqual([0, 1_000, 3_000]);
     expect((await trial(steps, { ask: [busy, "ok"] })).order).toEqual(["ask", "ask", "happy"]);
+  });
+
+  it("rules for exit codes: who has none, or none that matches, waits; who has used them up has failed", async () => {
+    const jobs = `failure_handlers:
+  - name: retake
+    rules: [{ match_all_exit_codes: true, max_retries: 2 }, { exit_codes: [10, 11], max_retries: 3 }]
+  - name: only_ten
+    rules: [{ exit_codes: [10] }]
+jobs:
+  - { name: retried, command: x, failure_handler: retake }
+  - { name: used_up, command: x, failure_handler: retake }
+  - { name: unmatched, command: x, failure_handler: only_ten }
+  - { name: bare, command: x }
+  - { name: behind, command: x, depends_on: [bare] }
+`;
+    const done = await trial(jobs, {
+      retried: [{ exit: 10 }, { exit: 11 }, "ok"],
+      used_up: [{ exit: 7 }],
+      unmatched: [{ exit: 11 }],
+      bare: [{ exit: 1 }],
+    });
+    expect(done.run.status).toBe("held");
+    expect(done.jobs.map(({ step, status, attempt_id }) => [step, status, attempt_id])).toEqual([
+      ["retried", "completed", 3],
+      ["used_up", "failed", 2],
+      ["unmatched", "held", 1],
+      ["bare", "held", 1],
+      ["behind", "blocked", 0],
+    ]);
+  });
+
+  it("budgets of self-healing: soft resets, then a fresh workspace once, then the queue, then nothing", async () => {
+    const steps = `workspace: { repo: ., ref: main }
+self_heal:
+  step_max_attempts: 3
+  step_timeout_seconds: 900
+  step_idle_timeout_seconds: 300
+  step_no_progress_limit: 2
+  job_self_heal_max_resets: 1
+queue: { max_attempts: 2 }
+steps:
+  draft: { type: agent, exec: [./agent], prompt: Draft. }
+  polish: { type: agent, exec: [./agent], prompt: Polish., depends_on: [draft] }
+`;
+    const stuck = { exit: 1, stderr: "the same 3 tests fail", diffHash: "d1" } as const;
+    const done = await trial(steps, { polish: [stuck] });
+    expect(trace(done).filter((line) => /^(start|retry|reset|requeue|dead|run)/.test(line))).toEqual([
+      ...["start draft", "start polish", "retry polish 1/2 +0", "start polish"],
+      ...["reset polish for no_progress 1/1", "start polish", "requeue polish 1/1 +15000"],
+      ...["reset polish for requeue", "start polish", "retry polish 1/2 +0", "start polish"],
+      "dead letter polish after 2",
+      "run failed EXIT_1",
+    ]);
   });
 
   it("edges in the words of a graph of nodes", async () => {
