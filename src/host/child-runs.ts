@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError } from "../core/errors/errors.js";
-import type { RunCause } from "../core/model/events.js";
+import type { RunCause, UncleanChild } from "../core/model/events.js";
 import type { Json } from "../core/text/json.js";
 import type { ChildRequest, ChildResult, ChildRuns } from "../run/action/workflow.js";
 import { isAtRest } from "../run/engine/rest-below.js";
 import type { Store } from "../store/store.js";
 import { type RunReport, reportRun } from "../tell/run-report.js";
+import { countHandled } from "../tell/words/handled-text.js";
 import type { RunHandle } from "./run-handle.js";
 
 /** What child runs need of the engine that runs them. */
@@ -181,5 +182,21 @@ function resultOf(report: RunReport): ChildResult {
   const outputs: { [step: string]: Json } = {};
   for (const job of report.jobs)
     if (job.scope === "root" && job.status === "completed") outputs[job.step] = job.output;
-  return { runId: report.run_id, status: report.status, outputs, error: report.error };
+  return {
+    runId: report.run_id,
+    status: report.status,
+    outputs,
+    below: uncleanIn(report),
+    error: report.error,
+  };
+}
+
+function uncleanIn(report: RunReport): UncleanChild | null {
+  if (report.status !== "completed") return null;
+  const handled = countHandled(report);
+  const decided = report.handled_in_children.reduce(
+    (sum, child) => sum + child.decided.length,
+    report.decided.length,
+  );
+  return handled + decided === 0 ? null : { run_id: report.run_id, handled, decided };
 }

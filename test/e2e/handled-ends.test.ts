@@ -235,7 +235,12 @@ notify: [{ on: [completed, handled], to: ops }]
     "--config",
     config,
   );
-  expect(readFileSync(heard, "utf8")).toMatch(
-    /^handled: release: run \d+ completed, but test failed and was handled \(.*\)\ncompleted: ok: run \d+ completed\n$/,
-  );
+  const parent = "name: parent\nsteps: { ship: { type: workflow, file: release.yaml } }\n";
+  await cli.daruma("run", cli.write("parent.yaml", parent), "--config", config);
+  const lines = [
+    "handled: release: run \\d+ completed, but test failed and was handled \\(.*\\)",
+    "completed: ok: run \\d+ completed",
+    "handled: parent: run \\d+ completed, but 1 failure in its child run \\d+ was handled",
+  ];
+  expect(readFileSync(heard, "utf8")).toMatch(new RegExp(`^${lines.join("\n")}\n$`));
 });

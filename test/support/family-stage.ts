@@ -46,7 +46,7 @@ class FamilyWorker extends ScriptedWorker {
     if (this.children !== children) return never();
     if (result.kind === "succeeded") {
       const output = { kind: "value", value: result.output } as const;
-      return { kind: "succeeded", output };
+      return { ...result, output };
     }
     return result.kind === "stopped" ? result : { kind: "failed", facts: result.facts };
   }

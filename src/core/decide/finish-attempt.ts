@@ -63,6 +63,7 @@ function succeedAttempt(decision: Decision, job: Job, outcome: Succeeded): void 
   decision.emit({
     ...succeeded,
     ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+    ...(outcome.below === undefined ? {} : { below: outcome.below }),
     ...filesOnRecord(job, outcome),
     ...userDataOnRecord(job, outcome),
   });

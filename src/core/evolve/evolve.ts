@@ -340,6 +340,7 @@ function succeed(run: Run, event: Payload<"attempt.succeeded">, at: number): voi
   job.round = null;
   job.outcomeDueSince = null;
   job.items = event.items;
+  job.below = event.below ?? null;
   keepUserData(run, event.user_data);
   rememberOutput(job, event.output);
   noteCompletion(run, job);

@@ -303,6 +303,10 @@ export const FILE_FACTS_FIELDS = {
 export const FILE_FACTS = object(FILE_FACTS_FIELDS);
 export type FileFacts = Of<typeof FILE_FACTS>;
 
+/** What of a completed child run was not mended: failures that were handled, and jobs that a decision put an end to. */
+export const UNCLEAN_CHILD = object({ run_id: id, handled: count, decided: count });
+export type UncleanChild = Of<typeof UNCLEAN_CHILD>;
+
 /** What a model call cost, as its provider counts it; null where it does not say. */
 export const TOKEN_USAGE_FIELDS = {
   provider: text,
@@ -631,6 +635,8 @@ export const EVENTS = {
     files: optional(list(FILE_FACTS)),
     /** For a job that writes user data. */
     user_data: optional(record(json)),
+    /** For a step whose child run completed, though not all in it was mended. */
+    below: optional(UNCLEAN_CHILD),
     ...ATTEMPT_COST_FIELDS,
   },
   "attempt.failed": {

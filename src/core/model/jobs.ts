@@ -38,6 +38,7 @@ const NEVER_VISITED: BeforeVisit = Object.freeze({
   handled: null,
   stoodInBy: null,
   decided: null,
+  below: null,
   partOf: null,
   output: null,
   failedOutput: null,
@@ -101,6 +102,7 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     stoodInBy: null,
     skippedBy: null,
     decided: null,
+    below: null,
     partOf: null,
     output: null,
     failedOutput: null,
@@ -235,6 +237,7 @@ export function beginVisit(job: Job): void {
   job.stoodInBy = null;
   job.skippedBy = null;
   job.decided = null;
+  job.below = null;
   job.partOf = null;
   job.route = null;
   job.ledBy = null;

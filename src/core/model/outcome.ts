@@ -20,6 +20,7 @@ import {
   SCOPE_ITEM,
   TOKEN_USAGE,
   type TokenUsage,
+  type UncleanChild,
 } from "./events.js";
 import { FAILURE_FACTS, type FailureFacts } from "./failure.js";
 
@@ -72,6 +73,8 @@ export interface Succeeded<Out = Output> extends Omit<OfFields<typeof SUCCEEDED>
   readonly checkpoint?: CheckpointFacts | null;
   /** What it left, as that of a failed attempt: `fail_if` may make one of it. */
   readonly patch?: string | null;
+  /** For a child run that completed, though not all in it was mended. */
+  readonly below?: UncleanChild;
 }
 
 export interface Failed<Out = Output> extends Omit<OfFields<typeof FAILED>, "facts" | "output">, Here {

@@ -17,6 +17,7 @@ import type {
   RunOptions,
   ScopeItem,
   StopReason,
+  UncleanChild,
   VisitRole,
 } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
@@ -217,6 +218,8 @@ export interface Job extends WhatLedHere {
   skippedBy: Job | null;
   /** What put an end to its hold, and so to the job. */
   decided: Decision | null;
+  /** Its child run completed, and this was not mended in it. */
+  below: UncleanChild | null;
   /** The job whose remediation this failure belongs to. */
   partOf: Job | null;
   output: Output | null;
@@ -258,6 +261,7 @@ export type BeforeVisit = Pick<
   | "handled"
   | "stoodInBy"
   | "decided"
+  | "below"
   | "partOf"
   | "output"
   | "failedOutput"

@@ -1,4 +1,5 @@
 import type { NoticeKind } from "../model/definition.js";
+import type { UncleanChild } from "../model/events.js";
 import type { Decision } from "../model/rows.js";
 import type { StepPlace } from "../model/written-step.js";
 import type { Labels } from "../text/labels.js";
@@ -94,6 +95,8 @@ export interface NoticeFacts {
   readonly others?: readonly string[];
   /** What put an end to the step of a run that completed, where nothing handled its failure. */
   readonly decided?: Decision;
+  /** What was not mended in the child run of the step of a run that completed, where nothing else is to be told of it. */
+  readonly below?: UncleanChild;
   readonly prompt?: string;
   readonly choices?: readonly string[];
   readonly due_at?: number | null;

@@ -109,13 +109,20 @@ function ofFailedRun(run: Run, event: Extract<Event, { type: "run.failed" }>): N
   return ofJobs(run, "failed", event.unhandled) ?? ofRun(run, "failed", ["run", run.id, "failed"], facts);
 }
 
-/** A rule for completed runs does not apply to a run in which a failure was only handled, or a job finished by hand. */
+/**
+ * A rule for completed runs does not apply to a run in which a failure was only handled, or a job finished by hand, be it
+ * in a child run.
+ */
 function ofCompletedRun(run: Run, { handled }: Extract<Event, { type: "run.completed" }>): NoticeCause {
-  const decided = run.jobs.filter((job) => job.decided !== null);
-  const cause = ofJobs(run, "handled", [...handled, ...decided.map(({ id }) => id)]);
+  const others = run.jobs.filter(({ decided, below }) => decided !== null || below !== null);
+  const cause = ofJobs(run, "handled", [...handled, ...others.map(({ id }) => id)]);
   if (cause === null) return ofRun(run, "completed", ["run", run.id, "completed"], {});
-  const [first] = handled.length === 0 ? decided : [];
-  return first === undefined ? cause : { ...cause, facts: { ...cause.facts, decided: first.decided! } };
+  const [first] = handled.length === 0 ? others : [];
+  return first === undefined ? cause : { ...cause, facts: { ...cause.facts, ...endOf(first) } };
+}
+
+function endOf({ decided, below }: Job): NoticeCause["facts"] {
+  return { ...(decided === null ? {} : { decided }), ...(below === null ? {} : { below }) };
 }
 
 /** The notice for several failures: about the first, with the names of the others. Null if there are none. */

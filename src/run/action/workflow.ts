@@ -1,4 +1,5 @@
 import { DarumaError, WORKFLOW_FILE_ERRORS } from "../../core/errors/errors.js";
+import type { UncleanChild } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Json } from "../../core/text/json.js";
 import type { Action, Attempt } from "./action.js";
@@ -10,6 +11,8 @@ export interface ChildResult {
   readonly status: string;
   /** Outputs by step of the child's root scope. */
   readonly outputs: { readonly [step: string]: Json };
+  /** Null: it was clean, or has not completed. */
+  readonly below: UncleanChild | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
@@ -58,9 +61,9 @@ export function createWorkflowAction(children: ChildRuns): Action {
         .catch((error: unknown) => invalidChild(error));
       if ("failure" in child) return { kind: "failed", facts: child.failure };
       attempt.writeStdout(new TextEncoder().encode(`run ${child.runId} ${child.status}\n`));
-      return child.status === "completed"
-        ? { kind: "succeeded", output: { run_id: child.runId, outputs: child.outputs } }
-        : failureOf(attempt, child);
+      if (child.status !== "completed") return failureOf(attempt, child);
+      const output = { run_id: child.runId, outputs: child.outputs };
+      return { kind: "succeeded", output, ...(child.below === null ? {} : { below: child.below }) };
     },
   };
 }

@@ -213,13 +213,13 @@ export class LocalWorker implements Worker {
       return failed({ ...tails, ...notWritten("the output", error) });
     }
     if (checked.kind === "failed") return failed({ ...tails, ...checked.facts });
-    if (checked.kind === "succeeded" && result.usage !== undefined)
-      checked = { ...checked, usage: result.usage };
     if (checked.kind === "succeeded") {
       const read = () => declared.after(signal);
       const kept = await this.shortages.untilItWorks(`what ${assignment.stepId} made`, read, signal);
       if ("missing" in kept) return failed({ ...tails, ...kept.missing });
-      checked = { ...checked, ...kept.made };
+      const { usage, below } = result;
+      const told = { ...(usage === undefined ? {} : { usage }), ...(below === undefined ? {} : { below }) };
+      checked = { ...checked, ...told, ...kept.made };
     }
     if (workspace === null) return checked;
     try {

@@ -103,6 +103,35 @@ To look at it:
   daruma show 12          # see what ran and what was skipped`);
   });
 
+  it("of a completed run in whose child run something was not mended says so, and leads there", {
+    tags: ["N11"],
+  }, () => {
+    const none = {
+      code: undefined,
+      class: undefined,
+      message: undefined,
+      lines: [],
+      tried: [],
+      held: 0,
+      attempt: 1,
+    };
+    const told = (handled: number, decided: number): string =>
+      textOf(
+        notice({
+          ...{ kind: "handled", step: "ship", signature: null },
+          facts: { ...none, below: { run_id: 13, handled, decided } } as unknown as Partial<NoticeFacts>,
+        }),
+      );
+    expect(told(2, 1)).toBe(`ci: run 12 completed, but 2 failures in its child run 13 were handled
+---
+Run 12 of ci completed, but 2 failures in its child run 13 were handled (step ship).
+
+To look at it:
+  daruma explain 13  # see why
+  daruma show 12     # see what ran and what was skipped`);
+    expect(told(0, 1)).toContain("but 1 step of its child run 13 was ended by a decision\n");
+  });
+
   it("of a run that no server runs names the command that goes on with it, and quotes what a shell would read", {
     tags: ["N11"],
   }, () => {

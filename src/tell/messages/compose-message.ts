@@ -52,8 +52,9 @@ function failureOf({ kind, facts }: Notice): string {
 }
 
 function triedOf({ kind, facts }: Notice): string {
-  const { tried = [], attempt = 0 } = facts;
-  if (kind === "recovered" || kind === "question" || (tried.length === 0 && attempt === 0)) return "";
+  const { tried = [], attempt = 0, below } = facts;
+  if (kind === "recovered" || kind === "question" || below !== undefined) return "";
+  if (tried.length === 0 && attempt === 0) return "";
   const rungs = tried.map(({ rung, reason }) => `  ${rung}: ${reason}`);
   return [`What was tried: ${counted(attempt, "attempt")}.`, ...rungs].join("\n");
 }

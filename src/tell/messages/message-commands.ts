@@ -42,7 +42,9 @@ export function commandsFor({ kind, run_id, step, signature, facts }: Notice): T
       ];
     case "handled":
       return [
-        told("see why", "explain", run, job ?? ""),
+        facts.below === undefined
+          ? told("see why", "explain", run, job ?? "")
+          : told("see why", "explain", String(facts.below.run_id)),
         told("see what ran and what was skipped", "show", run),
         ...toMute(signature),
       ];

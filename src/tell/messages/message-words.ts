@@ -1,5 +1,6 @@
+import type { UncleanChild } from "../../core/model/events.js";
 import type { Notice } from "../../core/notices/notice.js";
-import { durationAmount } from "../../core/text/amount-text.js";
+import { counted, durationAmount } from "../../core/text/amount-text.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { decisionText } from "../words/decided-text.js";
 
@@ -29,7 +30,9 @@ function plainSubject({ kind, workflow, step, run_id, facts }: Notice): string {
         ? `${workflow}: ${run} failed${why}`
         : `${workflow}: ${run} failed at ${step}${why}`;
     case "handled":
-      return `${workflow}: ${run} completed, but ${step} failed and was ${handledHow(facts)}${why}`;
+      return facts.below === undefined
+        ? `${workflow}: ${run} completed, but ${step} failed and was ${handledHow(facts)}${why}`
+        : `${workflow}: ${run} completed, but ${belowHow(facts.below)}`;
     case "completed":
       return `${workflow}: ${run} completed`;
     case "question":
@@ -45,6 +48,12 @@ function plainSubject({ kind, workflow, step, run_id, facts }: Notice): string {
     case "recovered":
       return recoveredSubject({ workflow, step, facts });
   }
+}
+
+function belowHow({ run_id, handled, decided }: UncleanChild): string {
+  return handled > 0
+    ? `${counted(handled, "failure")} in its child run ${run_id} ${handled === 1 ? "was" : "were"} handled`
+    : `${counted(decided, "step")} of its child run ${run_id} ${decided === 1 ? "was" : "were"} ended by a decision`;
 }
 
 function handledHow({ decided }: Notice["facts"]): string {
@@ -71,6 +80,8 @@ export function openingOf(notice: Notice): string {
     case "failed":
       return step === null ? `${cap(run)} failed.` : `${cap(run)} failed because step ${step} failed.`;
     case "handled":
+      if (facts.below !== undefined)
+        return `${cap(run)} completed, but ${belowHow(facts.below)} (step ${step}).`;
       return facts.decided === undefined || facts.decided.expired
         ? `${cap(run)} completed, but step ${step} failed. Its workflow file says what to do then, and that was done.`
         : `${cap(run)} completed, but step ${step} failed and was ${handledHow(facts)}.`;
