@@ -176,7 +176,7 @@ describe("requests that are no requests", () => {
 
 const AT_ONCE = 8;
 
-const REQUESTS = Number(process.env.REQUESTS ?? 3_000);
+const REQUESTS = Number(process.env.REQUESTS ?? 600);
 const STORES = [
   { store: "SQLite", count: REQUESTS, open: async () => null },
   { store: "PostgreSQL", count: REQUESTS / 2, open: openInFreshSchema },
@@ -224,7 +224,7 @@ describe.each(STORES)("$count random requests from the OpenAPI document, on $sto
     expect(wrong.slice(0, 5)).toEqual([]);
     expect(server.faults).toEqual([]);
     for (const status of [200, 401, 403, 404, 422])
-      expect(answers.get(status), `${status}`).toBeGreaterThan(50);
+      expect(answers.get(status), `${status}`).toBeGreaterThan(count / 30);
     const after = await server.ask("GET", "/api/v1/runs", { token: tokens.viewer });
     expect(after.status).toBe(200);
     await staysWell(server);

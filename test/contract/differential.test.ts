@@ -19,7 +19,7 @@ import {
   runRow,
 } from "./store-fixtures.js";
 
-const SEQUENCES = Number(process.env.DARUMA_SEQUENCES ?? 40);
+const SEQUENCES = Number(process.env.DARUMA_SEQUENCES ?? 10);
 const CALLS_PER_SEQUENCE = 60;
 const TIMEOUT_MS = 300_000;
 const LAST_RUN = 3;

@@ -15,13 +15,10 @@ const IMPORTS =
   /^\s*(?:import|export)\s+(?!type\s)[^;'"]*?from\s+["']([^"']+)["']|\bimport\(?\s*["']([^"']+)["']/gm;
 const MOCKS = /^vi\.(?:mock|doMock)\(/m;
 
-/** Not needed for every change: `.ci/run --all` runs these, and `npm run test:all`. */
-export const LONG_TESTS: readonly string[] = [
-  "test/cluster/gridengine-interruptions.test.ts",
-  "test/cluster/gridengine-real.test.ts",
-  "test/cluster/gridengine-server.test.ts",
-  "test/e2e/bench.test.ts",
-];
+/** Not needed for every change: `npm run test:all` runs these, and `.ci/run --all`; `.ci/run` names them. */
+export function longTests(root: string): readonly string[] {
+  return JSON.parse(readFileSync(join(root, "test/support/long-tests.json"), "utf8")) as string[];
+}
 
 export interface TestKinds {
   readonly fast: readonly string[];
@@ -35,6 +32,7 @@ export function sortTests(root: string): TestKinds {
     const file = join(root, path);
     return existsSync(file) ? readFileSync(file, "utf8") : null;
   });
+  const listed = longTests(root);
   const fast: string[] = [];
   const slow: string[] = [];
   const long: string[] = [];
@@ -42,8 +40,9 @@ export function sortTests(root: string): TestKinds {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
       if (!name.endsWith(".test.ts")) continue;
       const path = `${folder}/${name}`;
-      const kind = LONG_TESTS.includes(path) ? long : reaches.isFast(path) ? fast : slow;
-      kind.push(path);
+      if (listed.includes(path)) long.push(path);
+      else if (reaches.isFast(path)) fast.push(path);
+      else slow.push(path);
     }
   return { fast: fast.sort(), slow: slow.sort(), long: long.sort() };
 }
