@@ -20,6 +20,7 @@ import { ManualClock } from "../support/manual-clock.js";
 import { plainSandbox } from "../support/plain-sandbox.js";
 import { rowsOfLog } from "../support/rows-of-log.js";
 import { BreakerHands } from "./breaker-hands.js";
+import { Onlooker } from "./onlooker.js";
 import { Operators } from "./operators.js";
 import { Random } from "./random.js";
 import { WorkflowMaker } from "./random-workflow.js";
@@ -75,6 +76,9 @@ export class Simulation {
   private readonly operators: Operators;
   private readonly hands: BreakerHands;
   private engine: Engine;
+  private onlooker!: Onlooker;
+  /** Other workflows have no questions to look for after every turn. */
+  private asksPeople = false;
   private dead = { value: false };
   private incarnation = 0;
   private crashes = 0;
@@ -106,8 +110,8 @@ export class Simulation {
     const post = (runId: number, command: Command): void => this.engine.post(runId, command);
     const isOnRecord = async ({ runId, jobId, attempt, recovery }: Assignment): Promise<boolean> => {
       const type = recovery ? "recovery.started" : "attempt.started";
-      const log = await this.store.readEvents(runId);
-      return log.some(({ event }) => event.type === type && event.job === jobId && event.attempt === attempt);
+      const starts = await this.store.readEvents(runId, { job: jobId, types: [type] });
+      return starts.some(({ event }) => event.type === type && event.attempt === attempt);
     };
     const weather = { ...this.weather, post, isOnRecord };
     this.workers = new SimulatedWorkers(random, this.clock, weather, this.trees);
@@ -122,6 +126,8 @@ export class Simulation {
     const started = await this.engine.start(request).catch(() => null);
     if (started === null) return this.run();
     const { runId } = started;
+    this.onlooker = new Onlooker(this.store, runId);
+    this.asksPeople = request.definition.steps.some(({ action }) => action.type === "human");
     this.follow(started.ended);
     for (let turn = 0; ; turn += 1) {
       await flush();
@@ -223,7 +229,7 @@ export class Simulation {
   private async reopen(runId: number): Promise<boolean> {
     if (this.operators.areTired || !this.random.chance(this.weather.operators * 5)) return false;
     await this.operate(runId);
-    if ((await loadRun(this.store, runId)).run.finishedAt !== null) return false;
+    if ((await this.onlooker.look()).finishedAt !== null) return false;
     this.over = false;
     await this.takeOver(runId);
     return true;
@@ -231,7 +237,7 @@ export class Simulation {
 
   /** A held run is decided, a paused one gone on with. */
   private async endRest(runId: number): Promise<void> {
-    const { run } = await loadRun(this.store, runId);
+    const run = await this.onlooker.look();
     const due = [...run.held].flatMap(({ dueAt }) => dueAt ?? []);
     // Nobody comes, and whoever goes on later finds what is due by then.
     if (run.status === "held" && due.length > 0 && this.random.chance(0.6))
@@ -243,8 +249,8 @@ export class Simulation {
 
   private async answerQuestions(runId: number): Promise<void> {
     if (this.over || this.resting || this.lost || !this.random.chance(0.5)) return;
-    const { run } = await loadRun(this.store, runId);
-    for (const job of run.jobs)
+    if (!this.asksPeople) return;
+    for (const job of (await this.onlooker.look()).jobs)
       if (job.question !== null) this.engine.post(runId, this.operators.answer(job));
   }
 
@@ -274,6 +280,7 @@ export class Simulation {
 
   private async takeOver(runId: number): Promise<void> {
     this.dead.value = true;
+    await this.onlooker.compareWithLoaded();
     for (let tries = 0; ; tries += 1) {
       this.engine = this.boot();
       try {

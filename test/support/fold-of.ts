@@ -5,13 +5,18 @@ import { newRun } from "../../src/core/model/new-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { JobBook } from "./job-book.js";
 
-/** The run as its log left it. */
+const FOLDS = new WeakMap<readonly LoggedEvent[], Run>();
+
+/** The run as its log left it, to be read only: the invariants that ask for it share one. */
 export function foldOf(log: readonly LoggedEvent[], definition: Definition): Run {
+  const known = FOLDS.get(log);
+  if (known?.definition === definition) return known;
   const first = log[0]!;
   if (first.event.type !== "run.created") throw new Error("the log does not begin with run.created");
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const someJob = book.jobs.keys().next().value ?? 0;
   const run = newRun(Math.floor(someJob / 10_000_000), definition, first.event, first.at);
   replay(run, log);
+  FOLDS.set(log, run);
   return run;
 }

@@ -14,7 +14,7 @@ function isEnded(log: Log): boolean {
 }
 
 export function attemptsAreNumberedWithoutGaps(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const last = new Map<number, number>();
   for (const { seq, event } of log) {
     if (event.type !== "attempt.started") continue;
@@ -27,7 +27,7 @@ export function attemptsAreNumberedWithoutGaps(log: Log, definition: Definition)
 }
 
 export function oneAttemptOfAJobAtATime(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const running = new Map<number, number>();
   for (const { seq, event } of log) {
     if (event.type === "attempt.started") {
@@ -46,7 +46,7 @@ export function oneAttemptOfAJobAtATime(log: Log, definition: Definition): strin
 /** Exactly one, since an attempt that does not run cannot end (`oneAttemptOfAJobAtATime`). */
 export function everyAttemptEnds(log: Log, definition: Definition): string | null {
   if (!isEnded(log)) return null;
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const running = new Map<number, number>();
   for (const { event } of log) {
     if (event.type === "attempt.started") {
@@ -66,7 +66,7 @@ function isEndOfAttempt(
 
 /** A job starts only after an event that made it ready, and each such event is good for one start. */
 export function onlyReadyJobsStart(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const ready = new Set<number>();
   for (const { seq, event } of log) {
     switch (event.type) {
@@ -99,7 +99,7 @@ export function onlyReadyJobsStart(log: Log, definition: Definition): string | n
 
 /** Between the opening of a barrier and its closing no member starts. */
 export function nothingStartsBehindABarrier(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const held = new Map<number, Set<number>>();
   for (const { seq, event } of log) {
     switch (event.type) {
@@ -131,7 +131,7 @@ export function nothingStartsBehindABarrier(log: Log, definition: Definition): s
 
 /** One climb for each failed attempt, unless a goto or the end of its scope took the job off the ladder. */
 export function everyFailureClimbsOnce(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const climbing = new Map<number, number>();
   const climbed = new Set<string>();
   const failed = new Map<number, number>();

@@ -69,7 +69,7 @@ export function aHoldExpiresNoSooner(log: Log): string | null {
 
 export function everyJobIsSettledAtTheEnd(log: Log, definition: Definition): string | null {
   if (!TERMINAL.includes(log.at(-1)!.event.type)) return null;
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const open = foldOf(log, definition).jobs.find(
     ({ status }) => !["completed", "failed", "skipped", "canceled"].includes(status),
   );
@@ -80,7 +80,7 @@ type LastFailure = Extract<Event, { type: "job.failed" }>;
 
 export function aCompletedRunHasNoUnhandledFailure(log: Log, definition: Definition): string | null {
   if (log.at(-1)?.event.type !== "run.completed") return null;
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const { failures, tolerated } = failuresAtTheEnd(log, definition);
   for (const [job, failure] of failures) {
     if (isExcused(failure, failures, tolerated) || routeMayHaveWorkedOut(log, job)) continue;
@@ -92,7 +92,7 @@ export function aCompletedRunHasNoUnhandledFailure(log: Log, definition: Definit
 export function aFailedRunHasACause(log: Log, definition: Definition): string | null {
   const last = log.at(-1)?.event;
   if (last?.type !== "run.failed" || last.code === "STALLED") return null;
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const { failures, tolerated } = failuresAtTheEnd(log, definition);
   const unexcused = [...failures].filter(([, failure]) => !isExcused(failure, failures, tolerated));
   const unhandled = unexcused.filter(([job]) => !routeMayHaveWorkedOut(log, job)).map(([job]) => job);
@@ -109,7 +109,7 @@ export function aFailedRunHasACause(log: Log, definition: Definition): string | 
 
 /** Along the edges that failures took, from each step's last one: does any step complete after it was routed to? */
 export function handledImpliesACompletedHandler(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   for (const { seq, event } of log) {
     if (event.type !== "routes.settled") continue;
     const before = log.slice(0, seq);

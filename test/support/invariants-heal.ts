@@ -6,7 +6,7 @@ import { JobBook } from "./job-book.js";
 type Log = readonly LoggedEvent[];
 
 export function workspaceStepsRunOneAtATime(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   let running: number | null = null;
   for (const { seq, event } of log) {
     if (!("attempt" in event) || !book.of(event.job).step.definition.usesWorkspace) continue;
@@ -33,7 +33,7 @@ interface Open {
 
 /** One at a time; nothing runs in the workspace meanwhile but the step that tries the fresh one out. */
 export function freshWorkspacesComeOneByOne(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   let open: Open | null = null as Open | null;
   for (const { seq, event } of log) {
     switch (event.type) {
@@ -94,7 +94,7 @@ export function resetsStayWithinTheirBudget(log: Log, definition: Definition): s
 
 /** First tries, retries and hard resets together, in a visit or a round of the queue; rules have bounds of their own. */
 export function stepAttemptsAreBounded(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const created = log[0]?.event;
   const retryMax = created?.type === "run.created" ? created.options.retry_max : null;
   const used = new Map<number, number>();
@@ -118,7 +118,7 @@ export function stepAttemptsAreBounded(log: Log, definition: Definition): string
 }
 
 export function theQueueKeepsItsAttempts(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const requeues = new Map<number, number>();
   for (const { seq, event } of log) {
     if (event.type === "jobs.retried")
@@ -147,7 +147,7 @@ interface WayBack {
  * that one has taken back is: what its members made, and after the target's first checkpoint what routed steps made.
  */
 export function onlyStandingCheckpointsAreReplayed(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const jobs = new Map<number, number>();
   const standing = new Set<number>();
   const behind = new Map<number, WayBack>();

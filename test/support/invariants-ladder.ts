@@ -7,7 +7,7 @@ type Log = readonly LoggedEvent[];
 
 /** After a failure a job starts again only if something in the log has granted it. */
 export function noAttemptWithoutAReservation(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const failed = new Set<number>();
   for (const { seq, event } of log) {
     if (event.type === "attempt.failed" || event.type === "if.failed") failed.add(event.job);
@@ -51,7 +51,7 @@ function grantsOf(event: Event, book: JobBook): Iterable<number> {
 
 /** `max_retries` is attempts in all since the run began or an operator's retry; lost ones are not charged. */
 export function rulesKeepTheirAttempts(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const charged = new Map<number, number>();
   const add = (job: number, by: number) => charged.set(job, (charged.get(job) ?? 0) + by);
   for (const { seq, event } of log) {
@@ -74,7 +74,7 @@ export function rulesKeepTheirAttempts(log: Log, definition: Definition): string
 
 /** Each raise begins where the one before it ended, or at what the step asks for, and ends above that. */
 export function resourcesOnlyGrow(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const had = new Map<string, number>();
   for (const { seq, event } of log) {
     for (const { job, resource, from, to } of raisesIn(event)) {
@@ -101,7 +101,7 @@ export function recoveryScriptsRunBetweenReservationAndReady(
   log: Log,
   definition: Definition,
 ): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   // Once, and again after each crash within the limit.
   const most = 1 + Math.max(1, definition.maxRecoveries);
   const reserved = new Set<number>();
@@ -148,7 +148,7 @@ export function recoveryScriptsRunBetweenReservationAndReady(
 
 /** A hold is decided once, and only while it stands. A goto, an operator's retry or the end of its scope drops it. */
 export function holdsAreResolvedOnce(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const held = new Set<number>();
   const visitedFor = new Map<number, number>();
   for (const { seq, event } of log) {
@@ -180,7 +180,7 @@ function dropsHold(event: Event, visitedFor: ReadonlyMap<number, number>): reado
 
 /** Each failure is found handled, or not, at most once. */
 export function noFailureIsSettledTwice(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const settled = new Set<number>();
   for (const { seq, event } of log) {
     if (event.type === "job.failed") settled.delete(event.job);
@@ -200,7 +200,7 @@ export function noFailureIsSettledTwice(log: Log, definition: Definition): strin
 
 /** In a paused run nothing new starts; a script that an engine lost may begin again as the pause is lifted. */
 export function nothingStartsInAPausedRun(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   let paused = false;
   for (const { seq, event } of log) {
     if (event.type === "run.paused") paused = true;
@@ -213,7 +213,7 @@ export function nothingStartsInAPausedRun(log: Log, definition: Definition): str
 
 /** `held` is for runs in which nothing is at work. */
 export function aHeldRunHasNothingUnderWay(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const running = new Set<number>();
   for (const { seq, event } of log) {
     if (

@@ -18,7 +18,7 @@ const COSTS: ReadonlySet<Event["type"]> = new Set([
 
 /** A parked attempt takes no retry, no attempt of a rule, no round and no loop, and is no sign of missing progress. */
 export function aParkedAttemptCostsNothing(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const free = new Set<number>();
   for (const { seq, event } of log) {
     if (event.type === "attempt.failed" && event.breakers !== undefined && event.no_progress !== null)
@@ -38,7 +38,7 @@ export function aParkedAttemptCostsNothing(log: Log, definition: Definition): st
 
 /** Who is parked waits until a breaker, a person, a goto or an end lets it go, and does nothing before. */
 export function everyParkedJobIsReleasedOrClimbs(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const parked = new Set<number>();
   const climbing = new Set<number>();
   for (const { seq, event } of log) {

@@ -11,7 +11,7 @@ function optionsOf(log: Log): RunOptions {
 }
 
 export function retriesOfAVisitStayWithinMax(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const { retry_max: retryMax } = optionsOf(log);
   const visits = new Map<number, number>();
   const retries = new Map<string, number>();
@@ -34,7 +34,7 @@ export function retriesOfAVisitStayWithinMax(log: Log, definition: Definition): 
 
 /** Retries of a job and all other transitions of its scope; a new generation of an item starts from nothing. */
 export function loopBudgetIsKept(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const max = optionsOf(log).max_loops ?? definition.maxLoops;
   const loops = new Map<string, number>();
   const retries = new Map<number, number>();
@@ -91,7 +91,7 @@ function forgetItems(
 
 /** Counted per job and outcome, over all visits; anew for what an operator begins again and in a new generation. */
 export function gotosStayWithinTheirBound(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const taken = new Map<number, { failure: number; success: number }>();
   for (const { seq, event } of log) {
     if (event.type === "jobs.retried") for (const id of [...event.jobs, ...event.reblocked]) taken.delete(id);
@@ -117,7 +117,7 @@ export function gotosStayWithinTheirBound(log: Log, definition: Definition): str
 
 /** A goto leads to an ancestor in the same scope. */
 export function gotosLeadBackWithinTheScope(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   for (const { seq, event } of log) {
     if (event.type !== "goto.taken") continue;
     const source = book.of(event.job);
@@ -141,7 +141,7 @@ function dependsOn(job: BookedJob, ancestor: BookedJob): boolean {
  * `needs: settled` it is enough that all members have ended.
  */
 export function dependentsWaitForWhatTheyNeed(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   if (optionsOf(log).only !== null) return null;
   const met = new Set<number>();
   const joined = new Set<number>();
@@ -303,7 +303,7 @@ function noteWhatEnded(book: JobBook, event: Event, ended: Set<number>): void {
 
 /** A run list enters one visit of a target at a time, and each visit that was entered is for a request. */
 export function visitsAnswerRequests(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const requests = new Map<string, number>();
   for (const { seq, event } of log) {
     if (event.type === "visit.requested")
@@ -317,7 +317,7 @@ export function visitsAnswerRequests(log: Log, definition: Definition): string |
 
 /** The visit of a later attempt is never an earlier one. */
 export function visitsNeverFallBack(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const last = new Map<number, number>();
   for (const { seq, event } of log) {
     if (event.type !== "attempt.started") continue;

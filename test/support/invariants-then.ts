@@ -12,7 +12,7 @@ type Edge = Extract<Event, { type: "edge.taken" }>;
 /** A step that was to run and did not, in a run that is completed, is told with a failure that may do that. */
 export function aCompletedRunSkipsOnlyWhereItMay(log: Log, definition: Definition): string | null {
   if (log.at(-1)?.event.type !== "run.completed") return null;
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const run = foldOf(log, definition);
   const notNeeded = skippedForOthers(log);
   for (const job of run.jobs) {
@@ -95,7 +95,7 @@ function edgesFrom(log: Log, job: number, after: number, seen: Set<number>): Edg
 /** What `then: fail` said of the last visit holds, unless a join tolerates the branch. */
 export function aRunWithAFailureForGoodNeverCompletes(log: Log, definition: Definition): string | null {
   if (log.at(-1)?.event.type !== "run.completed") return null;
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const { failed } = foldOf(log, definition);
   for (const job of failed) {
     if (job.handled !== null || !job.scope.open) continue;
@@ -111,7 +111,7 @@ export function aRunWithAFailureForGoodNeverCompletes(log: Log, definition: Defi
 
 /** Nothing stands in for a failed job but a step that its failure has led to, all the way by edges that say so. */
 export function aStandInWasRoutedToAndCompleted(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   for (const { event, seq } of log) {
     if (event.type !== "job.stood_in") continue;
     const before = log.slice(0, seq - 1);

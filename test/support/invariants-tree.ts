@@ -7,7 +7,7 @@ type Log = readonly LoggedEvent[];
 
 /** From a failed attempt in the tree until nobody mends its failure, no other job's attempt begins there. */
 export function theTreeBelongsToAFailureWhileItIsMended(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const mending = new MendingBook();
   const usesTree = (id: number): boolean => book.of(id).step.definition.usesWorkspace;
   const restoring = new Set<number>();
@@ -34,7 +34,7 @@ export function theTreeBelongsToAFailureWhileItIsMended(log: Log, definition: De
 
 /** From the barrier that a failure opens until its target begins, no other step that mends nothing begins in the tree. */
 export function nobodyComesBetweenAWayBackAndItsTarget(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const mending = new MendingBook();
   const failed = new Set<number>();
   const targets = new Set<number>();
@@ -73,7 +73,7 @@ function letsGo(event: Event, job: number): boolean {
 
 /** A tree holds the checkpoints, and beyond them what the job itself left or those whose failure it mends. */
 export function nothingStartsAmongTheRemainsOfOthers(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const remains = new Remains(definition);
   for (const { seq, event } of log) {
     if ("job" in event && "attempt" in event && book.of(event.job).step.definition.usesWorkspace) {
@@ -201,7 +201,7 @@ function isLost(event: Event): boolean {
  * the run moves away from it there is nothing left to be done.
  */
 export function settingAsideComesToItsEnd(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   let open: number | null = null as number | null;
   for (const { seq, event } of log) {
     switch (event.type) {

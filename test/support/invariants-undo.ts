@@ -39,7 +39,7 @@ export function aFailedRunIsUndone(log: Log, definition: Definition): string | n
 
 /** One visit at a time, each of the job that it is for, and no other step works meanwhile. */
 export function undoIsOneAtATime(log: Log, definition: Definition): string | null {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const stepOf = new Map(definition.steps.map((step) => [step.id, step]));
   const last = new Set(definition.finally ?? []);
   let turn: number | null = null;
@@ -70,7 +70,7 @@ export function undoIsOneAtATime(log: Log, definition: Definition): string | nul
 /** All of them, in the order of the file, each time that the run ends. */
 export function finallyAlwaysRuns(log: Log, definition: Definition): string | null {
   const wanted = definition.finally ?? [];
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   let entered: string[] = [];
   for (const { event, seq } of log) {
     if (event.type === "run.reopened") entered = [];
@@ -100,7 +100,7 @@ function isCutShort(log: Log, seq: number): boolean {
 }
 
 function completedBefore(log: Log, definition: Definition, before: number): number[] {
-  const book = new JobBook(log, definition);
+  const book = JobBook.of(log, definition);
   const undoable = new Set(definition.steps.flatMap(({ id, undo }) => (undo === undefined ? [] : [id])));
   const found = new Set<number>();
   for (const { event, seq } of log) {

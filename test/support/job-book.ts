@@ -9,13 +9,27 @@ export interface BookedJob {
   readonly scope: string;
 }
 
+const BOOKS = new WeakMap<readonly LoggedEvent[], JobBook>();
+
 /** Which step and scope each job id of a log stands for, found from the log alone: no state of the core is read. */
 export class JobBook {
   readonly graph: Graph;
   readonly jobs = new Map<number, BookedJob>();
   private readonly scopes = new Map<string, Map<string, BookedJob>>();
 
-  constructor(log: readonly LoggedEvent[], definition: Definition) {
+  /** Every invariant asks for the book of its log, which is made once. */
+  static of(log: readonly LoggedEvent[], definition: Definition): JobBook {
+    const known = BOOKS.get(log);
+    if (known?.definition === definition) return known;
+    const book = new JobBook(log, definition);
+    BOOKS.set(log, book);
+    return book;
+  }
+
+  private constructor(
+    log: readonly LoggedEvent[],
+    private readonly definition: Definition,
+  ) {
     this.graph = buildGraph(definition);
     const base = baseOf(log);
     for (const step of this.graph.inRoot) this.add(base, step, "root");

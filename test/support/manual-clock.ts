@@ -2,14 +2,13 @@ import type { Clock } from "../../src/run/engine/clock.js";
 
 interface Timer {
   readonly at: number;
-  readonly order: number;
   readonly call: () => void;
 }
 
 /** A clock that moves only when told to; timers fire in the order of their times. */
 export class ManualClock implements Clock {
+  /** In the order in which they were set. */
   private readonly timers = new Set<Timer>();
-  private order = 0;
 
   /** By how much the clock on the wall was set. */
   private shift = 0;
@@ -34,19 +33,26 @@ export class ManualClock implements Clock {
   }
 
   after(delayMs: number, call: () => void): () => void {
-    const timer: Timer = { at: this.time + delayMs, order: this.order++, call };
+    const timer: Timer = { at: this.time + delayMs, call };
     this.timers.add(timer);
     return () => this.timers.delete(timer);
   }
 
   /** Move to the next timer and fire it. False: there is none. */
   fireNext(): boolean {
-    const next = [...this.timers].sort((a, b) => a.at - b.at || a.order - b.order)[0];
-    if (next === undefined) return false;
+    const next = this.next();
+    if (next === null) return false;
     this.timers.delete(next);
     this.time = Math.max(this.time, next.at);
     next.call();
     return true;
+  }
+
+  /** Of those due at one time, the one that was set first. */
+  private next(): Timer | null {
+    let next: Timer | null = null;
+    for (const timer of this.timers) if (next === null || timer.at < next.at) next = timer;
+    return next;
   }
 
   /** Nothing that was set before ever fires. */
@@ -64,10 +70,8 @@ export class ManualClock implements Clock {
   advance(ms: number): void {
     const target = this.time + ms;
     for (;;) {
-      const due = [...this.timers]
-        .filter((timer) => timer.at <= target)
-        .sort((a, b) => a.at - b.at || a.order - b.order)[0];
-      if (due === undefined) break;
+      const due = this.next();
+      if (due === null || due.at > target) break;
       this.timers.delete(due);
       this.time = Math.max(this.time, due.at);
       due.call();
