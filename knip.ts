@@ -10,6 +10,7 @@ const config: KnipConfig = {
     "web/src/main.tsx",
     "web/src/report/main.tsx",
     "test/fixtures/leaks/*",
+    "test/sim/seeds-process.ts",
     "bench/*.mjs",
     "bench/postgres/*.mjs",
   ],
