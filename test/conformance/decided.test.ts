@@ -58,6 +58,29 @@ describe("a job to which a person's decision put an end", () => {
     expect(view.run.tally?.decided).toBeUndefined();
   });
 
+  it("is no longer decided once its item is past, because the list was made again", async () => {
+    const text = `unhandled: hold
+steps:
+  list: { exec: make, forEach: true }
+  work: { exec: "make {{ foreach.index }}", depends_on: list }
+  sum: { exec: "make {{ branches }}", depends_on: work, fanout: reduce, join: any, on_fail: { goto: { step: list, max: 1 } } }
+`;
+    const stage = await Stage.begin(text, {
+      list: [{ output: ["x", "y"] }, { output: ["x"] }],
+      work: ({ variables }) => ((variables.foreach as { index: number }).index === 1 ? "fail" : "ok"),
+      sum: ["fail", "ok"],
+    });
+    await stage.rest();
+    const items = [
+      { job: await stage.id("work", "root/list[1]"), action: "skip", output: null, items: null } as const,
+    ];
+    await stage.operate({ type: "holds.resolve", by: "ann", items });
+    const run = await (await stage.resume()).rest();
+    expect(run.order).toEqual(["list", "work[0]", "work[1]", "sum", "list", "work[0]", "sum"]);
+    expect(run.run).toMatchObject({ status: "completed" });
+    expect(run.run.tally?.decided).toBeUndefined();
+  });
+
   it("that nobody decided in time says so, and names nobody", async () => {
     const stage = await Stage.begin(
       MODEL.replace("unhandled: hold", "unhandled: hold\nhold: { expires: 1s, then: skip }"),

@@ -143,6 +143,10 @@ function retire(run: Run, job: Job): void {
     dropWork(job);
     job.status = "skipped";
     job.settledAs = "lost";
+    // Nothing of it is part of how the run ends.
+    job.skippedBy = null;
+    job.decided = null;
+    job.below = null;
     job.stopping = null;
     job.visitFor = null;
     dropRequests(job);
