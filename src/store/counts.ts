@@ -24,7 +24,7 @@ export interface RunCount {
   readonly status: RunStatus;
   /** The run met a failure. */
   readonly fell: boolean;
-  /** A failure of the run was handled. */
+  /** A failure of the run was handled, or not all was mended in a child run of it. */
   readonly handled: boolean;
   /** A decision about its hold skipped or completed a failed job of the run. */
   readonly decided: boolean;

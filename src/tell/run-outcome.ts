@@ -8,7 +8,7 @@ export function outcomeOf(run: {
   readonly status: RunStatus;
   /** It met a failure. */
   readonly fell: boolean;
-  /** A failure of it was handled. */
+  /** A failure of it was handled, or not all was mended in a child run of it. */
   readonly handled: boolean;
   /** A decision about its hold put an end to a job of it. */
   readonly decided: boolean;

@@ -23,6 +23,13 @@ describe("a child run that completed though not all in it was mended", () => {
     const below = { run_id: 2, handled: 1, decided: 0 };
     expect(parent.events("attempt.succeeded")).toMatchObject([{ below }]);
     expect(await noticesOf(stage)).toEqual([["handled", 1, "call", below]]);
+    // Neither of the two runs completed at once.
+    const counted = await stage.store.count("runs", { bucketMs: 1_000 });
+    expect(counted.map(({ handled, runs }) => [handled, runs])).toEqual([
+      [true, 1],
+      [true, 1],
+    ]);
+    expect(parent.run.tally).toMatchObject({ handled: 0, below: true });
   });
 
   it("counts the jobs that a person put an end to as well", async () => {
@@ -54,5 +61,6 @@ describe("a child run that completed though not all in it was mended", () => {
       undefined,
     ]);
     expect(await noticesOf(stage)).toEqual([["completed", 1, null, undefined]]);
+    expect((await stage.view()).run.tally?.below).toBeUndefined();
   });
 });

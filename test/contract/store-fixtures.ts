@@ -70,6 +70,7 @@ export function jobRow(runId: number, n: number, changes: Partial<JobRow> = {}):
     stood_in_by: null,
     skipped_by: null,
     decided: null,
+    below: null,
     due_at: null,
     error: null,
     output: null,

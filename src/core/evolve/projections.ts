@@ -80,6 +80,7 @@ export function jobRow(run: Run, job: Job): JobRow {
     stood_in_by: job.stoodInBy?.step.definition.id ?? null,
     skipped_by: job.status === "skipped" ? (job.skippedBy?.id ?? null) : null,
     decided: job.decided,
+    below: job.below,
     dead_letter: isDeadLetter(job),
     due_at: job.dueAt,
     error: job.failure ?? job.error,

@@ -24,6 +24,7 @@ export function tallyOf(run: Run): RunTally {
     handled: handled.length,
     ...(run.book.rows > 0 ? { fell: true as const } : {}),
     ...decidedIn(decided),
+    ...(run.jobs.some(({ below }) => below !== null) ? { below: true as const } : {}),
     recovered: run.recoveries.first,
     concern: concernOf(run, handled),
     ...(run.ending === null ? {} : { ending: { phase: phaseOf(run), undone: isUndone(run) } }),

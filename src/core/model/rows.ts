@@ -19,7 +19,7 @@ import {
   time,
   word,
 } from "../text/shape.js";
-import { OUTPUT, RUN_OPTIONS, type RungName } from "./events.js";
+import { OUTPUT, RUN_OPTIONS, type RungName, UNCLEAN_CHILD } from "./events.js";
 import { type ErrorRecord, FAILURE } from "./failure.js";
 import { ROUTE_ENDS } from "./route.js";
 
@@ -140,6 +140,8 @@ export const JOB_ROW = {
   skipped_by: nullable(id),
   /** Of a skipped or completed job that was held before. */
   decided: nullable(DECISION),
+  /** Of a step whose child run completed, though not all in it was mended. */
+  below: nullable(UNCLEAN_CHILD),
   due_at: nullable(time),
   error: nullable(FAILURE),
   output: nullable(OUTPUT),

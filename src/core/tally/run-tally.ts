@@ -8,6 +8,8 @@ export interface RunTally {
   readonly fell?: true;
   /** The jobs to which a decision about their hold put an end: how many, and the first of them. Missing where there is none. */
   readonly decided?: { readonly jobs: number; readonly first: DecidedPlace };
+  /** Set if not all was mended in a child run of it. */
+  readonly below?: true;
   /** The first of its recoveries. */
   readonly recovered: readonly Recovered[];
   /** The failure that ended the run. If there is none, the first job that waits for somebody, or the first handled failure. */

@@ -265,7 +265,7 @@ function outcomeIn({ status, recoveries, tally }: RunRow): RunOutcome {
   return outcomeOf({
     status,
     fell,
-    handled: (tally?.handled ?? 0) > 0,
+    handled: (tally?.handled ?? 0) > 0 || tally?.below === true,
     decided: tally?.decided !== undefined,
   });
 }

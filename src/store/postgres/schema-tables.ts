@@ -78,7 +78,7 @@ const LOG = `
   CREATE TABLE job (
     id bigint PRIMARY KEY, run_id bigint NOT NULL, step text NOT NULL, family text, scope text NOT NULL,
     status text COLLATE "C" NOT NULL, attempt_id integer NOT NULL, visit integer NOT NULL, handled boolean NOT NULL,
-    handling text, stood_in_by text, skipped_by bigint, decided text,
+    handling text, stood_in_by text, skipped_by bigint, decided text, below text,
     due_at bigint, error text, output text,
     failure_handler_id bigint REFERENCES failure_handler (id) ON DELETE SET NULL,
     dead_letter boolean NOT NULL DEFAULT false, unanswered boolean NOT NULL DEFAULT false) WITH (fillfactor = 70);

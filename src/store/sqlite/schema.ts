@@ -58,7 +58,7 @@ const SCHEMA = `
   CREATE TABLE job (
     id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, step TEXT NOT NULL, family TEXT, scope TEXT NOT NULL,
     status TEXT NOT NULL, attempt_id INTEGER NOT NULL, visit INTEGER NOT NULL, handled INTEGER NOT NULL, handling TEXT,
-    stood_in_by TEXT, skipped_by INTEGER, decided TEXT, due_at INTEGER, error TEXT,
+    stood_in_by TEXT, skipped_by INTEGER, decided TEXT, below TEXT, due_at INTEGER, error TEXT,
     output TEXT, failure_handler_id INTEGER REFERENCES failure_handler (id) ON DELETE SET NULL,
     dead_letter INTEGER NOT NULL DEFAULT 0, unanswered INTEGER NOT NULL DEFAULT 0);
   -- Without the status: the index would be rewritten at every change of every job.

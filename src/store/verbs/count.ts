@@ -51,7 +51,7 @@ function countQuery(kind: CountKind, where: string, bucketMs: number, dialect: D
     case "runs":
       return `SELECT run.created_at / ${Math.trunc(bucketMs)} AS bucket, run.workflow, run.status,
           EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id) AS fell,
-          EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND job.handled) AS handled,
+          EXISTS (SELECT 1 FROM job WHERE job.run_id = run.id AND (job.handled OR job.below IS NOT NULL)) AS handled,
           EXISTS (SELECT 1 FROM book_row WHERE book_row.run_id = run.id AND book_row.action IN (${quoted(DECIDED_ENDS)}))
             AS decided, count(*) AS runs
         FROM run ${where} ${groupBy(6)}`;
