@@ -161,7 +161,7 @@ test("a paused campaign begins nothing until it is resumed", { tags: ["B7"] }, a
   await bench.call("control_campaign", { campaign: campaign!, action: "stop" });
 });
 
-test("a failure that a transition has taken elsewhere, or that of a repair, is no item", async () => {
+test("a failure that a transition has taken elsewhere, one that another step stands in for, or that of a repair, is no item", async () => {
   const gate = join(bench.folder, "routed-goes-on");
   const { run_id } = await bench.call("start_run", {
     source: `name: routed
@@ -170,6 +170,8 @@ steps:
   back: { exec: 'while [ ! -e ${gate} ]; do sleep 0.05; done; exit 3' }
   mended: { exec: 'exit 3', on_fail: { run: [mend] } }
   mend: { exec: 'exit 3' }
+  replaced: { exec: 'exit 3', on_fail: { edge: { to: stand-in, then: continue } } }
+  stand-in: { exec: 'true' }
 `,
   });
   const failed = async () => {
@@ -180,8 +182,8 @@ steps:
     const asked = { workflow: "routed", class: "application", reason: "again", dry_run: true } as const;
     return (await bench.call("start_campaign", asked)).items.map(({ step }) => step);
   };
-  while ((await failed()).length < 3) await delay(20);
-  expect(await failed()).toEqual(["call", "mended", "mend"]);
+  while ((await failed()).length < 4) await delay(20);
+  expect(await failed()).toEqual(["call", "mended", "mend", "replaced"]);
   expect(await found()).toEqual(["mended"]);
   writeFileSync(gate, "");
   await bench.settled(run_id);
