@@ -9,7 +9,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { build } from "esbuild";
+import { build, stop } from "esbuild";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 /** As deep below the root as the sources of tests, which find it from where they are. */
@@ -83,6 +83,7 @@ async function bundle() {
     ...{ format: "esm", platform: "node", target: "node20", packages: "external", sourcemap: true },
     logLevel: "warning",
   });
+  await stop();
   return join(FOLDER, `${name}.js`);
 }
 
