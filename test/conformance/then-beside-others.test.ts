@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HoldDecision } from "../../src/core/model/commands.js";
 import type { Json } from "../../src/core/text/json.js";
+import { reusableJobs } from "../../src/tell/lookup/fork-run.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
@@ -238,6 +239,31 @@ describe("an item that is past, because its list was made again", () => {
       ["work", "skipped", null],
       ["more", "skipped", null],
       ["fix", "skipped", null],
+    ]);
+  });
+});
+
+describe("a fork of a run that has past items", () => {
+  it.each(["skip", "continue"])("does nothing again for their failures (then: %s)", async (then) => {
+    const stage = await Stage.begin(
+      `steps:
+  list: { exec: "true", forEach: true }
+  work: { exec: "{{ foreach.index }}", depends_on: list, on_fail: { edge: { to: fix, then: ${then} } } }
+  fix: { exec: "true" }
+  sum: { exec: "{{ branches }}", depends_on: work, fanout: reduce, join: any, on_fail: { goto: { step: list, max: 1 } } }
+  last: { exec: "true", depends_on: sum }`,
+      {
+        list: [{ output: ["x", "y"] }, { output: ["x"] }],
+        work: ({ variables }) => ((variables.foreach as { index: number }).index === 1 ? "fail" : "ok"),
+        sum: ["fail", "ok"],
+      },
+    );
+    await stage.rest();
+    const { live } = stage;
+    expect(reusableJobs(live!, "last", live!.graph).map(({ step }) => step.definition.id)).toEqual([
+      "list",
+      "sum",
+      "work",
     ]);
   });
 });

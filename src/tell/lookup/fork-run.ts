@@ -22,16 +22,26 @@ function reusable(old: Run, from: GraphStep, graph: Graph, keepStoodIn = false):
   const undone = undoneJobs(old).flatMap(now);
   const isKept = ({ stoodInBy: by }: Job) =>
     keepStoodIn && by !== null && graph.byId.get(by.step.definition.id)?.path.length === by.scope.depth;
-  const sources = old.jobs.flatMap(({ routedHere }) => [...routedHere]);
-  const stoodIn = old.jobs.filter(({ stoodInBy }) => stoodInBy !== null);
+  const present = presentJobs(old);
+  const sources = present.flatMap(sourcesOf);
+  const stoodIn = present.filter(({ stoodInBy }) => stoodInBy !== null);
   const lost = [...stoodIn, ...sources].filter((job) => job.status !== "completed" && !isKept(job));
   const again = stepsDoneAgain([from, ...undone, ...lost.flatMap(now)], graph, partners(old, graph));
-  return old.jobs.filter((job) => {
+  return present.filter((job) => {
     const now = graph.byId.get(job.step.definition.id);
     if (now === undefined || now.atEnd !== null || again.has(now)) return false;
     const isDone = job.status === "completed" || job.stoodInBy !== null;
-    return isDone && job.output !== null && job.scope.open;
+    return isDone && job.output !== null;
   });
+}
+
+/** Without the past items of a list that was made again. */
+function presentJobs({ jobs }: Run): readonly Job[] {
+  return jobs.filter(({ scope }) => scope.open);
+}
+
+function sourcesOf({ routedHere }: Job): readonly Job[] {
+  return [...routedHere].filter(({ scope }) => scope.open);
 }
 
 /**
@@ -46,8 +56,8 @@ function partners(old: Run, { byId }: Graph): ReadonlyMap<GraphStep, readonly Gr
     if (step === undefined || partner === undefined || isAncestor(partner, step)) return;
     found.set(step, [...(found.get(step) ?? []), partner]);
   };
-  for (const job of old.jobs) {
-    for (const source of job.routedHere) link(source, job);
+  for (const job of presentJobs(old)) {
+    for (const source of sourcesOf(job)) link(source, job);
     if (job.stoodInBy !== null) link(job.stoodInBy, job);
   }
   return found;
