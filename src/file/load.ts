@@ -8,6 +8,7 @@ import { KnownNames } from "./check/references/known-names.js";
 import { warnOfShells } from "./check/shell/shell-stops.js";
 import { validateFiles } from "./check/validate-files.js";
 import { validateGraph } from "./check/validate-graph.js";
+import { validateReachability } from "./check/validate-reachability.js";
 import { validateStarts } from "./check/validate-starts.js";
 import type { StepEntry } from "./fields/step-entries.js";
 import { transitionsInSteps } from "./fields/transition-fields.js";
@@ -121,6 +122,8 @@ export function readDefinition(
     options.onRead?.({ root, definition, entries, transitions });
   }
   if (entries === null || findings.errors.length > 0) return null;
+  validateReachability(definition, entries, findings);
+  if (findings.errors.length > 0) return null;
   return { definition: deepFreeze(definition), entries };
 }
 

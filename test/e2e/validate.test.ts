@@ -25,6 +25,41 @@ describe("what is not a file", () => {
   });
 });
 
+describe("a step that nothing can start", () => {
+  it("is refused by validate and run, because the run would end green without it", async () => {
+    const file = cli.write(
+      "loop.yaml",
+      `steps:
+  build: { exec: make }
+  test: { exec: make test }
+  fix: { exec: ./fix }
+transitions:
+  - { from: test, to: fix, on: failure, then: continue }
+  - { from: fix, to: test }
+`,
+    );
+    const why =
+      "it waits for a run list or a transition, and no step that runs has one to it\n  hint: `test` waits because something routes to it; give it `start: auto` if it should start on its own.";
+    for (const command of ["validate", "run"]) {
+      const { exitCode, stdout, stderr } = await cli.daruma(command, file);
+      expect([exitCode, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain(`${file}:3:3 UNREACHABLE_STEP the step \`test\` can never run: ${why}`);
+    }
+  });
+
+  it("may be started by a person where the file says that it is only routed to", async () => {
+    const file = cli.write(
+      "spare.yaml",
+      "steps: { a: { exec: 'true' }, spare: { exec: echo here, start: routed } }",
+    );
+    const ran = await cli.daruma("run", file);
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stderr).toContain("UNREACHABLE_STEP the step `spare` never runs by itself");
+    const again = await cli.daruma("resume-from", "last", "spare");
+    expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining("2 completed")]);
+  });
+});
+
 describe("names in expressions and templates", () => {
   it("are looked up: each that does not exist is told with place, code and hint", async () => {
     const file = cli.write(

@@ -137,8 +137,9 @@ export const WORKFLOW_FILE_ERRORS = {
     next: "Add `shell: bash` to the step or to the file.",
   },
   UNREACHABLE_STEP: {
-    means: "Nothing can ever run the step (a warning).",
-    next: "Name it in a run list, remove its depends_on, or set `start: auto`.",
+    means:
+      "Nothing can ever start the step. It is a warning where the file itself says `start: routed`: somebody may still start it with `daruma resume-from RUN STEP`.",
+    next: "Name it in a run list or a transition of a step that runs, or set `start: auto`; else remove it.",
   },
   FALLBACK_SKIPS: {
     means:

@@ -51,17 +51,6 @@ describe("lint", () => {
     expect(lint(step(3), { routing: { max_loops: 4 } })).toEqual(["BUDGET_TOO_SMALL steps.a.on_fail"]);
   });
 
-  it("finds steps nothing can reach, and those behind them, unless some run_js may name them", () => {
-    const steps = {
-      a: noop(),
-      lost: noop({ start: "routed" }),
-      behind: noop({ depends_on: ["a", "lost"] }),
-      either: noop({ depends_on: "a|lost" }),
-    };
-    expect(lint(steps)).toEqual(["UNREACHABLE_STEP steps.lost", "UNREACHABLE_STEP steps.behind"]);
-    expect(lint({ ...steps, a: noop({ on_success: { run_js: "[]" } }) })).toEqual([]);
-  });
-
   it("finds secrets that are written in the file", () => {
     expect(lint({ a: noop({ env: { T: "x", U: "y" } }) }, { secrets: ["T"], env: { T: "x" } })).toEqual([
       "SECRET_IN_ENV env.T",
@@ -79,17 +68,6 @@ describe("lint", () => {
       "RETRY_OF_DETERMINISTIC steps.a.on_fail.retry.on[2]",
       "NO_EFFECT steps.a.on_fail.retry.on[4]",
     ]);
-  });
-
-  it("finds steps that only steps lead to which never run", () => {
-    const steps = { a: noop(), b: noop(), c: noop(), d: noop({ depends_on: "c" }) };
-    const circle = [
-      { from: "b", to: "c", on: "failure" as const },
-      { from: "c", to: "b" },
-    ];
-    const lost = ["b", "c", "d"].map((id) => `UNREACHABLE_STEP steps.${id}`);
-    expect(lint(steps, { transitions: circle })).toEqual(lost);
-    expect(lint(steps, { transitions: [...circle, { from: "a", to: "b" }] })).toEqual([]);
   });
 
   it("finds handlers that no step uses and rules that can answer nothing", () => {

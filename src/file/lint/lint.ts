@@ -11,7 +11,6 @@ import { finding, type LintFinding } from "./lint-finding.js";
 import { lintGotos } from "./lint-gotos.js";
 import { lintHandlers } from "./lint-handlers.js";
 import { lintHolds } from "./lint-holds.js";
-import { lintReachability } from "./lint-reachability.js";
 import { lintSchedules } from "./lint-schedules.js";
 import { lintSelfHeal } from "./lint-self-heal.js";
 import { lintTransitions } from "./lint-transitions.js";
@@ -22,7 +21,6 @@ const OPEN_CODES = /^(?:EXIT_\d{1,3}|[1-5]\d\d)$/;
 export function lintDefinition(definition: Definition): LintFinding[] {
   return [
     ...smallBudgets(definition),
-    ...lintReachability(definition),
     ...secretsInEnv(definition),
     ...definition.steps.flatMap(oddRetryCodes),
     ...definition.steps.flatMap(idleTimeouts),
