@@ -62,6 +62,48 @@ describe("a completed run in which a failure was handled", () => {
   });
 });
 
+describe("a list of runs", () => {
+  it("tells a strict run, and where that makes it fail", async () => {
+    const strict = await run("--strict");
+    expect(strict.exitCode).toBe(1);
+    const clean = await cli.daruma(
+      "run",
+      cli.write("clean.yaml", "steps: { a: { exec: 'true' } }"),
+      "--strict",
+    );
+    expect(clean.exitCode).toBe(0);
+    const [, first, second] = (await cli.daruma("list")).stdout.split("\n");
+    expect(first).toMatch(/^\d+ +completed, strict +clean /);
+    expect(second).toMatch(/^\d+ +completed, 1 handled, strict: exit 1 +release .*went to fallback$/);
+    const { value } = await cli.json<object[]>("list", "--limit", "2");
+    expect(value).toMatchObject([
+      { strict: true, fails_by_strict: null },
+      { strict: true, fails_by_strict: "a failure was handled" },
+    ]);
+  });
+
+  it("tells what holds a run", async () => {
+    const steps = "deploy: { exec: 'echo no room >&2; exit 4' }, page: { exec: 'exit 4' }";
+    const held = await cli.daruma("run", cli.write("hold.yaml", `unhandled: hold\nsteps: { ${steps} }`));
+    expect(held.exitCode).toBe(3);
+    const [, row] = (await cli.daruma("list")).stdout.split("\n");
+    expect(row).toMatch(
+      /^\d+ +held +hold .* (deploy: no room \(EXIT_4\)|page: exit code 4); 1 more wait for a person$/,
+    );
+    const { value } = await cli.json<object[]>("list", "--limit", "1");
+    expect(value).toMatchObject([{ waiting: 2, asks: "hold", waits_at: { scope: "root", code: "EXIT_4" } }]);
+  });
+
+  it("tells which child holds a run", async () => {
+    cli.write("child.yaml", "unhandled: hold\nsteps: { ok: { exec: exit 3 } }");
+    const parent = cli.write("parent.yaml", "steps: { call: { type: workflow, file: child.yaml } }");
+    expect((await cli.daruma("run", parent)).exitCode).toBe(3);
+    const [, child, top] = (await cli.daruma("list")).stdout.split("\n");
+    expect(child).toMatch(/ held +child .* ok: exit code 3$/);
+    expect(top).toMatch(/ held +parent .* waits for run \d+, held: ok$/);
+  });
+});
+
 describe("what becomes of a failure", () => {
   const flow = (then: string) => RELEASE.replace("on: failure }", `on: failure, then: ${then} }`);
 

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
 import type { RunRow, RunStatus } from "../../core/model/rows.js";
+import type { Concern } from "../../core/tally/run-tally.js";
 import type { RunFilter } from "../../store/filters.js";
 import type { Store } from "../../store/store.js";
+import { decidedJobs } from "../../tell/decided-jobs.js";
 import { type HandledChild, handledInChildren } from "../../tell/handled-in-children.js";
 import { type HeldChild, heldBelow } from "../../tell/lookup/held-below.js";
 import { isImported } from "../../tell/lookup/own-runs.js";
@@ -11,7 +13,7 @@ import { programOf } from "../../tell/lookup/run-program.js";
 import { OUTCOMES, outcomeOf, type RunOutcome } from "../../tell/run-outcome.js";
 import { timesOf } from "../../tell/run-report.js";
 import { type ToldRun, toldOf } from "../../tell/run-tally.js";
-import { childText, isOpenChild } from "../../tell/words/handled-text.js";
+import { childText, isOpenChild, strictReason } from "../../tell/words/handled-text.js";
 import { happenedText } from "../../tell/words/run-happened.js";
 import { type Answer, operation } from "../operation.js";
 import { error } from "../record-schemas.js";
@@ -37,6 +39,11 @@ const runItemShape = z.object({
   status: runStatus,
   interrupted,
   imported,
+  strict: z.boolean().describe("A handled failure makes the exit code 1, and is a failure in reports."),
+  fails_by_strict: z
+    .string()
+    .nullable()
+    .describe("Why a completed run counts as failed because it is strict; null: it does not."),
   needs_program: needsProgram,
   labels,
   concurrency,
@@ -61,6 +68,10 @@ const runItemShape = z.object({
   recoveries: z.number().describe("How often a rung brought a step back."),
   waiting: z.number().describe("Jobs that wait for a person: holds and open questions."),
   asks: z.enum(["hold", "dead_letter", "question"]).nullable().describe("What the first of them is."),
+  waits_at: z
+    .object({ step: z.string(), scope: z.string(), code: z.string().nullable(), message: z.string() })
+    .nullable()
+    .describe("Where the first of them is and why it is held, or what it asks. A question has no code."),
   happened: z.string().describe("One line: its error, what it waits for, or what was rescued and how."),
 });
 
@@ -140,9 +151,10 @@ export async function listRunReports(
     if (items.length === limit) return { items, next: items.at(-1)!.run_id };
     const id = run.workflow_id;
     if (!versions.has(id)) versions.set(id, (await store.readWorkflow(id))!.version);
+    const below = await handledInChildren(store, run);
     const stands = {
-      ...{ interrupted, waits, version: versions.get(id)! },
-      below: await handledInChildren(store, run),
+      ...{ interrupted, waits, version: versions.get(id)!, below },
+      failsByStrict: await failsByStrict(store, run, below),
       heldBelow: await heldBelow(store, run),
       resumes: interrupted ? await runToResume(store, run) : run.id,
     };
@@ -159,9 +171,24 @@ interface StandsNow {
 
 interface Listed extends StandsNow {
   readonly version: number;
+  readonly failsByStrict: string | null;
   readonly below: readonly HandledChild[];
   readonly heldBelow: readonly HeldChild[];
   readonly resumes: number;
+}
+
+async function failsByStrict(
+  store: Store,
+  run: RunRow,
+  below: readonly HandledChild[],
+): Promise<string | null> {
+  if (run.status !== "completed" || run.options.strict !== true) return null;
+  const failed = (run.tally?.handled ?? 0) > 0 ? [run.id] : [];
+  return strictReason({
+    handled_failures: failed,
+    decided: await decidedJobs(store, run),
+    handled_in_children: below,
+  });
 }
 
 async function* runsOf(
@@ -208,10 +235,11 @@ const ASKS = {
 
 function itemOf(
   run: RunRow,
-  { interrupted, waits, version, below, heldBelow: held, resumes }: Listed,
+  { interrupted, waits, version, below, failsByStrict, heldBelow: held, resumes }: Listed,
   told: ToldRun,
 ): RunItem {
   const { recoveries, waiting, tally } = told;
+  const asks = tally.concern === null ? null : ASKS[tally.concern.kind];
   const { error } = run;
   return {
     run_id: run.id,
@@ -221,6 +249,8 @@ function itemOf(
     status: run.status,
     interrupted,
     imported: isImported(run),
+    strict: run.options.strict === true,
+    fails_by_strict: failsByStrict,
     needs_program: programOf(run),
     labels: run.labels ?? {},
     concurrency: run.concurrency,
@@ -238,13 +268,18 @@ function itemOf(
     open_children: below.filter(isOpenChild).map(({ run_id }) => run_id),
     recoveries,
     waiting,
-    asks: tally.concern === null ? null : ASKS[tally.concern.kind],
+    asks,
+    waits_at: asks === null ? null : placeOf(tally.concern!),
     happened:
       waits?.text ??
       [happenedText({ status: run.status, error, recoveries, tally }), ...below.map(childText)]
         .filter((each) => each !== "")
         .join("; "),
   };
+}
+
+function placeOf({ step, scope, code, message }: Concern): RunItem["waits_at"] {
+  return { step, scope, code, message };
 }
 
 const TOLD_OUTCOMES = 20;

@@ -61,7 +61,7 @@ function runLines(runs: readonly ListedRun[], width: number): string[] {
   const areLabeled = runs.some(({ labels }) => Object.keys(labels).length > 0);
   const rows = runs.map((run) => [
     String(run.run_id),
-    statusWord(run) + handledMark(run) + importedMark(run),
+    statusWord(run) + handledMark(run) + strictMark(run) + importedMark(run),
     run.workflow,
     clockTime(run.created_at),
     run.duration_ms === null ? "" : durationText(run.duration_ms),
@@ -69,7 +69,11 @@ function runLines(runs: readonly ListedRun[], width: number): string[] {
     oneLine(lastWords(run)),
   ]);
   const labels = areLabeled ? ["labels"] : [];
-  return tableLines(["run", "status", "workflow", "created (UTC)", "took", ...labels, "error"], rows, width);
+  return tableLines(
+    ["run", "status", "workflow", "created (UTC)", "took", ...labels, "what happened"],
+    rows,
+    width,
+  );
 }
 
 /** Marks a completed run in which a failure was handled or finished by a decision, so that it does not look as if nothing had failed. */
@@ -83,9 +87,18 @@ function handledMark({ status, handled, decided, open_children }: ListedRun): st
   return marks.map((mark) => `, ${mark}`).join("");
 }
 
+/** A strict run may end with another exit code than its status says. */
+function strictMark({ strict, fails_by_strict }: ListedRun): string {
+  if (!strict) return "";
+  return fails_by_strict === null ? ", strict" : ", strict: exit 1";
+}
+
 function lastWords(run: ListedRun): string {
-  if (run.error !== null) return `${run.error.code}: ${run.error.message}`;
-  return handledMark(run) === "" ? (run.waits_for?.text ?? "") : run.happened;
+  const { error, waits_at, waiting, waits_for } = run;
+  if (error !== null) return `${error.code}: ${error.message}`;
+  const others = waits_at === null || waiting < 2 ? "" : `; ${waiting - 1} more wait for a person`;
+  if (waits_at !== null || handledMark(run) !== "") return run.happened + others;
+  return waits_for?.text ?? "";
 }
 
 function interruptedLines(runs: readonly ListedRun[], toType: CommandLine): string[] {

@@ -5,6 +5,7 @@ export function standingInList(run: RunItem): Standing {
   const decided = run.decided === 0 ? null : `${run.decided} decided`;
   const plain = standingOf(run, { ...run, decided });
   if (run.interrupted) return plain;
+  if (run.fails_by_strict !== null) return { ...plain, words: `${plain.words}; strict: exit 1` };
   if (run.waiting > 0 && run.asks === "question" && (run.status === "running" || run.status === "held"))
     return { face: "held", words: "Asks a question", tone: "person" };
   if (run.status === "held" && run.asks === "dead_letter") return { ...plain, words: "Held, dead letter" };
