@@ -67,6 +67,22 @@ describe("a sweep of 300 jobs in the batch form of which 7 % fail in three ways"
     );
   });
 
+  it("is shown in a row for each way that they went, and one by one with --full", async () => {
+    const { stdout } = await run("show", "1");
+    const rows = stdout.split("\n").filter((line) => line.includes(` items of ${FAMILY} `));
+    expect(rows.map((row) => row.trim().replace(/ +/g, " "))).toEqual([
+      `279 items of ${FAMILY} completed 1 1`,
+      expect.stringMatching(/^7 items of .* held 1 1 train_007, train_050, .* and 1 more: EXIT_3: /),
+      expect.stringMatching(/^7 items of .* held 1 1 train_014, .* and 1 more: EXIT_4: /),
+      expect.stringMatching(/^7 items of .* held 1 1 train_021, .* and 1 more: EXIT_5: /),
+    ]);
+    expect(stdout).toContain(`\n  each of them: daruma show 1 --full`);
+    expect(stdout).toMatch(/^ {2}sum +blocked /m);
+    const full = await run("show", "1", "--full");
+    expect(full.stdout.match(/^ {2}train_\d{3} +(?:completed|held) /gm)).toHaveLength(300);
+    expect(full.stdout).not.toContain("each of them");
+  });
+
   it("is told as one step by explain, and by its name alone", async () => {
     const { stdout } = await run("explain", "1");
     expect(stdout).toContain(`\n21 items of ${FAMILY} are held, in 3 ways:\n  7 items (train_007, `);

@@ -274,6 +274,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
   "allocations show": { hides: ["cluster", "live", "limit"] },
   "allocations logs": { hides: ["cluster", "live", "limit"] },
   "cluster plan": { ...PLAN_SHAPE, usage: "[options] <file|run>" },
+  show: { options: [new Option("--full", "every job separately")] },
   list: {
     hides: ["status"],
     options: [

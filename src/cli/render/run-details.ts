@@ -1,12 +1,14 @@
+import { isOneOfSeveral, writtenStep } from "../../core/model/written-step.js";
 import type { Json } from "../../core/text/json.js";
 import { type Labels, labelsText } from "../../core/text/labels.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { LiveControl } from "../../fleet/desk/protocol.js";
 import { queuedText } from "../../run/engine/places/place-text.js";
-import { nameOf } from "../../tell/lookup/job-name.js";
+import { listNames, nameOf } from "../../tell/lookup/job-name.js";
 import type { AttemptUsage } from "../../tell/model-usage.js";
 import type { JobReport, RunReport } from "../../tell/run-report.js";
 import type { RunSummary } from "../../tell/run-summary.js";
+import { alike } from "./failed-steps.js";
 import {
   failureLines,
   handledLines,
@@ -35,14 +37,20 @@ export interface ShownBeside {
   } | null;
 }
 
-/** All that `show` prints about a run: every job, every route, and the state that expressions see. */
-export function runDetailLines(summary: RunSummary, more: ShownBeside, look: SummaryLook): string[] {
+/** All that `show` prints about a run: its jobs, every route, and the state that expressions see. */
+export function runDetailLines(
+  summary: RunSummary,
+  more: ShownBeside,
+  look: SummaryLook,
+  /** Every job by itself; else those that are alike are one row. */
+  full: boolean,
+): string[] {
   const { report } = summary;
   return [
     ...headlines(summary, look.paint),
     ...labelLines(report.labels),
     ...groupLines(report, more.waits_for),
-    ...jobLines(report.jobs, look),
+    ...jobLines(report, look, full),
     ...routeLines(report, look),
     ...handledLines(report, look),
     ...undoneLines(report, look),
@@ -70,23 +78,64 @@ function labelLines(labels: Labels): string[] {
   return Object.keys(labels).length === 0 ? [] : [`${INDENT}labels: ${oneLine(labelsText(labels))}`];
 }
 
-function jobLines(jobs: readonly JobReport[], look: SummaryLook): string[] {
-  const rows = jobs.map((job) => [
-    nameOf(job.step, job.scope),
-    statusText(job),
-    String(job.attempts),
-    String(job.visits),
-    detail(job),
-  ]);
+/** So many of one step that are alike are still shown one by one. */
+const MAX_EACH = 5;
+
+function jobLines({ jobs, run_id }: RunReport, look: SummaryLook, full: boolean): string[] {
+  const groups = alike<ShownJob>(jobs, full ? ({ id }) => String(id) : foldedAs(jobs));
+  const rows = groups.map(rowOf);
   const [header, ...lines] = tableLines(
     ["step", "status", "attempts", "visits", "result"],
     rows,
     look.width - INDENT.length,
   );
+  const isFolded = groups.length < jobs.length;
   return [
     INDENT + look.paint("dim", header!),
-    ...lines.map((line, index) => INDENT + look.paint(JOB_COLOURS[jobs[index]!.status], line)),
+    ...lines.map((line, index) => INDENT + look.paint(JOB_COLOURS[groups[index]![0]!.status], line)),
+    ...(isFolded ? [`${INDENT}each of them: ${look.commandLine(`show ${run_id} --full`)}`] : []),
   ];
+}
+
+/** A group stands where its first job does. One that is too small to be folded stays as it is. */
+function foldedAs(jobs: readonly ShownJob[]): (job: ShownJob) => string {
+  const sizes = new Map<string, number>();
+  for (const job of jobs) sizes.set(likeness(job), (sizes.get(likeness(job)) ?? 0) + 1);
+  return (job) => (sizes.get(likeness(job))! > MAX_EACH ? likeness(job) : String(job.id));
+}
+
+/** Items of a fan-out and jobs of a family are alike if they have come to the same and failed in the same way. */
+function likeness(job: ShownJob): string {
+  if (!isOneOfSeveral(job)) return String(job.id);
+  const failed = job.status === "completed" ? null : (job.error?.signature ?? null);
+  return JSON.stringify([writtenStep(job), statusText(job), failed, job.waits_for?.text ?? null]);
+}
+
+function rowOf(group: readonly ShownJob[]): string[] {
+  const [job] = group as readonly [ShownJob];
+  const isOne = group.length === 1;
+  return [
+    isOne ? nameOf(job.step, job.scope) : `${group.length} items of ${writtenStep(job)}`,
+    statusText(job),
+    fromTo(group.map(({ attempts }) => attempts)),
+    fromTo(group.map(({ visits }) => visits)),
+    isOne ? detail(job) : sharedDetail(group),
+  ];
+}
+
+/** `1`, or `1-3` where they differ. */
+function fromTo(numbers: readonly number[]): string {
+  const least = numbers.reduce((a, b) => Math.min(a, b));
+  const most = numbers.reduce((a, b) => Math.max(a, b));
+  return least === most ? String(least) : `${least}-${most}`;
+}
+
+/** What is the same for all of them: an output seldom is. Of failures the first speaks for all. */
+function sharedDetail(group: readonly ShownJob[]): string {
+  const first = detail(group[0]!);
+  if (group[0]!.status !== "completed" && first !== "")
+    return `${listNames(group, ({ step, scope }) => nameOf(step, scope))}: ${first}`;
+  return group.every((job) => detail(job) === first) ? first : "";
 }
 
 function statusText({ status, handled, dead_letter, taken_over }: JobReport): string {

@@ -10,7 +10,7 @@ import { withCommands } from "../../render/hold-lines.js";
 import { runDetailLines } from "../../render/run-details.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
-export const show: Present = async ({ input }, session, client) => {
+export const show: Present = async ({ input, flags }, session, client) => {
   const { out, options } = session;
   const shown = await client.call("get_run", input as InputOf<"get_run">);
   if (options.json) {
@@ -21,7 +21,8 @@ export const show: Present = async ({ input }, session, client) => {
   } else {
     const look = await lookAt(session, client, [shown.run_id]);
     if (shown.at !== null) writeLines(out, [pastLine(shown.at)]);
-    writeLines(out, runDetailLines(summaryOf(shown), { ...shown, state: shown.state as Json }, look));
+    const beside = { ...shown, state: shown.state as Json };
+    writeLines(out, runDetailLines(summaryOf(shown), beside, look, flags.full === true));
   }
   return 0;
 };
