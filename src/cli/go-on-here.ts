@@ -7,7 +7,7 @@ import type { FollowFlags } from "./server/server-flags.js";
 import { tellChangedFile } from "./tell-changed-file.js";
 import { type Session, writeLines } from "./terminal/channel.js";
 
-export interface GoOnFlags extends Pick<FollowFlags, "maxParallel" | "verbose" | "strict"> {
+export interface GoOnFlags extends Pick<FollowFlags, "maxParallel" | "verbose" | "report" | "strict"> {
   /** False if the command is only recorded. */
   readonly resume?: boolean;
 }

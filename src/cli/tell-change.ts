@@ -6,6 +6,7 @@ import { commandLine } from "./declare/command-words.js";
 import type { GoOnFlags } from "./go-on-here.js";
 import { type TopRun, topRunOf } from "./remote/who-goes-on.js";
 import { type Session, writeJson, writeLines } from "./terminal/channel.js";
+import { refuseReports, writeReports } from "./write-reports.js";
 
 const MAX_CHANGES_TOLD = 20;
 const INDENT = "  ";
@@ -69,11 +70,29 @@ export async function tellAndGoOn(
 ): Promise<number> {
   const { out, options } = session;
   const top = options.server === undefined ? await topRunOf(client, change.run_id) : null;
-  if (top === null || !(await canGoOn(client, change, top, flags)))
-    return tellChange(session, client, change, sentence);
+  if (top === null || !(await canGoOn(client, change, top, flags))) {
+    const exitCode = await tellChange(session, client, change, sentence);
+    return reportAsItIs(session, client, change, { ...flags, runId: top?.runId ?? change.run_id, exitCode });
+  }
   if (!options.json && !options.quiet) writeLines(out, [sentence, ...toldOf(change)]);
   const { goOnHere } = await import("./go-on-here.js");
   return goOnHere(session, client, top.runId, flags);
+}
+
+/** The reports of a run that the command has ended or left held. */
+function reportAsItIs(
+  session: Session,
+  client: Client,
+  { status }: Change,
+  {
+    runId,
+    report: reports,
+    strict,
+    exitCode,
+  }: GoOnFlags & { readonly runId: number; readonly exitCode: number },
+): Promise<number> | number {
+  const finished = { runId, reports, exitCode, strict };
+  return GOES_ON.has(status) ? refuseReports(session, finished) : writeReports(session, client, finished);
 }
 
 async function canGoOn(

@@ -1,8 +1,9 @@
 import { appendFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../core/text/message-of.js";
 import type { Client, InputOf } from "../operations/client.js";
+import { commandLine } from "./declare/command-words.js";
 import { type Session, writeLines } from "./terminal/channel.js";
 import { EXIT } from "./terminal/exit-codes.js";
 
@@ -16,12 +17,16 @@ export type WantedReport =
 
 const FILE_FORMATS: readonly FileFormat[] = ["junit", "markdown", "html"];
 
-export const REPORT_FLAG = "--report <format[=file]>";
-export const REPORT_WORDS =
-  "when the run ends, write how it went: junit=FILE, markdown=FILE, html=FILE, or github (annotations and step summary); repeatable";
+/** `--report`, of every command that runs a run to its end. */
+export function reportOption(): Option {
+  return new Option(
+    "--report <format[=file]>",
+    "when the run ends, write how it went: junit=FILE, markdown=FILE, html=FILE, or github (annotations and step summary); repeatable",
+  ).argParser(parseReport);
+}
 
 /** Parses a flag for commander, which calls this once per flag. */
-export function parseReport(text: string, before: readonly WantedReport[] = []): readonly WantedReport[] {
+function parseReport(text: string, before: readonly WantedReport[] = []): readonly WantedReport[] {
   const [, format = text, file] = /^([a-z]+)(?:=(.+))?$/s.exec(text) ?? [];
   if (format === "github" && file === undefined) return [...before, { format }];
   const known = FILE_FORMATS.find((each) => each === format);
@@ -61,6 +66,18 @@ export async function writeReports(
       if (code === EXIT.completed) code = EXIT.infrastructure;
     }
   return code;
+}
+
+/** Somebody else goes on with the run, or nobody yet: its end is not seen here, and that must not look like success. */
+export function refuseReports(
+  { err, options }: Session,
+  { runId, reports = [], exitCode }: Omit<FinishedRun, "strict">,
+): number {
+  const [first] = reports;
+  if (first === undefined) return exitCode;
+  const later = commandLine(options, `report ${runId} --format ${first.format}`);
+  writeLines(err, [`error: no report is written, because run ${runId} does not end here; later: ${later}`]);
+  return exitCode === EXIT.completed ? EXIT.infrastructure : exitCode;
 }
 
 interface FinishedRun {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -122,6 +122,66 @@ steps:
     const result = await cli.daruma("run", flow, "--report", `junit=${folder}`);
     expect(result.exitCode).toBe(5);
     expect(result.stderr).toMatch(/^error: the junit report could not be written: EISDIR/m);
+  });
+});
+
+describe("--report of a command that goes on with a run", () => {
+  const read = (name: string) => readFileSync(join(cli.path, name), "utf8");
+  const wanted = (name: string) => ["--report", `junit=${join(cli.path, name)}`];
+  /** Fails, or is held, until the file `well` is there. */
+  const flow = (name: string, more = "") =>
+    cli.write(`${name}.yaml`, `${more}\nsteps: { a: { exec: test -e ${join(cli.path, "well")} } }`);
+
+  it.each([
+    ["retry", ["a"], ""],
+    ["reset", [], ""],
+    ["resume-from", ["a"], ""],
+    ["resolve", ["a", "--retry"], "unhandled: hold"],
+    ["recover", ["--retry-unknown"], ""],
+  ])("writes it at the end of the run: %s", async (word, args, more) => {
+    rmSync(join(cli.path, "well"), { force: true });
+    expect((await cli.daruma("run", flow(word, more))).exitCode).toBe(more === "" ? 1 : 3);
+    cli.write("well", "");
+    const { exitCode } = await cli.daruma(word, "last", ...args, ...wanted(`${word}.xml`));
+    expect(exitCode).toBe(0);
+    expect(read(`${word}.xml`)).toContain('tests="1" failures="0"');
+  });
+
+  it("writes it where the command itself ends the run", async () => {
+    rmSync(join(cli.path, "well"), { force: true });
+    await cli.daruma("run", flow("ended", "unhandled: hold"));
+    const { exitCode } = await cli.daruma("resolve", "last", "a", "--fail", ...wanted("ended.xml"));
+    expect([exitCode, read("ended.xml")]).toEqual([0, expect.stringContaining('tests="1" failures="1"')]);
+  });
+
+  it("is refused where nobody waits for the end", async () => {
+    await cli.daruma("run", flow("idle"));
+    for (const flag of ["--no-resume", "--dry-run"]) {
+      const refused = await cli.daruma("retry", "last", "a", flag, ...wanted("no.xml"));
+      expect([refused.exitCode, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(/--report.*cannot be used/),
+      ]);
+    }
+    const nowhere = await cli.daruma("retry", "last", "a", "--report", "junit=/nowhere/x.xml");
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([2, expect.stringContaining("There is no folder")]);
+    expect(existsSync(join(cli.path, "no.xml"))).toBe(false);
+  });
+
+  it("is an error where a server goes on with the run", async () => {
+    const server = await servers.start();
+    rmSync(join(cli.path, "well"), { force: true });
+    const id = await server.run(`steps: { a: { exec: test -e ${join(cli.path, "well")} } }`);
+    await server.until(id, "failed");
+    const at = ["--server", server.url];
+    const retried = await runCli(["retry", String(id), "a", ...wanted("far.xml"), ...at]);
+    expect([retried.exitCode, retried.stderr]).toEqual([
+      5,
+      expect.stringContaining(
+        `no report is written, because run ${id} does not end here; later: daruma report ${id} --format junit`,
+      ),
+    ]);
+    expect(existsSync(join(cli.path, "far.xml"))).toBe(false);
   });
 });
 

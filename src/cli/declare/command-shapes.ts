@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
 import { STRICT_FLAG, STRICT_WORDS } from "../strict.js";
-import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
+import { reportOption } from "../write-reports.js";
 import { byFailure } from "./campaign-flags.js";
 import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
 
@@ -45,6 +45,7 @@ const goingOn = (): Option[] => [
   new Option("--no-resume", "only record it; somebody else continues the run"),
   maxParallel(),
   verbose(),
+  reportOption().conflicts(["resume", "dryRun"]),
   strict(),
 ];
 
@@ -156,6 +157,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       ...rounds(1),
       maxParallel(),
       verbose(),
+      reportOption().conflicts("dryRun"),
       strict(),
       new Option("--detach", "with --server: recover once, without waiting for the end"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),
@@ -244,7 +246,7 @@ export const SHAPES: { readonly [words: string]: CommandShape } = {
       new Option("--file <file>", "a newer workflow file (default: the old run's definition)"),
       maxParallel(),
       verbose(),
-      new Option(REPORT_FLAG, REPORT_WORDS).argParser(parseReport),
+      reportOption(),
       strict(),
       new Option("--detach", "with --server: start the run and print its number, without waiting"),
       new Option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it"),

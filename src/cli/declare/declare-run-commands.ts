@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { MAX_PRIORITY } from "../../core/groups/concurrency.js";
 import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
 import { STRICT_FLAG, STRICT_WORDS } from "../strict.js";
-import { parseReport, REPORT_FLAG, REPORT_WORDS } from "../write-reports.js";
+import { reportOption } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
 import { parseRunReference, type RunReference } from "./run-reference.js";
 
@@ -64,7 +64,7 @@ Examples:
       wholeNumber(1),
     )
     .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")
-    .option(REPORT_FLAG, REPORT_WORDS, parseReport)
+    .addOption(reportOption())
     .option(STRICT_FLAG, STRICT_WORDS)
     .option("--detach", "with --server: continue the run without waiting")
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
@@ -128,7 +128,7 @@ function asRun(command: Command): Command {
     .option("--stored", "run a stored workflow instead of a file")
     .option("--key <text>", "repeating the same key starts nothing; the command follows the run it started")
     .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")
-    .option(REPORT_FLAG, REPORT_WORDS, parseReport)
+    .addOption(reportOption())
     .option(STRICT_FLAG, `${STRICT_WORDS}; recorded in the run`)
     .option("--detach", "with --server: start the run and print its number, without waiting")
     .option(

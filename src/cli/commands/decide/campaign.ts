@@ -73,7 +73,7 @@ const CAMPAIGN = {
 /** Flags that only apply to jobs given by name. */
 const OF_NAMED_JOBS = {
   ...{ all: "all", force: "force", key: "key", scope: "scope", complete: "complete" },
-  ...{ memory: "memory", runtime: "runtime" },
+  ...{ memory: "memory", runtime: "runtime", report: "report" },
 } as const;
 
 /** Whether the flags choose jobs by how they failed, not by their names. */

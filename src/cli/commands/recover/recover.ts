@@ -9,6 +9,7 @@ import { openHere } from "../../open-here.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
+import { refuseReports } from "../../write-reports.js";
 import { getUpHere, getUpThere } from "./get-up.js";
 import { type RecoverFlags, roundsPlan } from "./recover-flags.js";
 import { recoveryLines } from "./recovery-lines.js";
@@ -30,19 +31,19 @@ export const recover: Present = async ({ input, flags: given }, session, client)
     refuseLocalFlags(flags);
     if (flags.detach === true) {
       refuseRounds(flags, "with --detach nobody stays to run them");
-      return recoverAlone(session, client, input as InputOf<"recover_run">);
+      return recoverAlone(session, client, input as InputOf<"recover_run">, flags);
     }
     return getUpThere(session, client, reference, { flags, plan, first: "recover" });
   }
   refuseServerFlags(flags);
   if (await isAtWork(session, reference)) {
     refuseRounds(flags, "another process has the run and continues it");
-    return recoverAlone(session, client, input as InputOf<"recover_run">);
+    return recoverAlone(session, client, input as InputOf<"recover_run">, flags);
   }
   const { needs_program: program } = await client.call("get_run", { run_id: reference, jobs: "none" });
   if (program !== null) {
     refuseRounds(flags, `only its program continues the run: ${programName(program)}`);
-    return recoverAlone(session, client, input as InputOf<"recover_run">, program);
+    return recoverAlone(session, client, input as InputOf<"recover_run">, flags, program);
   }
   const { daruma, channels } = await openHere(session, reference, flags);
   return getUpHere(session, daruma, reference, { flags, channels, plan, first: "recover" });
@@ -60,12 +61,13 @@ async function recoverAlone(
   session: Session,
   client: Client,
   input: InputOf<"recover_run">,
+  { report: reports }: RecoverFlags,
   program: RunProgram | null = null,
 ): Promise<number> {
   const done = await client.call("recover_run", input);
   const after = program === null ? [] : [`run ${done.run_id} ${goesOnWith(program, done.run_id)}`];
   tell(session, done, [...recoveryLines(done), ...after]);
-  return EXIT.completed;
+  return refuseReports(session, { runId: done.run_id, reports, exitCode: EXIT.completed });
 }
 
 async function isAtWork({ options }: Session, reference: RunReference): Promise<boolean> {
