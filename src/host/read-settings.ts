@@ -5,7 +5,7 @@ import type { Problem } from "../file/read/problem.js";
 import { loadSettings } from "../file/settings/load-settings.js";
 import { NO_SETTINGS, type Settings } from "../file/settings/settings.js";
 import type { DescribedSettings } from "../operations/context.js";
-import { readSource } from "../operations/workflows/workflow-source.js";
+import { readText } from "../operations/workflows/workflow-source.js";
 import { checkExpression } from "../run/sandbox/check-expression.js";
 import { nameFinder } from "../run/sandbox/names/find-names.js";
 import { SETTINGS_FILE } from "../run/wiring/find-settings.js";
@@ -26,7 +26,7 @@ class InvalidSettings extends DarumaError {
 
 /** Throws FILE_NOT_FOUND, or an error with every problem. */
 export function readSettings(file: string): Settings {
-  const loaded = loadSettings(readSource(file), file, { checkExpression, findNames: nameFinder });
+  const loaded = loadSettings(readText(file), file, { checkExpression, findNames: nameFinder });
   if (!loaded.ok) throw new InvalidSettings(file, loaded.problems);
   return loaded.value;
 }

@@ -20,8 +20,33 @@ describe("what is not a file", () => {
       expect(exitCode).toBe(2);
       expect(stderr).toContain("NOT_A_FILE");
       expect(stderr).toContain(`${path} is ${kind}\n`);
-      expect(stderr).toContain("hint: Name a regular file. Save the output of a pipe to a file first.\n");
+      const next =
+        kind === "a folder"
+          ? "Name a workflow file in it; `daruma init` writes a first one."
+          : "Name a regular file. Save the output of a pipe to a file first.";
+      expect(stderr).toContain(`hint: ${next}\n`);
     }
+  });
+
+  it.each([
+    ["main.js", (file: string) => `\`node ${file}\` starts it: a program runs its workflows itself.`],
+    ["main.ts", (file: string) => `\`node ${file}\` starts it: a program runs its workflows itself.`],
+    ["package.json", () => "`daruma init`, in its folder, writes a workflow file that runs its scripts."],
+    ["Makefile", () => "`daruma init`, in its folder, writes a workflow file that runs its targets."],
+    [
+      "build.sh",
+      (file: string) => `a step runs it: \`daruma init\` writes a workflow file, with \`exec: sh ${file}\`.`,
+    ],
+  ])("is answered with what runs it: %s", async (name, next) => {
+    const file = cli.write(name, '{ "name": "x", "scripts": { "test": "true" } }');
+    for (const command of ["run", "validate", "graph"]) {
+      const { exitCode, stderr } = await cli.daruma(command, file);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(`NOT_A_WORKFLOW`);
+      expect(stderr).toContain(`${file} is no workflow file\n`);
+      expect(stderr).toContain(`hint: ${next(file)}\n`);
+    }
+    expect((await cli.daruma("run", join(cli.path, `no-${name}`))).stderr).toContain("FILE_NOT_FOUND");
   });
 });
 

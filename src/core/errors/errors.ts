@@ -23,6 +23,10 @@ export const WORKFLOW_FILE_ERRORS = {
     means: "A folder, pipe or device was named where a file is needed.",
     next: "Name a regular file. Save the output of a pipe to a file first.",
   },
+  NOT_A_WORKFLOW: {
+    means: "A program, a Makefile or a file of another tool was named where a workflow file is needed.",
+    next: "Name a workflow file; `daruma init` writes a first one.",
+  },
   YAML_SYNTAX: { means: "The file is not valid YAML or JSON.", next: "Fix the syntax at the given place." },
   UNKNOWN_KEY: {
     means: "The file has an unknown key.",

@@ -28,6 +28,22 @@ const WORDS = {
     "-j": "`--max-parallel N` says how many attempts run at a time",
     "-k": "what does not depend on a failed step runs anyway; `failure_policy: fail_fast` in the file turns that off",
   },
+  /** Files by name or ending. FILE is what was named. */
+  file: {
+    ".js": "`node FILE` starts it: a program runs its workflows itself",
+    ".mjs": "`node FILE` starts it: a program runs its workflows itself",
+    ".cjs": "`node FILE` starts it: a program runs its workflows itself",
+    ".ts": "`node FILE` starts it: a program runs its workflows itself",
+    ".mts": "`node FILE` starts it: a program runs its workflows itself",
+    ".cts": "`node FILE` starts it: a program runs its workflows itself",
+    ".py": "a step runs it: `daruma init` writes a workflow file, with `exec: python FILE`",
+    ".sh": "a step runs it: `daruma init` writes a workflow file, with `exec: sh FILE`",
+    "package.json": "`daruma init`, in its folder, writes a workflow file that runs its scripts",
+    "pyproject.toml": "`daruma init`, in its folder, writes a workflow file that runs its tools",
+    Makefile: "`daruma init`, in its folder, writes a workflow file that runs its targets",
+    makefile:
+      "rename it to Makefile; `daruma init`, in its folder, then writes a workflow file that runs its targets",
+  },
   key: {
     run: "write the command as `exec` (of `jobs`: `command`)",
     script: "write the command as `exec` (of `jobs`: `command`)",

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, extname, resolve } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import { storedText } from "../../core/model/stored-definition.js";
+import { oursFor } from "../../core/text/foreign-words.js";
 import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import { loadDefinition } from "../../file/load.js";
 import { type Survey, surveyOf } from "../../file/survey.js";
@@ -81,15 +82,24 @@ export function fromDefinition(definition: Definition, folder: string): Workflow
   };
 }
 
-/** The text of a file. Throws FILE_NOT_FOUND, FILE_TOO_LARGE, or NOT_A_FILE for a pipe or device, which might never end or answer. */
+/** The text of a workflow file. Throws NOT_A_WORKFLOW for what another program runs, and whatever `readText` throws. */
 export function readSource(file: string): string {
+  const text = readText(file);
+  const ours = oursFor("file", basename(file)) ?? oursFor("file", extname(file));
+  if (ours === null) return text;
+  const hint = `${ours.replaceAll("FILE", file)}.`;
+  throw new DarumaError("NOT_A_WORKFLOW", `${file} is no workflow file`, { hint });
+}
+
+/** The text of a file. Throws FILE_NOT_FOUND, FILE_TOO_LARGE, or NOT_A_FILE for a pipe or device, which might never end or answer. */
+export function readText(file: string): string {
   let bytes: Buffer;
   let descriptor: number | null = null;
   try {
     // Without O_NONBLOCK to open a pipe that nobody writes to waits for ever.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = fstatSync(descriptor);
-    if (!found.isFile()) throw new DarumaError("NOT_A_FILE", `${file} is ${kindOf(found)}`);
+    if (!found.isFile()) throw notAFile(file, found);
     if (found.size > MAX_FILE_BYTES)
       throw new DarumaError(
         "FILE_TOO_LARGE",
@@ -105,6 +115,13 @@ export function readSource(file: string): string {
     if (descriptor !== null) closeSync(descriptor);
   }
   return bytes.toString("utf8");
+}
+
+function notAFile(file: string, found: Stats): DarumaError {
+  const hint = found.isDirectory()
+    ? { hint: "Name a workflow file in it; `daruma init` writes a first one." }
+    : {};
+  return new DarumaError("NOT_A_FILE", `${file} is ${kindOf(found)}`, hint);
 }
 
 function kindOf(found: Stats): string {
