@@ -12,6 +12,7 @@ export const ADVICE_KINDS = [
   "recover",
   "retry",
   "hard_reset",
+  "resume_from",
   "redrive",
   "fork",
   "run",

@@ -1,6 +1,7 @@
 import type { HoldAction } from "../core/model/events.js";
 import type { Job, Run } from "../core/model/run.js";
 import { jobName } from "./lookup/job-name.js";
+import { type WayBack, wayBackInput, wayBackWords } from "./lookup/ways-back.js";
 
 /** An operation with its input, for those who ask over REST or MCP. */
 export interface Call {
@@ -60,6 +61,13 @@ export function retryCommand(run: Run, job: Job): AdvisedCommand {
 export function hardResetCommand(run: Run, job: Job): AdvisedCommand {
   const step = jobName(job);
   return { argv: ["hard-reset", String(run.id), step], call: control(run.id, "hard_reset_step", step) };
+}
+
+export function sendBackCommand(run: Run, way: WayBack): AdvisedCommand {
+  return {
+    argv: wayBackWords(run.id, way),
+    call: { operation: "control_run", input: wayBackInput(run.id, way) },
+  };
 }
 
 export function resetFailedCommand({ id }: Run): AdvisedCommand {

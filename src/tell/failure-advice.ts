@@ -19,11 +19,13 @@ import {
   resumeCommand,
   retryCommand,
   runCommand,
+  sendBackCommand,
   workspaceCommand,
 } from "./advised-commands.js";
 import { forkableStep } from "./lookup/fork-run.js";
 import { givenLabels } from "./lookup/given-labels.js";
 import { jobName, listNames } from "./lookup/job-name.js";
+import { waysBackIn } from "./lookup/ways-back.js";
 
 /** The definition itself is at fault. A run keeps the one it started with, so the step fails again however often it is tried. */
 const IN_DEFINITION: ReadonlySet<string> = new Set<ErrorCode>([
@@ -58,7 +60,11 @@ export function adviceOnFailure(run: Run, { childRuns, asked }: FailureStanding)
   const again =
     failed.every(isInDefinition) || isUndone(run)
       ? []
-      : [...recoverAdvice(run, goOn(run)), ...runAgain(run, failed)];
+      : [
+          ...recoverAdvice(run, goOn(run)),
+          ...runAgain(run, failed),
+          ...sendBackAdvice(run, [job], goOn(run)),
+        ];
   const forked = job.step.atEnd === null ? forkAdvice(run, job) : [];
   return [...looks, ...again, ...forked, ...(again.length + forked.length === 0 ? startAgain(run) : [])];
 }
@@ -148,6 +154,21 @@ export function forkAdvice(run: Run, job: Job): Advice[] {
   const kept = "this one keeps the definition it started with";
   const how = run.file === null ? `daruma fork ${run.id} --from ${step} --file FILE, or fork_run.` : "";
   return [advice("fork", `${why} (${kept}): ${how}`.trimEnd(), forkCommand(run, step))];
+}
+
+/** The step may be right, and what it examined may be wrong: then who did that has to work again, and hear why. */
+export function sendBackAdvice(run: Run, jobs: readonly Job[], after: readonly AdvisedCommand[]): Advice[] {
+  const seen = ({ step, scope, status }: Job) => ({ step: step.definition.id, scope: scope.id, status });
+  const waysBack = waysBackIn(run.definition, run.jobs.filter(({ scope }) => scope.open).map(seen));
+  const ways = new Map(jobs.flatMap((job) => waysBack(seen(job)).map((way) => [way.name, way])));
+  return [...ways.values()].map((way) =>
+    advice(
+      "resume_from",
+      `Send the work back to ${way.name}; say what it is to do differently with --hint "..."${way.files === "keep" ? " (its files stay; --files restore takes them back)" : ""}:`,
+      sendBackCommand(run, way),
+      ...after,
+    ),
+  );
 }
 
 /** What ran out of memory or time does so again, if nobody gives it more. */

@@ -1,6 +1,7 @@
 import type { Event, HoldAction } from "../core/model/events.js";
 import { excerptOf } from "../core/model/excerpt.js";
 import type { JobRow, RunRow } from "../core/model/rows.js";
+import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import { EXPIRY, expiryOf } from "../core/notices/expiry.js";
 import {
   jsonOf,
@@ -19,6 +20,7 @@ import { JOB_RECORD } from "./job-record.js";
 import { BLOCKS, blocksAmong, dependentsIn } from "./lookup/blocked-steps.js";
 import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
+import { type WayBack, wayBackInput, waysBackIn } from "./lookup/ways-back.js";
 import { markedJobs } from "./marked-jobs.js";
 
 const RUNS_PER_PAGE = 200;
@@ -31,9 +33,15 @@ export interface HoldFilter {
 
 /** One way out, as an operation that takes this input. */
 const DECISION = {
-  decision: noted(text, "A choice of the question; of a hold: retry, fail or skip."),
-  operation: word(["answer_job", "resolve_holds"]),
-  input: noted(record(jsonOf<unknown>()), "The input of the operation."),
+  decision: noted(
+    text,
+    "A choice of the question; of a hold: retry, fail or skip, and resume_from to send the work back to the step that did it.",
+  ),
+  operation: word(["answer_job", "resolve_holds", "control_run"]),
+  input: noted(
+    record(jsonOf<unknown>()),
+    "The input of the operation. With resume_from, add a hint: what the step is to do differently.",
+  ),
 } as const;
 type Decision = OfFields<typeof DECISION>;
 
@@ -80,12 +88,26 @@ async function waitingJobs(store: Store, run: RunRow): Promise<WaitingJob[]> {
   const owner = await ownerOf(store, run.id);
   const dependents = await dependentsIn(store, run.definition_hash);
   const blocked = new Set(all.flatMap(({ status, step }) => (status === "blocked" ? [step] : [])));
+  const waysBack = await waysBackOf(store, run, jobs.some(({ kind }) => kind === "hold") ? all : []);
   return jobs.map((job) => ({
     ...job,
+    decisions: [
+      ...job.decisions,
+      ...(job.kind === "hold" ? waysBack(job).map((way) => sendBack(run.id, way)) : []),
+    ],
     blocks: blocksAmong(dependents, job.step, blocked),
     error_lines: job.error === null ? [] : excerptOf(job.error, MAX_LINES).map(({ text }) => text),
     owner,
   }));
+}
+
+async function waysBackOf(store: Store, { definition_hash: hash }: RunRow, jobs: readonly JobRow[]) {
+  const text = jobs.length === 0 ? null : await store.readDefinition(hash);
+  return text === null ? () => [] : waysBackIn(parseStoredDefinition(text, hash), jobs);
+}
+
+function sendBack(run: number, way: WayBack): Decision {
+  return { decision: "resume_from", operation: "control_run", input: wayBackInput(run, way) };
 }
 
 /** A job also waits for a delay; only the log knows what for. */

@@ -18,6 +18,7 @@ import {
   isInDefinition,
   parentAdvice,
   recoverAdvice,
+  sendBackAdvice,
   startAgain,
 } from "./failure-advice.js";
 import type { HandledChild } from "./handled-in-children.js";
@@ -147,6 +148,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
             ...after,
           ),
         ]),
+    ...sendBackAdvice(run, all, after),
     ...(wrong === undefined ? [] : forkAdvice(run, wrong)),
     ...(all.some((job) => job.ledBy?.route === "edge")
       ? []

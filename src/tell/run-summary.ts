@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Definition } from "../core/model/definition.js";
+import { workExaminer } from "../core/model/examined-work.js";
 import type { JobStatus } from "../core/model/rows.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import { logFile } from "../run/worker/attempt-paths.js";
@@ -8,6 +9,7 @@ import { listHolds, type WaitingJob } from "./holds.js";
 import { blindSteps } from "./lookup/blind-steps.js";
 import { isReusable } from "./lookup/own-runs.js";
 import { requireRun } from "./lookup/run-reference.js";
+import { type WayBack, wayBackTo } from "./lookup/ways-back.js";
 import type { JobReport, RunReport } from "./run-report.js";
 
 /** What the description of a run's end needs in addition to its report. */
@@ -25,6 +27,8 @@ export interface RunSummary {
    * notice what has changed.
    */
   readonly reuse_file: string | null;
+  /** Where the work can be sent back to that the failed steps have examined. */
+  readonly ways_back: readonly WayBack[];
   /** What the last steps of a completed run printed, if it is short. */
   readonly endings: readonly { readonly step: string; readonly text: string }[];
 }
@@ -106,6 +110,15 @@ export async function summariseRun(
       ).flat(),
     ],
     deadLetters: deadLettersAmong(failed),
+    ways_back:
+      definition === null
+        ? []
+        : await waysBack(
+            store,
+            report,
+            definition,
+            unhandled.filter(({ id }) => unanswered.has(id)),
+          ),
     reuse_file: isReusable(run) && report.needs_program === null && !unseen ? run.file : null,
     endings: readEndings(endings, (job) => log(job, "stdout")),
   };
@@ -175,6 +188,26 @@ function tellCounts(counts: SeenJobs["counts"], takenOver: number): string[] {
 function orderFailures(failed: readonly JobReport[], { error }: RunReport): JobReport[] {
   const isNamed = (job: JobReport): boolean => job.id === error?.job_id;
   return [...failed].sort((first, second) => Number(isNamed(second)) - Number(isNamed(first)));
+}
+
+/** More failures than this are of one cause rather than of somebody's work. */
+const MAX_EXAMINED = 3;
+
+async function waysBack(
+  store: Store,
+  { run_id: runId }: RunReport,
+  definition: Definition,
+  failed: readonly JobReport[],
+): Promise<WayBack[]> {
+  if (failed.length > MAX_EXAMINED) return [];
+  const examined = workExaminer(definition);
+  const ways = new Map<string, WayBack>();
+  for (const { step, scope } of failed)
+    for (const each of examined(step)) {
+      const way = wayBackTo(each, scope, await store.listJobs({ runId, step: each.id }));
+      if (way !== null) ways.set(way.name, way);
+    }
+  return [...ways.values()];
 }
 
 async function unansweredFailures(store: Store, failed: readonly JobReport[]): Promise<ReadonlySet<number>> {

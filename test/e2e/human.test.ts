@@ -27,6 +27,11 @@ describe("a human step", () => {
       `to answer reject:   daruma answer ${id} approve --choose reject ${place}`,
       "",
     ]);
+    const { stdout: inbox } = await cli.daruma("inbox", "--kind", "question");
+    for (const choice of ["approve", "reject"])
+      expect(inbox).toContain(
+        `to answer ${choice}:  daruma answer ${id} approve --choose ${choice} ${place}\n`,
+      );
     type Listed = { kind: string; decisions: { command: string }[] }[];
     const { value: listed } = await cli.json<Listed>("holds", id);
     expect(listed).toMatchObject([

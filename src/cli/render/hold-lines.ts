@@ -23,6 +23,7 @@ export interface HoldLook {
 const INDENT = "  ";
 /** Enough to see what happened. `daruma logs` has the rest. */
 const MAX_LINES = 10;
+const MAX_WAYS_BACK = 3;
 
 /**
  * Describes holds and questions with what a decision needs, and the commands to decide: once per run for holds, once
@@ -46,24 +47,36 @@ export function holdLines(waiting: readonly WaitingJob[], look: HoldLook): strin
 export function withCommands<T extends Decided>(waiting: T, type: CommandLine): T {
   const decisions = waiting.decisions.map((each) => ({
     ...each,
-    command: type(decisionWords(waiting, each.decision)),
+    command: type(decisionWords(waiting, each)),
   }));
   return { ...waiting, decisions };
 }
 
 type Decided = Pick<WaitingJob, "kind" | "run_id" | "step" | "scope"> & {
-  readonly decisions: readonly { readonly decision: string }[];
+  readonly decisions: readonly Way[];
 };
+type Way = Pick<WaitingJob["decisions"][number], "decision" | "operation" | "input">;
 
 /** The words after `daruma` that make this decision. */
 function decisionWords(
   { kind, run_id, step, scope }: Pick<WaitingJob, "kind" | "run_id" | "step" | "scope">,
-  decision: string,
+  { decision, operation, input }: Way,
 ): string {
+  if (operation === "control_run") return sendBackWords({ input });
   const job = shellWord(nameOf(step, scope));
   return kind === "question"
     ? `answer ${run_id} ${job} --choose ${shellWord(decision)}`
     : `resolve ${run_id} ${job} --${decision}`;
+}
+
+/** Each sends the work back to a step that did it, with room for what that is to do differently. */
+export function sendBackCommands({ decisions }: Pick<WaitingJob, "decisions">): string[] {
+  return decisions.filter(({ operation }) => operation === "control_run").map(sendBackWords);
+}
+
+function sendBackWords({ input: { run_id, step_id, files } }: Pick<Way, "input">): string {
+  const kept = files === undefined ? "" : ` --files ${files}`;
+  return `resume-from ${run_id} ${shellWord(String(step_id))}${kept} --hint "..."`;
 }
 
 function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): string[] {
@@ -75,9 +88,9 @@ function oneQuestion(asking: WaitingJob, { paint, commandLine }: HoldLook): stri
     `${paint("cyan", nameOf(step, scope))} (run ${run_id}, job ${id}) asked at ${clockTime(since)} UTC${until}:`,
     ...prompt.map((line) => `${INDENT}${paint("dim", "|")} ${line}`),
     ...columns(
-      decisions.map(({ decision }) => [
-        `to answer ${oneLine(decision)}:`,
-        commandLine(decisionWords(asking, decision)),
+      decisions.map((each) => [
+        `to answer ${oneLine(each.decision)}:`,
+        commandLine(decisionWords(asking, each)),
       ]),
     ),
   ];
@@ -121,8 +134,10 @@ function resolveLines(holds: readonly WaitingJob[], look: HoldLook): string[] {
   const reason = '--reason "..."';
   const line = (action: string): string => commandLine(`resolve ${run_id} ${what} ${action} ${reason}`);
   const it = holds.length > 1 ? "them" : "it";
+  const back = [...new Set(holds.flatMap(sendBackCommands))].slice(0, MAX_WAYS_BACK);
   return columns([
     [`to run ${it} again:`, line("--retry")],
+    ...back.map((command) => ["to send the work back:", commandLine(command)] as const),
     [`to let ${it} fail:`, `${line("--fail")}  (or --skip, or --complete JSON)`],
     ...(follows === null ? [] : [["then:", follows] as const]),
   ]);

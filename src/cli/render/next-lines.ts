@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { passedResource } from "../../core/model/resources.js";
 import { nameOf } from "../../tell/lookup/job-name.js";
 import { goesOnWith } from "../../tell/lookup/run-program.js";
+import { type WayBack, wayBackWords } from "../../tell/lookup/ways-back.js";
 import type { FailedStep, RunSummary } from "../../tell/run-summary.js";
 import { shellWord } from "../../tell/words/shell-word.js";
 import type { SummaryLook } from "./summary.js";
@@ -36,7 +37,10 @@ function listed(commands: readonly string[], { commandLine }: SummaryLook): stri
   );
 }
 
-function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: SummaryLook): string[] {
+function endCommands(
+  { report, failures, holds, reuse_file, ways_back }: RunSummary,
+  look: SummaryLook,
+): string[] {
   const { run_id: id, status, imported, undone } = report;
   const held = holds.filter(({ kind }) => kind === "hold");
   const codes = [...failures.map(({ code }) => code), ...held.map(({ error }) => error?.code ?? "")];
@@ -49,6 +53,7 @@ function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: 
   if (codes.some((code) => passedResource(code) !== null)) commands.push(`recover ${id}`);
   const unanswered = failures.filter((failure) => failure.unanswered);
   if (status === "failed" && unanswered.length > 0) commands.push(retryCommand(id, unanswered));
+  commands.push(...ways_back.map((way) => sendBackCommand(id, way)));
   if (held.length > 1) commands.push("inbox");
   // Not for a held run: this would begin a second run that asks for the same decision.
   if (status === "failed" && reuse_file !== null && !look.isElsewhere)
@@ -59,6 +64,11 @@ function endCommands({ report, failures, holds, reuse_file }: RunSummary, look: 
 function retryCommand(id: number, failures: readonly FailedStep[]): string {
   if (failures.length > MAX_RETRIED) return `reset ${id}`;
   return `retry ${id} ${failures.map(({ step, scope }) => shellWord(nameOf(step, scope))).join(" ")}`;
+}
+
+/** With room for what the step is to do differently. */
+function sendBackCommand(id: number, way: WayBack): string {
+  return `${wayBackWords(id, way).map(shellWord).join(" ")} --hint "..."`;
 }
 
 /** The path as it would be typed here. */

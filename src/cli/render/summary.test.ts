@@ -52,6 +52,7 @@ function lines(report: Partial<RunReport>, rest: Partial<RunSummary> = {}): stri
       holds: [],
       deadLetters: [],
       reuse_file: null,
+      ways_back: [],
       endings: [],
       ...rest,
     },
@@ -117,7 +118,10 @@ describe("the summary", () => {
   it("paints such an end in amber, and names the status first for a run that failed as well", () => {
     const paint = (colour: string, text: string): string => `<${colour} ${text}>`;
     const summary = { report: { ...REPORT, handled_failures }, counts: [], failures: [], holds: [] };
-    const [title] = headlines({ ...summary, deadLetters: [], reuse_file: null, endings: [] }, paint);
+    const [title] = headlines(
+      { ...summary, deadLetters: [], reuse_file: null, ways_back: [], endings: [] },
+      paint,
+    );
     expect(title).toBe(
       "<yellow ! run 3 of release <bold completed>>, <yellow 1 failure handled: test, by fallback>",
     );

@@ -34,6 +34,7 @@ import {
   at,
   diagnostics,
   endPhase,
+  files,
   json,
   recordOf,
   runReference,
@@ -142,6 +143,11 @@ const runDetails = z.object({
       .string()
       .nullable()
       .describe("The file of which a new run could take over from this one; null: none could."),
+    ways_back: z
+      .array(z.object({ name: z.string(), files: files.unwrap().nullable() }))
+      .describe(
+        "The steps whose work the failed ones have examined: resume_from_step, with a hint, sends it back.",
+      ),
     endings: z.array(z.object({ step: z.string(), text: z.string() })),
   }),
 });
@@ -204,7 +210,7 @@ async function describeRun(
       jobs.push({ ...each, waits_for: waits === null ? null : await waits.of(run, each) });
   const definition = await definitionOf(store, runId);
   const summary = await summariseRun(store, outputDir, report);
-  const { counts, failures, holds, reuse_file, endings } = summary;
+  const { counts, failures, holds, reuse_file, ways_back, endings } = summary;
   return {
     ...report,
     version: (await store.readWorkflow(run.workflow_id))!.version,
@@ -215,7 +221,7 @@ async function describeRun(
     ...(await standingOf(store, runId)),
     diagnostics: diagnosticsOf(jobs, await store.readEvents(runId, { types: ["ladder.climbed"] })),
     usage: await usageOfModels(store, runId, definition),
-    summary: { counts, failures, holds, reuse_file, endings },
+    summary: { counts, failures, holds, reuse_file, ways_back, endings },
   };
 }
 

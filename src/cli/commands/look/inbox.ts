@@ -2,12 +2,13 @@ import { shortSignature } from "../../../core/failure/short-signature.js";
 import { passedResource } from "../../../core/model/resources.js";
 import { counted } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
-import type { InputOf, OutputOf } from "../../../operations/client.js";
+import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { thenText } from "../../../tell/words/expiry-text.js";
 import { shellWord } from "../../../tell/words/shell-word.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/presenter.js";
 import { clockTime } from "../../render/clock-time.js";
+import { sendBackCommands } from "../../render/hold-lines.js";
 import { tableLines } from "../../render/table.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
@@ -39,10 +40,21 @@ export const inbox: Present = async ({ input }, { out, options }, client) => {
   else writeLines(out, tableLines(HEADER, items.flatMap(rowsOf), out.width()));
   if (total > items.length) writeLines(out, [`${total - items.length} more: use a larger --limit`]);
   const [first] = items;
-  if (first !== undefined && first.items.length > 0)
-    writeLines(out, ["", ...nextLines(first, (command) => commandLine(options, command))]);
+  if (first !== undefined && first.items.length > 0) {
+    const type = (command: string): string => commandLine(options, command);
+    const back = (await waysBack(first, client)).map((command) => `send back:  ${type(command)}`);
+    writeLines(out, ["", ...nextLines(first, type), ...back]);
+  }
   return 0;
 };
+
+/** To the step whose work a single held job examined. */
+async function waysBack({ kind, jobs, items }: Problem, client: Client): Promise<string[]> {
+  if (kind !== "hold" || jobs > 1) return [];
+  const { run_id, job_id } = items[0]!;
+  const held = (await client.call("list_holds", { run_id })).items;
+  return held.filter(({ id }) => id === job_id).flatMap(sendBackCommands);
+}
 
 /** One row, followed by a row for each kind of failure if there are several. */
 function rowsOf(problem: Problem): string[][] {
@@ -113,30 +125,34 @@ function nextLines(problem: Problem, type: (command: string) => string): string[
   const { kinds, runs, items } = problem;
   const wantsMore = kinds.some(({ code }) => code !== null && passedResource(code) !== null);
   const recover = `more memory or time:  ${type(`recover ${items[0]!.run_id}`)}`;
-  return [...(wantsMore && runs === 1 ? [recover] : []), nextLine(problem, type)];
+  return [...(wantsMore && runs === 1 ? [recover] : []), ...decisionLines(problem, type)];
 }
 
-function nextLine(problem: Problem, type: (command: string) => string): string {
+function decisionLines(problem: Problem, type: (command: string) => string): string[] {
   const { kind, items, jobs, signature } = problem;
   const { run_id, step, scope, job_id } = items[0]!;
   const job = scope === "root" ? step : job_id;
   if (kind === "hold" && jobs > 1) {
     const isTyped = jobs <= Math.min(items.length, MAX_TYPED_JOBS);
     const ids = items.map((item) => item.job_id).join(" ");
-    return isTyped
-      ? `decide them:  ${type(`decide ${ids} --action retry --reason "..."`)}`
-      : `decide them:  ${type(`resolve ${whichOf(problem)} --retry --reason "..."`)}`;
+    const them = isTyped ? `decide ${ids} --action retry` : `resolve ${whichOf(problem)} --retry`;
+    return [`decide them:  ${type(`${them} --reason "..."`)}`];
   }
   switch (kind) {
     case "question":
-      return `answer it:  ${type(`answer ${run_id} ${job} --choose ...`)}`;
+      return (problem.question?.choices ?? []).map(
+        (choice) =>
+          `to answer ${oneLine(choice)}:  ${type(`answer ${run_id} ${job} --choose ${shellWord(choice)}`)}`,
+      );
     case "hold":
-      return `decide it:  ${type(`resolve ${run_id} ${job} --retry --reason "..."`)}`;
+      return [`decide it:  ${type(`resolve ${run_id} ${job} --retry --reason "..."`)}`];
     case "dead_letter":
-      return `again:      ${type(`redrive ${run_id} ${job} --reason "..."`)}`;
+      return [`again:      ${type(`redrive ${run_id} ${job} --reason "..."`)}`];
     case "failed":
       if (signature === null)
-        return `again:      ${type(`retry ${jobs > 1 ? whichOf(problem) : `${run_id} ${job}`} --reason "..."`)}`;
-      return `set aside:  ${type(`failures resolve ${shortSignature(signature)}`)}`;
+        return [
+          `again:      ${type(`retry ${jobs > 1 ? whichOf(problem) : `${run_id} ${job}`} --reason "..."`)}`,
+        ];
+      return [`set aside:  ${type(`failures resolve ${shortSignature(signature)}`)}`];
   }
 }

@@ -100,6 +100,7 @@ function runOf(details: RunDetails): RunDetails {
       failures: fitting(outcomes, MAX_OUTCOMES_BYTES),
       holds: fitting(holds, MAX_OUTCOMES_BYTES),
       reuse_file: null,
+      ways_back: [],
       endings: [],
     },
   };
