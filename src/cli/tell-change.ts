@@ -1,6 +1,7 @@
+import type { GoesBack } from "../core/decide/going-back.js";
 import type { JobChange } from "../core/decide/take-command.js";
 import type { Client } from "../operations/client.js";
-import { nameOf } from "../tell/lookup/job-name.js";
+import { listNames, nameOf } from "../tell/lookup/job-name.js";
 import { goesOnWith } from "../tell/lookup/run-program.js";
 import { commandLine } from "./declare/command-words.js";
 import type { GoOnFlags } from "./go-on-here.js";
@@ -27,6 +28,7 @@ export interface Change {
   readonly key: string;
   readonly owner: { readonly host: string; readonly pid: number } | null;
   readonly dry_run?: boolean;
+  readonly goes_back?: GoesBack | null;
 }
 
 /** Prints what changed. Refusals were thrown before. */
@@ -109,23 +111,51 @@ async function canGoOn(
 
 const GOES_ON: ReadonlySet<string> = new Set(["pending", "running"]);
 
-function jsonOf({ run_id, action, status, changed, reason, key, owner, dry_run = false }: Change): object {
-  return { run_id, action, dry_run, status, changed, reason, key, owner_pid: owner?.pid ?? null };
+function jsonOf(change: Change): object {
+  const { run_id, action, status, changed, goes_back = null, reason, key, owner, dry_run = false } = change;
+  const back = goes_back === null ? {} : { goes_back };
+  return { run_id, action, dry_run, status, changed, ...back, reason, key, owner_pid: owner?.pid ?? null };
 }
 
 function changeLines(change: Change, sentence: string, place: Place): string[] {
   const told = toldOf(change);
   if (change.dry_run === true) {
     const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
-    return ["dry run; nothing changed. It would do this:", ...told, run];
+    const what = change.goes_back == null ? told : goesBackLines(change.goes_back);
+    return ["dry run; nothing changed. It would do this:", ...what, run];
   }
   return [sentence, ...told, ...goingOn(change, place)];
 }
 
 function toldOf({ changed }: Change): string[] {
-  const told = changed.slice(0, MAX_CHANGES_TOLD).map((each) => INDENT + changeText(each));
-  const more = changed.length - told.length;
-  return more > 0 ? [...told, `${INDENT}… and ${more} more`] : told;
+  return [...atMost(changed.map((each) => INDENT + changeText(each)))];
+}
+
+/** The whole of a way back: most of it happens only once the workspace is as it has to be. */
+function goesBackLines({ again, taken_back, set_aside, stays }: GoesBack): string[] {
+  const filesOf = (all: GoesBack["stays"]): string =>
+    listNames(
+      all,
+      ({ step, scope, files }) => `${nameOf(step, scope)} (${listNames(files, (file) => file)})`,
+    );
+  return [
+    "begins again:",
+    ...atMost(again.map(({ step, scope, status }) => `${INDENT}${nameOf(step, scope)} (${status})`)),
+    ...(taken_back.length === 0
+      ? []
+      : [`taken out of the workspace, kept as a patch: ${filesOf(taken_back)}`]),
+    ...(set_aside === null
+      ? []
+      : [
+          `set aside as a patch: what attempt ${set_aside.attempt} of ${nameOf(set_aside.step, set_aside.scope)} left`,
+        ]),
+    ...(stays.length === 0 ? [] : [`stays in the workspace: ${filesOf(stays)}`]),
+  ].map((line) => INDENT + line);
+}
+
+function atMost(lines: readonly string[]): readonly string[] {
+  const more = lines.length - MAX_CHANGES_TOLD;
+  return more > 0 ? [...lines.slice(0, MAX_CHANGES_TOLD), `${INDENT}… and ${more} more`] : lines;
 }
 
 export function changeText({ step, scope, from, to }: JobChange): string {

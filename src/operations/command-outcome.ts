@@ -73,7 +73,7 @@ async function eventsWith(store: Store, runId: number, key: string | null): Prom
 /** It applied, and there was nothing to do: the run was paused, canceled or whole already. */
 async function nothingDone(store: Store, runId: number, { type }: OperatorCommand): Promise<CommandOutcome> {
   const { status } = await requireRun(store, runId);
-  return { done: type, before: status, status, changed: [] };
+  return { done: type, before: status, status, changed: [], goes_back: null };
 }
 
 function keyOf(event: Event): string | null {

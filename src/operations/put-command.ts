@@ -31,6 +31,7 @@ export const changedRun = z.object({
 /** What an operator's command did, or would do. */
 export interface CommandAnswer {
   readonly done: CommandOutcome["done"];
+  readonly goes_back: CommandOutcome["goes_back"];
   readonly run: Answer<typeof changedRun>;
 }
 
@@ -118,8 +119,8 @@ export async function tryCommandOn(store: Store, run: Run, command: OperatorComm
 
 function answerOf(
   runId: number,
-  { done, ...outcome }: CommandOutcome,
+  { done, goes_back, ...outcome }: CommandOutcome,
   owner: RunOwner | null,
 ): CommandAnswer {
-  return { done, run: { run_id: runId, ...outcome, owner } };
+  return { done, goes_back, run: { run_id: runId, ...outcome, owner } };
 }

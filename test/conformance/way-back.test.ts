@@ -292,6 +292,51 @@ describe("an operator who goes back to an agent", () => {
     ]);
   });
 
+  it("is told before what begins again, and what is taken back, set aside and left", async () => {
+    const steps = `  setup: { exec: setup }
+  fix: ${AGENT.replace("{", "{ depends_on: [setup],")}
+  review: { exec: review, depends_on: [fix], on_fail: { goto: { step: fix, max: 1 } } }
+  ship: { exec: ship, depends_on: [review] }
+  docs: { exec: docs }`;
+    for (const files of ["keep", "restore"] as const) {
+      const stage = await Stage.begin(file(steps), {
+        setup: [ok("conf")],
+        fix: [ok("first"), ok("second")],
+        review: [no],
+        docs: [ok("docs")],
+      });
+      await stage.rest();
+      const job = await stage.id("fix");
+      const { outcome } = await stage.take({ type: "step.resume_from", job, files });
+      const fix = { step: "fix", scope: "root" };
+      const others = ["setup", "docs"].map((step) => ({ step, scope: "root" }));
+      const left = [
+        { ...others[0], files: ["conf"] },
+        { ...others[1], files: ["docs"] },
+      ];
+      const rounds = [
+        { ...fix, files: ["first"] },
+        { ...fix, files: ["second"] },
+      ];
+      expect(outcome!.goes_back).toMatchObject({
+        again: [
+          { step: "fix", status: "completed" },
+          { step: "review", status: "failed" },
+          { step: "ship", status: "canceled" },
+        ],
+        taken_back: files === "keep" ? [] : rounds,
+        set_aside: { step: "review", attempt: 2 },
+      });
+      const stays = outcome!.goes_back!.stays;
+      expect(stays).toHaveLength(files === "keep" ? 4 : 2);
+      expect(stays).toEqual(expect.arrayContaining(files === "keep" ? [...left, ...rounds] : left));
+    }
+    const plain = await Stage.begin("steps: { a: { exec: a } }", { a: ["fail"] });
+    await plain.rest();
+    const { outcome } = await plain.take({ type: "step.retry", job: await plain.id("a") });
+    expect(outcome!.goes_back).toBeNull();
+  });
+
   it.each([{}, { files: "restore" as const }])("and says %j takes its files back", async (said) => {
     const seen: Seen[] = [];
     const stage = await inVain(seen);

@@ -1,7 +1,8 @@
 import type { OperatorCommand } from "../model/commands.js";
 import { attemptAt, JOB_STATUSES, type RunStatus } from "../model/rows.js";
-import type { Run } from "../model/run.js";
+import { jobById, type Run } from "../model/run.js";
 import { nullable, number, type OfFields, text, word } from "../text/shape.js";
+import { type GoesBack, goingBack } from "./going-back.js";
 import { asDone, refusalOf } from "./refusals/operator-refusals.js";
 import type { Refusal } from "./refusals/refusal.js";
 
@@ -24,6 +25,8 @@ export interface CommandOutcome {
   readonly before: RunStatus;
   readonly status: RunStatus;
   readonly changed: readonly JobChange[];
+  /** What a way back to a step comes to, beyond what has changed at once; null: it is none. */
+  readonly goes_back: GoesBack | null;
 }
 
 /** What became of an operator's command. Neither: its key was taken before, and it did nothing now. */
@@ -37,7 +40,9 @@ export function takeCommand(run: Run, command: OperatorCommand, decide: () => vo
   if (command.key !== null && run.operatorKeys.has(command.key)) return { refusal: null, outcome: null };
   const refusal = refusalOf(run, command);
   if (refusal !== null) return { refusal, outcome: null };
-  const done = asDone(run, command).type;
+  const asked = asDone(run, command);
+  const done = asked.type;
+  const back = asked.type === "step.resume_from" ? goingBack(run, jobById(run, asked.job)) : null;
   const before = run.status;
   const statuses = new Map(run.jobs.map((job) => [job, job.status]));
   decide();
@@ -51,5 +56,8 @@ export function takeCommand(run: Run, command: OperatorCommand, decide: () => vo
       to: job.status,
       attempt_id: attemptAt(job.status, job.attempt),
     }));
-  return { refusal: null, outcome: { done, before, status: run.status, changed } };
+  return {
+    refusal: null,
+    outcome: { done, before, status: run.status, changed, goes_back: back?.() ?? null },
+  };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { GOES_BACK, type GoesBack } from "../../core/decide/going-back.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { JobRow } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
@@ -33,6 +34,7 @@ import {
   key,
   owner,
   reason,
+  recordOf,
   runReference,
   runStatus,
   scope,
@@ -83,6 +85,9 @@ const controlled = z.object({
   status: runStatus,
   phase: endPhase,
   changed: z.array(jobChange),
+  goes_back: recordOf(GOES_BACK)
+    .nullable()
+    .describe("Of resume_from_step: what begins again, and what becomes of the workspace."),
   target: z.object({ job_id: z.number(), step: z.string(), scope: z.string() }).nullable(),
   running: z.number(),
   reason: z.string(),
@@ -204,14 +209,14 @@ async function control(context: Context, request: ControlRequest): Promise<Contr
   }
   const { target, also } = await chooseTargets(context.store, runId, request);
   const command = commandOf(asked, { ...said, ...told, force, also, now, files: policy }, target?.id ?? null);
-  const { done, run } = await giveCommand(context, runId, command, dry_run);
+  const { done, goes_back, run } = await giveCommand(context, runId, command, dry_run);
   for (const run_id of children)
     await control(context, { ...request, run_id, wait_ms: 0, key: `${said.key}/${run_id}` }).catch(
       unlessOver,
     );
   if (request.action !== "cancel" || dry_run) {
     const action = done === "step.resume_from" ? "resume_from_step" : request.action;
-    return answerOf(context, { action, target }, run, said);
+    return { ...(await answerOf(context, { action, target }, run, said)), goes_back };
   }
   await waitForEnd(context, runId, request.wait_ms);
   const { status } = await requireRun(context.store, runId);
@@ -294,6 +299,7 @@ async function answerOf(
     status,
     phase,
     changed,
+    goes_back: null as GoesBack | null,
     target: target === null ? null : { job_id: target.id, step: target.step, scope: target.scope },
     running,
     ...said,
