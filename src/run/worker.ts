@@ -3,6 +3,7 @@ import type { FailureContextInput } from "../core/failure/failure-context.js";
 import type { RepairTold } from "../core/failure/retry-context.js";
 import type { UserData } from "../core/model/batch/user-data.js";
 import type { ActionDefinition, ResourceRequirements } from "../core/model/definition.js";
+import type { RunEnd } from "../core/model/ending/run-ending.js";
 import type { ClassifiedFailure, Failure, FailureFacts } from "../core/model/failure.js";
 import type { EarlierFiles } from "../core/model/files-policy.js";
 import type { EarlierRound, Hint, LedRoute } from "../core/model/led-by.js";
@@ -75,6 +76,8 @@ export interface Assignment {
   readonly retry?: RetryMaterial;
   /** A person's hint to the step for this attempt. */
   readonly hint?: Hint;
+  /** For undo and finally steps: how the run ends. */
+  readonly runEnd?: RunEnd;
   /** Where the changes of its earlier attempts are, if it may read them. */
   readonly earlierFiles?: readonly EarlierFiles[];
   /** Set for a step of the run's workspace, to which `cwd` is then relative. */

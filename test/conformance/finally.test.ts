@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { endingOf } from "../support/ending-text.js";
+import type { Script } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
 
 const TEXT = `
@@ -9,6 +10,63 @@ steps:
   sweep: { exec: x, on_fail: { retry: { max: 1 } } }
   tell: { exec: x }
 `;
+
+/** What each attempt of the steps that run at the end was told of how the run ends. */
+function listener(outcomes: Script) {
+  const heard: string[] = [];
+  const told =
+    (name: string): Script[string] =>
+    ({ runEnd, env }, nth) => {
+      const { status, error } = runEnd!;
+      heard.push(`${name}: ${env.SAYS}; ${status} ${error?.code ?? "-"} ${error?.message ?? "-"}`);
+      const mine = outcomes[name] ?? ["ok"];
+      return Array.isArray(mine) ? mine[Math.min(nth, mine.length) - 1]! : "ok";
+    };
+  return { heard, script: { ...outcomes, sweep: told("sweep"), tell: told("tell"), back: told("back") } };
+}
+
+describe("how the run ends", () => {
+  const SAYS =
+    'env: { SAYS: "{% if run %}{{ run.status }} {{ run.error.code | default: 0 }}{% else %}nothing{% endif %}" }';
+  const text = `${SAYS}
+finally: [sweep, tell]
+steps:
+  first: { exec: x, undo: back }
+  a: { exec: "{{ run }}", depends_on: first }
+  back: { exec: x }
+  sweep: { exec: x }
+  tell: { exec: x, if: "run.status != 'canceled'" }
+`;
+
+  it("is `run` for undo and finally steps, and null for any other", { tags: ["U4"] }, async () => {
+    const { heard, script } = listener({ a: [{ exit: 7 }] });
+    const stage = await Stage.begin(text, script);
+    expect((await stage.rest()).run.status).toBe("failed");
+    const end = "failed EXIT_7; failed EXIT_7 a: exit code 7";
+    expect(heard).toEqual([`back: ${end}`, `sweep: ${end}`, `tell: ${end}`]);
+    const other = await Stage.begin("steps: { a: { exec: x, if: 'run === null' } }");
+    expect((await other.rest()).order).toEqual(["a"]);
+  });
+
+  it("is completed, and failed after a finally step that failed", async () => {
+    const { heard, script } = listener({ sweep: [{ exit: 3 }] });
+    await (await Stage.begin(text, script)).rest();
+    expect(heard).toEqual([
+      "sweep: completed 0; completed - -",
+      "tell: failed EXIT_3; failed EXIT_3 sweep: exit code 3",
+    ]);
+  });
+
+  it("is canceled, with the reason, which an `if` can ask for", async () => {
+    const { heard, script } = listener({ a: [{ output: null, takesMs: 1_000_000 }] });
+    const stage = await Stage.begin(text, script);
+    await stage.operate({ type: "run.cancel" });
+    const { run, order } = await stage.rest();
+    expect([run.status, order]).toEqual(["canceled", ["first", "a", "back", "sweep"]]);
+    const end = "canceled RUN_CANCELED; canceled RUN_CANCELED because";
+    expect(heard).toEqual([`back: ${end}`, `sweep: ${end}`]);
+  });
+});
 
 describe("finally", () => {
   it("runs in order after completion", { tags: ["U4"] }, async () => {

@@ -36,6 +36,32 @@ async function lines(file: string, count: number): Promise<string[]> {
 
 const steps = (jobs: Undone | undefined) => jobs?.map(({ step, by }) => `${step} ${by}`);
 
+describe("a finally step", () => {
+  it.each([
+    ["true", "completed//", 0],
+    ["echo broken >&2; exit 3", "failed/EXIT_3/build: exit code 3: broken", 1],
+  ])("knows how the run ends: %s", async (exec, told, code) => {
+    const mark = join(cli.path, `ends-${code}`);
+    const { exitCode } = await cli.daruma(
+      "run",
+      cli.write(
+        `ends-${code}.yaml`,
+        `finally: [tell, alarm]
+steps:
+  build: { exec: '${exec}' }
+  tell: { exec: 'echo "$DARUMA_RUN_STATUS/$DARUMA_RUN_ERROR_CODE/$DARUMA_RUN_ERROR_MESSAGE" >> ${mark}' }
+  alarm: { exec: 'echo {{ run.error.code | sh }} >> ${mark}', if: "run.status == 'failed'" }
+`,
+      ),
+    );
+    expect(exitCode).toBe(code);
+    expect(readFileSync(mark, "utf8").trimEnd().split("\n")).toEqual([
+      told,
+      ...(code === 0 ? [] : ["EXIT_3"]),
+    ]);
+  });
+});
+
 describe("a run that fails", () => {
   it("is undone over a kill -9, exits with 1, and tells what was undone", {
     tags: ["U2", "U4", "U7", "U9"],

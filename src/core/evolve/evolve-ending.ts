@@ -10,7 +10,9 @@ export type EndingEvent = Extract<
 /** The events of a run that is about to end. */
 export function evolveEnding(run: Run, event: EndingEvent): void {
   if (event.type === "run.ending") {
-    run.ending = { status: event.status, items: null, next: 0, turn: null, finally: [] };
+    const { status, code, message } = event;
+    const error = status === "completed" ? null : { code: code ?? "RUN_CANCELED", message };
+    run.ending = { status, error, items: null, next: 0, turn: null, finally: [] };
     // A cancel has gone over the head of a pause.
     run.paused = null;
     run.status = "running";

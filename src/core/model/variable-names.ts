@@ -18,6 +18,8 @@ export const VARIABLES = {
   inputs: null,
   loop: null,
   outputs: null,
+  /** For undo and finally steps: how the run ends. */
+  run: ["status", "error"],
   state: ["_last_error"],
   step: ["id", "tags", "group"],
   /** For an undo step: what it undoes. */

@@ -286,4 +286,25 @@ describe("worstCase", () => {
     expect(result.per_item).toEqual([{ path: ["list"], attempts: 4 }]);
     expect(result.restarts_per_visit).toBe(5);
   });
+
+  it("counts undo and finally steps, whose retries max_loops does not bound", () => {
+    const retry = { retry: { max: 3 } };
+    const steps = {
+      book: noop({ undo: "back", on_fail: { retry: { max: 1 } } }),
+      pay: noop({ depends_on: "book", undo: "back" }),
+      each: noop({ depends_on: "pay", forEach: true }),
+      item: noop({ depends_on: "each", undo: "drop" }),
+      back: noop({ on_fail: retry }),
+      drop: noop({}),
+      tell: noop({ on_fail: retry }),
+    };
+    const result = worstCase(define(steps, { finally: ["tell"], routing: { max_loops: 1 } }));
+    const numbers = result.steps.map(({ step, visits, attempts }) => `${step} ${visits} ${attempts}`);
+    expect(numbers).toEqual([
+      ...["book 1 2", "pay 1 1", "each 1 1", "item 1 1"],
+      ...["back 2 8", "drop 1 1", "tell 1 4"],
+    ]);
+    expect(result.attempts).toBe(2 + 1 + 1 + 8 + 4);
+    expect(result.per_item).toEqual([{ path: ["each"], attempts: 2 }]);
+  });
 });

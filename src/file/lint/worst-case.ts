@@ -57,17 +57,19 @@ export function worstCase(definition: Definition): WorstCase {
   againByTransitions(plan, again);
   const ruleRetries = retriesByRules(definition);
   const visits = countVisits(plan, again);
+  const generationsOf = (path: readonly string[]): number | null =>
+    path.reduce<number | null>((product, id) => times(product, visits[indexOf.get(id)!]!), 1);
+  const atEnd = visitsAtEnd(plan);
   const results = steps.map((step, index): StepWorstCase => {
+    const end = atEnd.get(step.id);
+    if (end !== undefined) return stepAtEnd(step, end, generationsOf(end.path), ruleRetries(step));
     const own = visits[index]!;
     if (own === null) return { step: step.id, path: plan.paths[index]!, visits: null, attempts: null };
     const rounds = own === 0 ? 0 : own + (definition.queue?.maxAttempts ?? 1) - 1;
     const retries = triesAgain(definition, step, rounds);
     // Gotos and re-attempts after a repair share one budget; what gotos can use of it is in the visits already.
     const reAttempts = Math.min(maxLoops - again[index]!, own * repairsInVisit(step.onFail));
-    const generations = plan.paths[index]!.reduce<number | null>(
-      (product, id) => times(product, visits[indexOf.get(id)!]!),
-      1,
-    );
+    const generations = generationsOf(plan.paths[index]!);
     return {
       step: step.id,
       path: plan.paths[index]!,
@@ -76,6 +78,37 @@ export function worstCase(definition: Definition): WorstCase {
     };
   });
   return deepFreeze({ steps: results, ...sumByPath(results), restarts_per_visit: definition.maxRecoveries });
+}
+
+interface EndVisits {
+  readonly path: readonly string[];
+  readonly visits: number;
+}
+
+/** A `finally` step runs once, and an undo step once for each step that it undoes, in the items of that one. */
+function visitsAtEnd({ definition, indexOf, paths }: Plan): Map<string, EndVisits> {
+  const found = new Map<string, EndVisits>();
+  for (const { id, undo } of definition.steps)
+    if (undo !== undefined)
+      found.set(undo, { path: paths[indexOf.get(id)!]!, visits: (found.get(undo)?.visits ?? 0) + 1 });
+  for (const id of definition.finally ?? []) found.set(id, { path: [], visits: 1 });
+  return found;
+}
+
+/** Each visit has the budgets of its step, and `max_loops` does not bound them. */
+function stepAtEnd(
+  step: StepDefinition,
+  { path, visits }: EndVisits,
+  generations: number | null,
+  ruleRetries: number,
+): StepWorstCase {
+  const attempts = visits * (1 + (step.onFail.retry?.max ?? 0) + ruleRetries);
+  return {
+    step: step.id,
+    path,
+    visits: times(visits, generations),
+    attempts: times(attempts, generations),
+  };
 }
 
 /** Without those after a failure that never gets so far. */

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import { endSeenBy } from "../../core/decide/ending/finally.js";
 import { matchRule } from "../../core/decide/ladder/rule.js";
 import { actionTraits, isBuiltInAction } from "../../core/model/action-traits.js";
 import { bytesOf, givenUserData, MAX_GIVEN_USER_DATA_BYTES } from "../../core/model/batch/user-data.js";
@@ -154,11 +155,17 @@ function conditionsOf(run: Run, job: Job, now: number, readArtifact: ReadArtifac
     recovery: false,
     lastWorker: null,
     ...ledHere(run, job, readArtifact),
+    ...endOf(run, job),
     failureContext: null,
     ...(definition.action.type === "workflow" ? { childSince: job.outcomeDueSince ?? job.attempt } : {}),
     ...assignedWorkspaceOf(run, job),
     ...promptMaterialOf(run, job, readArtifact),
   };
+}
+
+function endOf(run: Run, job: Job): Pick<Assignment, "runEnd"> {
+  const runEnd = endSeenBy(run, job);
+  return runEnd === null ? {} : { runEnd };
 }
 
 function userDataOf(run: Run, { userData }: StepDefinition): Pick<Assignment, "userData"> {

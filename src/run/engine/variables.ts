@@ -1,3 +1,4 @@
+import { endSeenBy } from "../../core/decide/ending/finally.js";
 import { loopCount } from "../../core/decide/loop-budget.js";
 import { undoneBy } from "../../core/model/ending/run-ending.js";
 import type { Output } from "../../core/model/events.js";
@@ -42,6 +43,7 @@ export function variablesFor({ run, job, outputs, readArtifact }: VariableReques
   };
   variables.env = withoutSecrets({ ...run.definition.env, ...definition.env }, run.definition.secrets);
   variables.failure = failureSeenBy(job, readArtifact);
+  variables.run = endOf(run, job);
   variables.undo = undoOf(run, job, readArtifact);
   variables.branches = job.step.closes === null ? null : branchesOf(job);
   return variables;
@@ -87,6 +89,12 @@ export function repairsOf({ repairs }: Job, read: ReadArtifact): RepairSeen[] {
     const { job, attempt } = repair;
     return { step: job.step.definition.id, attempt, output: failedOutputOf(job.output, read) };
   });
+}
+
+/** How the run ends; null for a step that does not run at its end. */
+function endOf(run: Run, job: Job): Json {
+  const end = endSeenBy(run, job);
+  return end === null ? null : { status: end.status, error: end.error === null ? null : { ...end.error } };
 }
 
 /** What an undo step must undo: the last output, and those of all completions in this run, oldest first. */

@@ -57,11 +57,23 @@ export function attemptEnvironment(
     DARUMA_OUTPUT: files.output,
     DARUMA_FAILURE: files.failure,
     ...(assignment.gpus === undefined ? {} : { CUDA_VISIBLE_DEVICES: assignment.gpus.join(",") }),
+    ...endNames(assignment.runEnd),
     ...(files.failureContext === null ? {} : { DARUMA_FAILURE_CONTEXT: files.failureContext }),
     ...(files.retryContext === null ? {} : { DARUMA_RETRY_CONTEXT: files.retryContext }),
     ...(files.hint === null ? {} : { DARUMA_HINT: withoutNul(files.hint) }),
     ...(files.previousPatch === null ? {} : { DARUMA_PREVIOUS_PATCH: files.previousPatch }),
   });
+}
+
+/** How the run ends, for undo and finally steps. */
+function endNames(end: Assignment["runEnd"]): { [name: string]: string } {
+  if (end === undefined) return {};
+  const { status, error } = end;
+  return {
+    DARUMA_RUN_STATUS: status,
+    DARUMA_RUN_ERROR_CODE: error?.code ?? "",
+    DARUMA_RUN_ERROR_MESSAGE: withoutNul(error?.message ?? ""),
+  };
 }
 
 /** Replaces NULs, which an environment variable cannot contain. */

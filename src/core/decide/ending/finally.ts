@@ -1,3 +1,4 @@
+import type { RunEnd } from "../../model/ending/run-ending.js";
 import { isHandled } from "../../model/handled.js";
 import type { Job, Run } from "../../model/run.js";
 import { readyAfterIf } from "../ask.js";
@@ -22,4 +23,14 @@ export function enterNextFinally(decision: Decision): boolean {
 /** The first that did not do what it is for: with it a run that completed has failed after all. */
 export function failedFinally(run: Run): Job | null {
   return run.ending?.finally.find((job) => job.status === "failed" && !isHandled(job)) ?? null;
+}
+
+/** How the run ends as it stands, for the steps that run at its end; null: for any other step. */
+export function endSeenBy(run: Run, { step }: Job): RunEnd | null {
+  if (step.atEnd === null || run.ending === null) return null;
+  const { status, error } = run.ending;
+  const failed = status === "completed" ? failedFinally(run) : null;
+  if (failed === null) return { status, error };
+  const { code = "UNKNOWN", message = "failed" } = failed.failure ?? {};
+  return { status: "failed", error: { code, message: `${failed.step.definition.id}: ${message}` } };
 }

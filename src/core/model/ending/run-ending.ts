@@ -12,6 +12,8 @@ export interface UndoItem {
 /** A run that is about to end: what it has done is undone, then its `finally` steps run. It stays when the run is over. */
 export interface RunEnding {
   readonly status: "completed" | "failed" | "canceled";
+  /** What the run failed of, or why it was canceled; null: it completed. */
+  readonly error: RunEnd["error"];
   /** Newest completion first; null: nothing is undone. */
   items: readonly UndoItem[] | null;
   /** The first of the items whose turn has not come. */
@@ -20,6 +22,12 @@ export interface RunEnding {
   turn: { readonly job: Job; readonly item: UndoItem | null } | null;
   /** The `finally` jobs that have had their turn, the present one included. */
   finally: readonly Job[];
+}
+
+/** How a run ends, for its undo and finally steps. */
+export interface RunEnd {
+  readonly status: "completed" | "failed" | "canceled";
+  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 /** The job's own success, in the order of completions. */
