@@ -13,6 +13,26 @@ steps:
   fix: { exec: make }
   after: { exec: make, depends_on: build }`;
 
+describe("a command that is not found", () => {
+  const missing = { exit: 127 } as const;
+
+  it.each([
+    ["self_heal: true", "", ["fail"]],
+    ["", "on_fail: { retry: { max: 2 } }", ["fail"]],
+    ["", "on_fail: { retry: { max: 1, on: [EXIT_127] } }", ["retry", "fail"]],
+    [
+      "failure_handlers: [{ name: h, rules: [{ exit_codes: [127], max_retries: 2 }] }]",
+      "failure_handler: h",
+      ["rule", "fail"],
+    ],
+  ])("is tried again only where a rule or a retry names it: %s %s", async (top, own, rungs) => {
+    const step = ["exec: make", ...(own === "" ? [] : [own])].join(", ");
+    const run = await trial(`${top}\nsteps: { a: { ${step} } }`, { a: [missing] });
+    expect(run.events("ladder.climbed").map(({ rung }) => rung)).toEqual(rungs);
+    expect(run.run.error).toMatchObject({ code: "EXIT_127", class: "deterministic_contract" });
+  });
+});
+
 describe("routing.defaults.on_fail climbs like the same keys in every step", () => {
   it("retries, repairs, goes back once and then holds, in this order", { tags: ["V8"] }, async () => {
     const run = await trial(LADDER, { build: ["fail"] });

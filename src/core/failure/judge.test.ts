@@ -29,6 +29,8 @@ describe("judge, by typed facts", () => {
     [{ errno: "EWEIRD" }, "EWEIRD", "application", true],
     [{ signal: "SIGSEGV" }, "SIGNALED", "transient_runtime", true],
     [{ exitCode: 3 }, "EXIT_3", "application", true],
+    [{ exitCode: 126 }, "EXIT_126", "application", true],
+    [{ exitCode: 127 }, "EXIT_127", "deterministic_contract", false],
   ] as const)("%j is %s, %s, retryable %s", (part, code, kind, retryable) => {
     expect(kindOf(part)).toEqual([code, kind, retryable]);
   });

@@ -37,6 +37,8 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["LOG_FAILED", "infrastructure"],
   ["SCRIPT_ERROR", "application"],
   ["SPAWN_ERROR", "deterministic_contract"],
+  // What a shell exits with where it does not find a command: a moment later it is no more there.
+  ["EXIT_127", "deterministic_contract"],
   ["TEMPLATE_ERROR", "deterministic_contract"],
   ["ARTIFACT_MISSING", "deterministic_contract"],
   ["CHILD_INVALID", "deterministic_contract"],
@@ -132,7 +134,7 @@ const JUDGES: readonly ((facts: FailureFacts) => FailureKind | null)[] = [
   (facts) => (facts.httpStatus === undefined ? null : judgeStatus(facts.httpStatus)),
   (facts) => (facts.errno === undefined ? null : judgeErrno(facts.errno)),
   (facts) => (facts.signal === undefined ? null : { code: "SIGNALED", class: "transient_runtime" }),
-  (facts) => (facts.exitCode === undefined ? null : { code: `EXIT_${facts.exitCode}`, class: "application" }),
+  (facts) => (facts.exitCode === undefined ? null : judgeExit(facts.exitCode)),
 ];
 
 /** Only the engine gives an attempt up; one that its worker does has failed like any other. */
@@ -275,6 +277,11 @@ function judgeErrno(errno: string): FailureKind {
   if (SHORTAGE_ERRNOS.has(errno)) return { code: "SPAWN_ERROR", class: "transient_runtime" };
   if (SPAWN_ERRNOS.has(errno)) return { code: "SPAWN_ERROR", class: "deterministic_contract" };
   return { code: errno, class: "application" };
+}
+
+function judgeExit(exitCode: number): FailureKind {
+  const code = `EXIT_${exitCode}`;
+  return { code, class: CLASS_OF_CODE.get(code) ?? "application" };
 }
 
 function codeText(code: string): string {
