@@ -58,9 +58,16 @@ async function hold(
   return runs;
 }
 
-async function eventsOf(server: LiveServer, run: number, type: string): Promise<{ reason?: string }[]> {
+async function eventsOf(
+  server: LiveServer,
+  run: number,
+  type: string,
+): Promise<{ reason?: string; hint?: string }[]> {
   const path = `/api/v1/runs/${run}/events?limit=1000`;
-  const { body } = await server.ask<{ items: { type: string; reason?: string }[] }>("GET", path);
+  const { body } = await server.ask<{ items: { type: string; reason?: string; hint?: string }[] }>(
+    "GET",
+    path,
+  );
   return body.items.filter((event) => event.type === type);
 }
 
@@ -98,6 +105,11 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
         .getAttribute("aria-label"),
     ).toContain("retry acted");
     writeFileSync(flag, "");
+    await page.getByLabel("Hint").fill("x".repeat(4_001));
+    await page.getByText("4,001 characters; a hint has at most 4,000").waitFor();
+    await page.getByText("INVALID_INPUT").waitFor();
+    await page.getByLabel("Hint").fill("the lock file was stale");
+    await page.getByText("load held → ready").waitFor();
     await page.getByLabel("Reason").fill("the lock is gone");
     // The result leaves after a while: the page's clock stands still until it was seen.
     await page.clock.install();
@@ -109,6 +121,10 @@ describe.skipIf(!hasBrowser)(browserSuite("the inbox"), { timeout: 300_000 }, ()
     await page.getByText("Nothing needs you").waitFor();
     await page.getByRole("link", { name: "See the 7 rescued runs" }).click();
     await expect.poll(() => page.getByRole("row", { name: /Completed, \d recover/ }).count()).toBe(7);
+    for (const run of runs)
+      expect((await eventsOf(server, run, "jobs.retried")).map(({ hint }) => hint)).toEqual([
+        "the lock file was stale",
+      ]);
     for (const run of runs)
       expect((await eventsOf(server, run, "hold.resolved")).map(({ reason }) => reason)).toEqual([
         "the lock is gone",

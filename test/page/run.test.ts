@@ -52,6 +52,10 @@ describe.skipIf(!hasBrowser)(browserSuite("the page of a run"), { timeout: 300_0
     await server.until(run, "paused");
     await untilUsable(page, "Take over");
     await button(page, "Take over").click();
+    await page
+      .getByRole("alertdialog")
+      .getByRole("button", { name: `Take over run ${run}` })
+      .click();
     await page.getByText("Taken over by local", { exact: true }).waitFor();
     await refuses(page, "Pause", `Run ${run} is taken over already`);
     await untilUsable(page, "Hand back");

@@ -5,6 +5,7 @@ import { useLive } from "../../api/use-live.js";
 import { Keys } from "../../keys/KeysOverlay.js";
 import { useKeys } from "../../keys/use-keys.js";
 import { Confirm } from "../../parts/Confirm.js";
+import { HintField } from "../../parts/HintField.js";
 import { sentence } from "../../words/moment.js";
 import type { Problem } from "../../words/problems.js";
 import { withMarks } from "../../words/unseen.js";
@@ -35,6 +36,7 @@ export function Plan(props: PlanProps): ReactNode {
   const [choice, setChoice] = useState<string | null>(null);
   const [reason, setReason] = useState("");
   const [more, setMore] = useState("");
+  const [hint, setHint] = useState("");
   const [asks, setAsks] = useState(false);
   const [sending, setSending] = useState(false);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
@@ -47,6 +49,7 @@ export function Plan(props: PlanProps): ReactNode {
     reason,
     ...(name === "complete" ? { output: more } : {}),
     ...(name === "resume_from" ? { step: more } : {}),
+    ...(action?.takesHint === true ? { hint } : {}),
     ...(choice === null ? {} : { choice, text: reason }),
   };
   const isChosen = isQuestion ? choice !== null : action !== null;
@@ -126,6 +129,7 @@ export function Plan(props: PlanProps): ReactNode {
             hint="to go back to; empty: the failed step itself"
           />
         )}
+        {action?.takesHint === true && <HintField value={hint} onChange={setHint} />}
         <Field label={isQuestion ? "Comment" : "Reason"} value={reason} onChange={setReason} />
         {isChosen && (
           <Preview

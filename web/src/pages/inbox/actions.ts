@@ -18,6 +18,8 @@ export interface Action {
   /** The button's text before the number: "Retry" in 7 runs. */
   readonly verb: string;
   readonly destroys?: true;
+  /** The step works again, so that it can be told something. */
+  readonly takesHint?: true;
   /** Cannot be used for several problems at once. */
   readonly alone?: true;
 }
@@ -28,6 +30,7 @@ const RETRY: Action = {
   means: "run it again; retries start from zero",
   key: "r",
   verb: "Retry",
+  takesHint: true,
 };
 const COMPLETE: Action = {
   ...{ name: "complete", words: "Complete", means: "mark it as done, with an output you give", key: "c" },
@@ -50,11 +53,12 @@ const FAIL: Action = {
 };
 const REDRIVE: Action = {
   ...{ name: "redrive", words: "Redrive", means: "back into the queue", key: "r", verb: "Redrive" },
+  takesHint: true,
 };
 const RETRY_STEP: Action = { ...RETRY, words: "Retry step", means: "the run goes on from there" };
 const RESUME_FROM: Action = {
   ...{ name: "resume_from", words: "Resume from", means: "go back to a step before it", key: null },
-  ...{ verb: "Resume", alone: true },
+  ...{ verb: "Resume", alone: true, takesHint: true },
 };
 const FORK: Action = {
   ...{ name: "fork", words: "Fork", means: "a new run, this one stays", key: null, verb: "Fork" },
@@ -64,6 +68,7 @@ const SET_ASIDE: Action = {
 };
 export const HARD_RESET: Action = {
   ...{ name: "hard_reset", words: "Hard reset", means: "in a fresh workspace", key: "h", verb: "Hard reset" },
+  takesHint: true,
 };
 
 /** The actions for a problem, the most common first. The server decides whether one is allowed. */

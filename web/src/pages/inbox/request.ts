@@ -15,6 +15,8 @@ export interface Wish {
   readonly choice?: string;
   readonly text?: string;
   readonly step?: string;
+  /** For the step that is to work again. */
+  readonly hint?: string;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function decide(wish: Wish, key: string, dryRun: boolean): Promise<
   return dataOf(api.POST("/api/v1/problems/decide", { body }));
 }
 
-function bodyOf({ jobs, action, reason, output, choice, text, step }: Wish): Request {
+function bodyOf({ jobs, action, reason, output, choice, text, step, hint }: Wish): Request {
   return {
     jobs: jobs.map(({ job_id }) => job_id),
     action: action as Request["action"],
@@ -36,6 +38,7 @@ function bodyOf({ jobs, action, reason, output, choice, text, step }: Wish): Req
     ...(choice === undefined ? {} : { choice }),
     ...(text === undefined || text === "" ? {} : { text }),
     ...(step === undefined || step === "" ? {} : { step }),
+    ...(hint === undefined || hint.trim() === "" ? {} : { hint: hint.trim() }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useMemo, useState } from "react";
 import type { Problem } from "../../api/client.js";
 import { useKeys } from "../../keys/use-keys.js";
+import { HintField } from "../../parts/HintField.js";
 import { Refused } from "../../parts/Notice.js";
 import { addressOf } from "../../place.js";
 import type { ControlWords } from "./control-words.js";
@@ -27,6 +28,7 @@ export function ControlDialog(props: DialogProps): ReactNode {
   const words = isHarder && harder !== undefined ? harder.words : props.words;
   const [reason, setReason] = useState("");
   const [output, setOutput] = useState("");
+  const [typedHint, setHint] = useState("");
   const [answered, setAnswered] = useState<(Answer & { readonly to: ControlWords["action"] }) | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [sending, setSending] = useState(false);
@@ -34,14 +36,17 @@ export function ControlDialog(props: DialogProps): ReactNode {
   const field = useId();
   const outputField = useId();
   const { run_id: runId, workflow } = run;
-  const about = isAbout(words, step);
+  const hint = words.takesHint === true ? typedHint : "";
+  const about = isAbout(words, step, hint);
   const title = words.asked({ run: runId, step: step ?? "" });
   const { action } = words;
   const settled = useSettled(output);
-  const preview = settled === output && answered?.to === action ? answered : null;
+  const settledHint = useSettled(hint);
+  const preview = settled === output && settledHint === hint && answered?.to === action ? answered : null;
   useEffect(() => {
     let current = true;
-    const wish = { runId, action, step: about, job, output: settled, force: needsForce, reason: "", key };
+    const given = { output: settled, hint: settledHint, force: needsForce, reason: "" };
+    const wish = { runId, action, step: about, job, ...given, key };
     const show = (answer: Answer | null, refusal: Problem | null): void => {
       if (!current) return;
       setAnswered(answer === null ? null : { ...answer, to: action });
@@ -54,12 +59,12 @@ export function ControlDialog(props: DialogProps): ReactNode {
     return () => {
       current = false;
     };
-  }, [runId, action, about, job, settled, needsForce, key]);
+  }, [runId, action, about, job, settled, settledHint, needsForce, key]);
   const send = async (): Promise<void> => {
     if (sending || preview === null) return;
     setSending(true);
     try {
-      const wish = { runId, action, step: about, job, output, force: needsForce, reason, key };
+      const wish = { runId, action, step: about, job, output, hint, force: needsForce, reason, key };
       const { started } = await sendControl(wish, false);
       close();
       if (started !== null) location.hash = addressOf(["runs", started]);
@@ -100,6 +105,7 @@ export function ControlDialog(props: DialogProps): ReactNode {
               />
             </label>
           )}
+          {words.takesHint === true && step !== null && <HintField value={typedHint} onChange={setHint} />}
           {props.harder && harder !== undefined && (
             <label className="row g2">
               <input

@@ -32,7 +32,7 @@ export function Controls({ run, step, shown, isPast, reload }: ControlsProps): R
     if (!words.atOnce) return setOpen({ words, control });
     try {
       const key = crypto.randomUUID();
-      const wish = { runId: run.run_id, action: words.action, step: null, job: null, output: "" };
+      const wish = { runId: run.run_id, action: words.action, step: null, job: null, output: "", hint: "" };
       await sendControl({ ...wish, force: false, reason: "", key }, false);
       setProblem(null);
     } catch (error) {

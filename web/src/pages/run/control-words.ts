@@ -21,6 +21,8 @@ export interface ControlWords {
   readonly key?: string;
   /** The most obvious choice. There is one in a view. */
   readonly isFirst?: true;
+  /** The step works again, so that it can be told something. */
+  readonly takesHint?: true;
   /** It needs an output from the user. */
   readonly withOutput?: true;
   /** A harder variant: offered with this control, and instead of it once this one has no effect any more. */
@@ -31,17 +33,20 @@ const plain = { atOnce: false, onStep: false, danger: false, harmless: "Keep wai
 
 const RETRY: ControlWords = {
   ...{ ...plain, action: "retry_step", label: "Retry step", icon: "retry", onStep: true },
+  takesHint: true,
   asked: ({ step }) => `Retry ${step}`,
   effect: "The step runs again with fresh budgets, and what was canceled because of it waits for it again.",
 };
 const RESUME_FROM: ControlWords = {
   ...{ ...plain, action: "resume_from_step", label: "Resume from", icon: "back", onStep: true },
+  takesHint: true,
   asked: ({ step }) => `Resume from ${step}`,
   effect: "The step and everything that depends on it run again.",
 };
 const HARD_RESET: ControlWords = {
   ...{ ...plain, action: "hard_reset_step", label: "Hard reset", icon: "reset", onStep: true },
   danger: true,
+  takesHint: true,
   asked: ({ step }) => `Hard reset ${step}`,
   effect:
     "The step runs again in a fresh workspace, rebuilt from the checkpoints before it. What it left in the old one is gone.",
@@ -56,7 +61,10 @@ const RESUME: ControlWords = {
   asked: ({ run }) => `Resume run ${run}`,
 };
 const TAKE_OVER: ControlWords = {
-  ...{ ...plain, action: "takeover", label: "Take over", icon: "takeover", atOnce: true, effect: "" },
+  ...{ ...plain, action: "takeover", label: "Take over", icon: "takeover" },
+  takesHint: true,
+  effect:
+    "Nothing new starts until the run is handed back. A hint is for the next attempt of the selected step.",
   asked: ({ run }) => `Take over run ${run}`,
 };
 const HAND_BACK: ControlWords = { ...RESUME, label: "Hand back", icon: "takeover" };
@@ -101,6 +109,7 @@ export function runControlsOf({
 
 const REDRIVE: ControlWords = {
   ...{ ...plain, action: "redrive", label: "Redrive", icon: "retry", onStep: true },
+  takesHint: true,
   asked: ({ step }) => `Redrive ${step}`,
   effect: "The step goes back into the queue and may use all rounds of the queue again.",
 };

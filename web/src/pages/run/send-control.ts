@@ -14,6 +14,8 @@ export interface Request {
   readonly output: string;
   readonly force: boolean;
   readonly reason: string;
+  /** For the step that is to work again. */
+  readonly hint: string;
   /** Made when the panel opens, so that a repeated request takes effect only once. */
   readonly key: string;
 }
@@ -28,7 +30,7 @@ export interface Answer {
 const MAX_CHANGES = 8;
 
 export async function sendControl(request: Request, dryRun: boolean): Promise<Answer> {
-  const { runId, action, step, force, reason, key } = request;
+  const { runId, action, step, force, reason, hint, key } = request;
   if (isDecision(action)) return sendDecision({ ...request, action }, dryRun);
   const path = { run_id: runId };
   const said = { ...(reason.trim() === "" ? {} : { reason: reason.trim() }), dry_run: dryRun };
@@ -46,7 +48,13 @@ export async function sendControl(request: Request, dryRun: boolean): Promise<An
     };
   }
   const done = action === "cancel_now" ? ({ action: "cancel", now: true } as const) : ({ action } as const);
-  const body = { ...done, ...said, key: dryRun ? `${key}/preview` : key, ...onStep(step, force) };
+  const body = {
+    ...done,
+    ...said,
+    key: dryRun ? `${key}/preview` : key,
+    ...onStep(step, force),
+    ...told(hint),
+  };
   const answer = await dataOf(api.POST("/api/v1/runs/{run_id}/control", { params: { path }, body }));
   return { lines: linesOf(runId, answer), started: null };
 }
@@ -60,11 +68,11 @@ function isDecision(action: Action): action is Decision {
 
 /** Decides one job of the inbox from the job's own page. */
 async function sendDecision(
-  { runId, action, job, step, output, reason, key }: Request & { readonly action: Decision },
+  { runId, action, job, step, output, reason, hint, key }: Request & { readonly action: Decision },
   dryRun: boolean,
 ): Promise<Answer> {
   const wish = { action, reason, jobs: [{ job_id: job!, run_id: runId, step: stepOf(step!) }] };
-  const given = action === "complete" ? { output } : {};
+  const given = action === "complete" ? { output } : { hint };
   const { results, runs } = await decide({ ...wish, ...given }, key, dryRun);
   const refused = results.find(({ ok }) => !ok)?.error;
   if (refused != null) throw new Problem({ status: 422, title: refused.message, code: refused.code });
@@ -86,6 +94,10 @@ function onStep(step: string | null, force: boolean): { step_id?: string; force?
   return step === null ? {} : { step_id: step, force };
 }
 
+function told(hint: string): { hint?: string } {
+  return hint.trim() === "" ? {} : { hint: hint.trim() };
+}
+
 /** The step's name without its branch, because a fork begins at a step. */
 function stepOf(name: string): string {
   return name.split("@", 1)[0]!;
@@ -96,6 +108,11 @@ function listed(names: readonly string[]): string {
   return names.length > MAX_CHANGES ? `${shown} and ${names.length - MAX_CHANGES} more` : shown;
 }
 
-export function isAbout({ onStep: isOnStep }: ControlWords, step: string | null): string | null {
-  return isOnStep ? step : null;
+/** A takeover is about a step only where it brings a hint for it. */
+export function isAbout(
+  { onStep: isOnStep, takesHint }: ControlWords,
+  step: string | null,
+  hint: string,
+): string | null {
+  return isOnStep || (takesHint === true && hint.trim() !== "") ? step : null;
 }
