@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Assignment } from "../../src/run/worker.js";
+import { explain } from "../../src/tell/explain.js";
+import { workflow } from "../support/harness.js";
 import type { Outcome } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
 
@@ -184,6 +186,34 @@ steps: { fix: { exec: make } }`,
     const run = await (await stage.resume()).rest();
     expect(fix.heard).toEqual([null, TOLD]);
     expect(run.events("run.paused")).toMatchObject([{ takeover: true, hint: HINT }]);
+  });
+
+  it("that no attempt has heard is told so when its step settles", async () => {
+    const text = `unhandled: hold
+steps:
+  fix: { exec: make }
+  done: { exec: make }`;
+    const fix = listener(["fail"]);
+    const stage = await Stage.begin(text, { fix: fix.script, done: [{ output: null, takesMs: 1_000 }] });
+    const takeOver = async (step: string) =>
+      stage.operate({ type: "run.pause", takeover: true, job: await stage.id(step), ...BY });
+    await takeOver("fix");
+    await takeOver("done");
+    const job = await stage.id("fix");
+    await stage.operate({
+      type: "holds.resolve",
+      items: [{ job, action: "complete", output: null, items: null }],
+    });
+    await stage.operate({ type: "run.unpause" });
+    const { run, log } = await stage.rest();
+    expect([run.status, fix.heard]).toEqual(["completed", [null]]);
+    const { definition } = workflow(text);
+    const { lines } = explain({ runId: stage.runId, definition, log });
+    const said = (start: string) => lines.filter((line) => line.startsWith(`  ${start}`));
+    expect(said("It was given a hint")).toEqual(Array(2).fill(`  It was given a hint: "${HINT}".`));
+    expect(said("No attempt began")).toEqual(
+      Array(2).fill(`  No attempt began after the hint "${HINT}" was given: nobody has used it.`),
+    );
   });
 
   it("is `failure.hint` in templates", async () => {

@@ -202,6 +202,52 @@ describe("what was kept", () => {
     expect(stdout).toContain("What attempt 2 of `review` left is not there;");
   });
 
+  it("is sent back from a held review by the command that the end, the inbox and explain name", async () => {
+    const more = `printf '%s|' "$DARUMA_HINT" >> ${folder}/marks/hints`;
+    const report = await run({
+      unhandled: "hold",
+      steps: {
+        setup: { exec: "echo x > conf.txt" },
+        fix: { ...agent("fix", more), depends_on: ["setup"] },
+        review: { exec: REVIEW(), depends_on: ["fix"], on_fail: { goto: { step: "fix", max: 1 } } },
+        ship: { exec: "true", depends_on: ["review"] },
+      },
+    });
+    expect(report.status).toBe("held");
+    const command = "daruma resume-from 1 fix --files keep";
+    expect((await daruma("show", "1")).stdout).toMatch(
+      new RegExp(`to send the work back: +${command} --hint "\\.\\.\\."`),
+    );
+    expect((await daruma("inbox")).stdout).toContain(`send back:  ${command} --hint "..."`);
+    const { advice } = JSON.parse((await daruma("explain", "1", "--json")).stdout) as {
+      advice: { kind: string; argv: string[][]; calls: object[] }[];
+    };
+    expect(advice.filter(({ kind }) => kind === "resume_from")).toMatchObject([
+      {
+        argv: [["resume-from", "1", "fix", "--files", "keep"]],
+        calls: [
+          {
+            operation: "control_run",
+            input: { run_id: 1, action: "resume_from_step", step_id: "fix", files: "keep" },
+          },
+          {},
+        ],
+      },
+    ]);
+    expect((await daruma("resume-from", "1", "fix", "--dry-run")).stdout).toMatch(
+      /^dry run; nothing changed. It would do this:\n {2}begins again:\n {4}fix \(completed\)\n {4}review \(held\)\n {4}ship \(blocked\)\n {2}taken out of the workspace, kept as a patch: fix \(app.txt\), fix \(app.txt\)\n {2}set aside as a patch: what attempt 2 of review left\n {2}stays in the workspace: setup \(conf.txt\)\n {2}run 1: held -> running\n/,
+    );
+    const explained = (await daruma("explain", "1")).stdout;
+    expect(explained).toContain("It changed app.txt (+1 -0 lines): patches/steps/step-0002.patch.");
+    expect(explained).toContain(
+      "It left changes in left-by-review.txt (+1 -0 lines): patches/attempts/j10000003_a2.patch.",
+    );
+    const again = await daruma("resume-from", "1", "fix", "--files", "keep", "--hint", "more lines");
+    expect(again.stdout).toContain("run 1 of loop completed");
+    expect(marks("fix")).toEqual(["0", "1", "2", "3"]);
+    expect(marks("hints")).toEqual(["||more lines||"]);
+  });
+
   it("is not to be said of a run without a workspace", async () => {
     await run({ workspace: undefined, steps: { build: { exec: "true" } } });
     const refused = await daruma("resume-from", "1", "build", "--files", "keep");

@@ -86,6 +86,45 @@ describe("the patch of a failed attempt", () => {
   });
 });
 
+describe("what a person changes in the workspace", () => {
+  /** The path of the tree that the run has now. */
+  const tree = async (): Promise<string> =>
+    (JSON.parse((await daruma("workspace", "1", "--json")).stdout) as { path: string }).path;
+  const edit = { exec: "echo x >> edit.txt; test -e allowed.txt" };
+
+  it("after a failed attempt is kept as a patch when a hard reset replaces the workspace", async () => {
+    await run({
+      steps: { plan: { exec: "echo planned > plan.txt" }, edit: { ...edit, depends_on: ["plan"] } },
+    });
+    await daruma("takeover", "1");
+    writeFileSync(join(await tree(), "by-hand.txt"), "mine\n");
+    await daruma("hard-reset", "1", "edit");
+    const patch = readFileSync(ofRun("patches/partial/j10000002_a1.patch"), "utf8");
+    expect(patch).toContain("+mine");
+    expect(patch).not.toContain("planned");
+    expect((await daruma("explain", "1", "edit")).stdout).toContain(
+      "What attempt 1 had left there (2 files) was kept: patches/partial/j10000002_a1.patch.",
+    );
+  });
+
+  it("after a completed step is kept as a patch when a person goes back and restores the files", async () => {
+    await run({ steps: { edit: { exec: "echo x >> edit.txt" } } });
+    writeFileSync(join(await tree(), "edit.txt"), "mine\n");
+    expect((await daruma("resume-from", "1", "edit")).stderr).toContain("patches/other/rebuild-1.patch");
+    expect(readFileSync(ofRun("patches/other/rebuild-1.patch"), "utf8")).toContain("-x\n+mine");
+    expect(readFileSync(join(await tree(), "edit.txt"), "utf8")).toBe("x\n");
+  });
+
+  it("is part of the next step's work, which finds it, and of its checkpoint", async () => {
+    await run({ unhandled: "hold", steps: { edit } });
+    await daruma("takeover", "1");
+    writeFileSync(join(await tree(), "allowed.txt"), "mine\n");
+    await daruma("resolve", "1", "edit", "--retry", "--no-resume");
+    await daruma("resume", "1");
+    expect(readFileSync(ofRun("patches/steps/step-0001.patch"), "utf8")).toContain("+mine");
+  });
+});
+
 describe("a patch file of a checkpoint", () => {
   it.each([
     ["with one letter changed", "sed -i s/planned/plamned/"],

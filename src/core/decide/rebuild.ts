@@ -1,6 +1,6 @@
 import type { Barrier } from "../model/barrier.js";
 import type { Command } from "../model/commands.js";
-import type { AttemptName, KeptLeftover, MovedCheckpoint } from "../model/events.js";
+import type { AttemptName, KeptFiles, KeptLeftover, MovedCheckpoint } from "../model/events.js";
 import { isOver, type Job, type Run } from "../model/run.js";
 import {
   awaitsRestore,
@@ -90,10 +90,20 @@ export function finishRebuild(
 ): void {
   const { rebuild } = decision.run.workspace;
   if (rebuild === null || rebuild.id !== command.rebuild || rebuild.built) return;
-  const { ok, path, message, moved = [], partial = null, previous = null, duration_ms } = command;
+  const {
+    ok,
+    path,
+    message,
+    moved = [],
+    partial = null,
+    others = null,
+    previous = null,
+    duration_ms,
+  } = command;
   const made = {
     ...(moved.length === 0 ? {} : { moved }),
     ...(partial === null ? {} : { partial }),
+    ...(others === null ? {} : { others }),
     ...(previous === null ? {} : { previous }),
   };
   endRebuild(decision, rebuild, { ok: ok && path !== null, path, message, ...made, duration_ms });
@@ -105,6 +115,7 @@ interface Ended {
   readonly message: string;
   readonly moved?: readonly MovedCheckpoint[];
   readonly partial?: KeptLeftover;
+  readonly others?: KeptFiles;
   readonly previous?: string;
   readonly duration_ms: number;
 }

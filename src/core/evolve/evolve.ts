@@ -326,6 +326,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
     job.attemptPlace = placeOf(event);
     job.attemptPlaced = event.placed ?? null;
     job.repaired = false;
+    if (job.hint !== null) job.hint = { ...job.hint, heard: true };
     job.outcomeDueSince ??= event.attempt;
   });
 }

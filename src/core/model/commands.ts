@@ -15,6 +15,7 @@ import {
 } from "../text/shape.js";
 import type {
   EvaluationResult,
+  KeptFiles,
   KeptLeftover,
   MovedCheckpoint,
   ReusedJob,
@@ -76,6 +77,7 @@ export type Command =
       readonly message: string;
       readonly moved?: readonly MovedCheckpoint[];
       readonly partial?: KeptLeftover | null;
+      readonly others?: KeptFiles | null;
       readonly previous?: string | null;
       readonly duration_ms: number;
     }

@@ -199,13 +199,13 @@ export const ATTEMPT_NAME_FIELDS = { job: jobId, attempt: count } as const;
 export const ATTEMPT_NAME = object(ATTEMPT_NAME_FIELDS);
 export type AttemptName = Of<typeof ATTEMPT_NAME>;
 
+/** Changes in a workspace as a patch, whose path is relative to the run's folder. */
+const KEPT_FILES_FIELDS = { patch: text, files: number } as const;
+export const KEPT_FILES = object(KEPT_FILES_FIELDS);
+export type KeptFiles = Of<typeof KEPT_FILES>;
+
 /** What an attempt left behind and did not complete, as a patch. */
-export const KEPT_LEFTOVER_FIELDS = {
-  ...ATTEMPT_NAME_FIELDS,
-  /** Relative to the run's folder. */
-  patch: text,
-  files: number,
-} as const;
+export const KEPT_LEFTOVER_FIELDS = { ...ATTEMPT_NAME_FIELDS, ...KEPT_FILES_FIELDS } as const;
 export const KEPT_LEFTOVER = object(KEPT_LEFTOVER_FIELDS);
 export type KeptLeftover = Of<typeof KEPT_LEFTOVER>;
 
@@ -474,6 +474,8 @@ const HEAL_EVENTS = {
     /** What replayed checkpoints are called in it; where none is named, as before. */
     moved: optional(list(MOVED_CHECKPOINT)),
     partial: optional(nullable(KEPT_LEFTOVER)),
+    /** Changes in the old workspace that no attempt had made, such as those of a person. */
+    others: optional(KEPT_FILES),
     /** What the checkpoints that a way back cuts off had changed, as one patch. */
     previous: optional(text),
     duration_ms: number,

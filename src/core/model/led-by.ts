@@ -58,6 +58,8 @@ export type Repair =
 export interface Hint {
   readonly text: string;
   readonly by: string;
+  /** An attempt has begun since it was given. */
+  readonly heard?: true;
 }
 
 /** The hint that comes with what somebody asks of a step; null: they said nothing to it. */

@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import type { Definition } from "../../core/model/definition.js";
 import type { LoggedEvent } from "../../core/model/events.js";
@@ -6,6 +8,7 @@ import type { RunRow } from "../../core/model/rows.js";
 import type { Run } from "../../core/model/run.js";
 import { readPages } from "../../run/engine/load-run.js";
 import { queuedText } from "../../run/engine/places/place-text.js";
+import { runFolder } from "../../run/worker/attempt-paths.js";
 import type { Store } from "../../store/store.js";
 import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../tell/advice.js";
 import { explainCommand } from "../../tell/advised-commands.js";
@@ -16,6 +19,7 @@ import { type JobRecord, jobRecord } from "../../tell/job-record.js";
 import { jobsCalled } from "../../tell/lookup/choose-job.js";
 import { heldBelow } from "../../tell/lookup/held-below.js";
 import { listNames, nameOf } from "../../tell/lookup/job-name.js";
+import { isImported } from "../../tell/lookup/own-runs.js";
 import { pastRun } from "../../tell/lookup/past-run.js";
 import { interruptedRuns, ownerOf, runToResume } from "../../tell/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
@@ -131,7 +135,10 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   const { store, runner } = past === null ? context : { store: past.store, runner: null };
   const row = await requireRun(store, runId);
   const interrupted = (await interruptedRuns(store, [row])).has(runId);
-  const { told, recoveries, left, completed } = await tellRun(store, row, step);
+  const { told, recoveries, left, completed } = await tellRun(store, row, {
+    step,
+    readPatch: patchReader(context.outputDir, row),
+  });
   const below = past === null ? await handledInChildren(store, row) : [];
   const held = past === null ? await heldBelow(store, row) : [];
   const story = explainTold(told, {
@@ -201,6 +208,23 @@ async function explainAndAdvise(context: Context, request: ExplainRequest) {
   };
 }
 
+type ReadPatch = (patch: string) => string | null;
+
+/** The names of patches come from the log: no other file is opened. */
+const PATCH_NAME = /^patches\/[a-z]+\/[\w-]+\.patch$/;
+const MAX_PATCH_BYTES = 1024 * 1024;
+
+/** Null for a patch that is not here, or too large for its lines to be counted. The log of an imported run is not ours. */
+function patchReader(outputDir: string, row: RunRow): ReadPatch {
+  const folder = runFolder(outputDir, row.id);
+  return (patch) => {
+    const file = join(folder, patch);
+    if (isImported(row) || !PATCH_NAME.test(patch)) return null;
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found?.isFile() !== true || found.size > MAX_PATCH_BYTES ? null : readFileSync(file, "utf8");
+  };
+}
+
 function numbersOf(given: readonly LeftBudget[]): Answer<typeof budgets> {
   return given.map(({ kind, left, of }) => ({ kind, left, of }));
 }
@@ -212,7 +236,11 @@ const MANY_JOBS = 2_000;
  * A story needs the run as it was at each event, for its loops and budgets, so its log is folded, once. Of a large run only
  * what happened beside attempts that completed; `completed` then says how many there are.
  */
-async function tellRun(store: Store, row: RunRow, step: string | undefined) {
+async function tellRun(
+  store: Store,
+  row: RunRow,
+  { step, readPatch }: { readonly step: string | undefined; readonly readPatch: ReadPatch },
+) {
   const { id: runId, tally } = row;
   const isLarge =
     tally !== null && Object.values(tally.jobs).reduce((sum, each) => sum + each, 0) > MANY_JOBS;
@@ -223,23 +251,23 @@ async function tellRun(store: Store, row: RunRow, step: string | undefined) {
   ]);
   const only = asked.length === 1 ? asked[0]! : null;
   if (part !== null && isToldInPart(definition)) {
-    const heard = await tell(runId, definition, [part], only);
+    const heard = await tell(runId, definition, [part], { only, readPatch });
     // Jobs of closed branches are counted in the row, but not described.
     if (heard.told.run.jobs.every(({ scope }) => scope.open))
       return { ...heard, completed: tally!.jobs.completed ?? 0 };
   }
   const pages = readPages(store, runId, { afterSeq: 0 });
-  return { ...(await tell(runId, definition, pages, only)), completed: null };
+  return { ...(await tell(runId, definition, pages, { only, readPatch })), completed: null };
 }
 
 async function tell(
   runId: number,
   definition: Definition,
   pages: AsyncIterable<readonly LoggedEvent[]> | readonly (readonly LoggedEvent[])[],
-  /** The job whose budgets are asked for. */
-  only: number | null,
+  /** `only`: the job whose budgets are asked for. */
+  { only, readPatch }: { readonly only: number | null; readonly readPatch: ReadPatch },
 ) {
-  const teller = new RunTeller(runId, definition);
+  const teller = new RunTeller(runId, definition, readPatch);
   const recoveries = new RecoveryTeller();
   const budgets = new BudgetTeller(only);
   for await (const page of pages)

@@ -18,7 +18,7 @@ export function ledHere(
   return {
     failureSource: failureSourceOf(run, job, readArtifact),
     ...(retry === null ? {} : { retry }),
-    ...(job.hint === null ? {} : { hint: job.hint }),
+    ...(job.hint === null ? {} : { hint: { text: job.hint.text, by: job.hint.by } }),
     ...(earlierFiles.length === 0 ? {} : { earlierFiles }),
   };
 }

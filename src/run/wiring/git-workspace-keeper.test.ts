@@ -80,6 +80,24 @@ describe("the keeper of workspaces", () => {
     expect(readFileSync(join(promoted, "work.txt"), "utf8")).toBe("of a step");
   });
 
+  it("keeps a person's changes of the workspace that is replaced, but no failed attempt's a second time", async () => {
+    const opened = await open();
+    const run = runAt(opened, opened.path);
+    const build = async (rebuild: number) =>
+      keeper.rebuild({ run, rebuild, replay: [], leftover: null, goesBack: false }, live());
+    expect(await build(1)).toMatchObject({ ok: true, others: null });
+    writeFileSync(join(opened.path, "a.txt"), "of the attempt\n");
+    const workspace = (await workspaces.current(RUN))!;
+    const { diffHash: diff_hash } = await workspaces.changes(workspace, opened.commit);
+    run.workspace.leftover = { job: { error: { diff_hash } } } as never;
+    expect(await build(2)).toMatchObject({ others: null });
+    writeFileSync(join(opened.path, "b.txt"), "by hand\n");
+    expect(await build(3)).toMatchObject({ others: { patch: "patches/other/rebuild-3.patch", files: 2 } });
+    const patch = readFileSync(join(folder, "out/output/run-7/patches/other/rebuild-3.patch"), "utf8");
+    expect(patch).toContain("+by hand");
+    expect(patch).toContain("+of the attempt");
+  });
+
   it("leaves nothing of one that is given up while it is built", async () => {
     const opened = await open();
     const { path } = opened;

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
-import type { AttemptName, KeptLeftover } from "../../core/model/events.js";
+import type { AttemptName, KeptFiles, KeptLeftover } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 import { lastCommit, type RunCheckpoint } from "../../core/model/workspace-state.js";
 import { messageOf } from "../../core/text/message-of.js";
@@ -81,6 +81,7 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
       // The pointer may lag behind the log; what it does not name would be cleared away.
       await this.follow(run.id, path);
       const partial = leftover === null ? null : await this.keep(run, leftover).catch(() => null);
+      const others = leftover === null ? await this.keepOthers(run, rebuild).catch(() => null) : null;
       const candidate = await this.workspaces.rebuild(run.id, from);
       const { moved = [] } = candidate;
       const last = replayed.at(-1);
@@ -90,7 +91,7 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
             .keepDifference(run.id, { rebuild, from: tip ?? candidate.base, to: before ?? candidate.base })
             .catch(() => null)
         : null;
-      if (!signal.aborted) return { ok: true, path: candidate.path, moved, partial, previous };
+      if (!signal.aborted) return { ok: true, path: candidate.path, moved, partial, others, previous };
       await this.workspaces.discard(candidate);
       return GIVEN_UP;
     });
@@ -124,6 +125,18 @@ export class GitWorkspaceKeeper implements WorkspaceKeeper {
     const of = { since: lastCommit(run) ?? "", job, attempt };
     const { patch, files } = await this.workspaces.keepLeftovers(workspace, of);
     return patch === null ? null : { job, attempt, patch, files };
+  }
+
+  /** What somebody has changed there since the last attempt; where that had failed, its own changes are kept already. */
+  private async keepOthers(run: Run, rebuild: number): Promise<KeptFiles | null> {
+    const { path, leftover } = run.workspace;
+    const workspace = path === null ? null : await this.workspaces.find(run.id, path);
+    if (workspace === null) return null;
+    const known = leftover?.job.error?.diff_hash ?? null;
+    const { patch, files } = await this.workspaces.keepOthers(workspace, {
+      ...{ since: lastCommit(run) ?? "", rebuild, known },
+    });
+    return patch === null ? null : { patch, files };
   }
 
   /** The pointer moves to where the log says that the run works, if that is there. */

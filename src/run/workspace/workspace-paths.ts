@@ -81,6 +81,12 @@ export function previousPatchFile(rebuild: number): string {
   return join("patches", "previous", `rebuild-${rebuild}.patch`);
 }
 
+/** The patch of changes that no attempt had made, in the workspace that a rebuilt one takes the place of. */
+export function otherPatchFile(rebuild: number): string {
+  assertCount("number of a fresh workspace", rebuild);
+  return join("patches", "other", `rebuild-${rebuild}.patch`);
+}
+
 export function checkpointRef(ordinal: number): string {
   return `refs/daruma/checkpoints/${ordinalText(ordinal)}`;
 }

@@ -28,6 +28,7 @@ import type { Workspace } from "./workspace.js";
 import { notesOf } from "./workspace-notes.js";
 import {
   failedPatchFile,
+  otherPatchFile,
   partialPatchFile,
   previousPatchFile,
   treeFolder,
@@ -82,7 +83,9 @@ export interface Workspaces {
   checkpoint(workspace: Workspace, input: CheckpointInput): Promise<MadeCheckpoint>;
   /** Saves what an attempt left since the last checkpoint as a patch under its name. The tree is not changed. */
   keepLeftovers(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
-  /** Does the same, then restores the files of the last checkpoint in place. May be repeated. */
+  /** Saves changes of which no attempt knows as a patch, named after the fresh workspace that is to be built. */
+  keepOthers(workspace: Workspace, of: OfOthers): Promise<Leftovers>;
+  /** Does the same as `keepLeftovers`, then restores the files of the last checkpoint in place. May be repeated. */
   setAside(workspace: Workspace, of: OfAttempt): Promise<Leftovers>;
   /** Saves the difference of two commits as a patch, named after a fresh workspace. Null if they are the same. */
   keepDifference(runId: number, between: Between): Promise<string | null>;
@@ -121,6 +124,13 @@ export interface OfAttempt {
 
 export interface OfFailed extends OfAttempt {
   readonly maxBytes: number;
+}
+
+export interface OfOthers {
+  readonly since: string;
+  readonly rebuild: number;
+  /** The hash of the changes that are kept elsewhere; null: none are. */
+  readonly known: string | null;
 }
 
 export interface Between {
@@ -223,6 +233,13 @@ class GitWorkspaces implements Workspaces {
   async keepLeftovers(workspace: Workspace, { since, ...of }: OfAttempt): Promise<Leftovers> {
     await assertPresent(workspace);
     const patch = partialPatchFile(of);
+    return keepLeftovers(this.git, this.paths(workspace.runId), workspace, { since, patch });
+  }
+
+  async keepOthers(workspace: Workspace, { since, rebuild, known }: OfOthers): Promise<Leftovers> {
+    const { diffHash } = await this.changes(workspace, since);
+    if (diffHash === known) return { patch: null, files: 0 };
+    const patch = otherPatchFile(rebuild);
     return keepLeftovers(this.git, this.paths(workspace.runId), workspace, { since, patch });
   }
 

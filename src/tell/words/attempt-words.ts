@@ -14,9 +14,10 @@ import { type AttemptPlace, HUMAN, type Placed } from "../../core/model/worker-n
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { codeOf } from "../../run/engine/evaluation.js";
+import { listNames } from "../lookup/job-name.js";
 import { durationText, endedText } from "./duration-text.js";
 import { valueText } from "./event-text.js";
-import { nameIn, quote, short, told, type WordsOf } from "./event-words.js";
+import { nameIn, quote, type StorySoFar, short, steered, told, type WordsOf } from "./event-words.js";
 import { note } from "./note.js";
 import { capitalised, fact, type Sentence, why } from "./sentence.js";
 
@@ -44,16 +45,23 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
   "attempt.succeeded": {
     note({ job, attempt, duration_ms: durationMs }, run) {
       const name = nameIn(run, job);
+      const hint = unheardText(jobById(run, job));
       return attempt === 1
-        ? note("completed", `${name} ${endedText("completed", durationMs)}`)
-        : note("recovered", `${name} completed on attempt ${attempt} in ${durationText(durationMs)}`);
+        ? note("completed", `${name} ${endedText("completed", durationMs)}${hint}`)
+        : note("recovered", `${name} completed on attempt ${attempt} in ${durationText(durationMs)}${hint}`);
     },
-    story: ({ job, attempt, duration_ms: durationMs, output }, run) =>
-      told(
-        job,
+    story: ({ job: id, attempt, duration_ms: durationMs, output, checkpoint }, run, before) => {
+      const job = jobById(run, id);
+      const isAgents = isAgentsWork(job);
+      const changes = changeFacts("It changed", checkpoint?.changed_files ?? [], checkpoint?.patch, before);
+      return (isAgents && changes.length > 0 ? steered : told)(
+        id,
         fact(`Attempt ${attempt} ${endedText("completed", durationMs)}.`),
-        ...childFacts(jobById(run, job), output),
-      ),
+        ...changes.map(isAgents ? fact : why),
+        ...childFacts(job, output),
+        ...hintFacts(job),
+      );
+    },
   },
   "attempt.failed": {
     story: (event, run, before) =>
@@ -61,6 +69,7 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
         event.job,
         ...attemptSentences(event, jobById(run, event.job).attemptPlace, before.lastErrorOf(event.job)),
         ...noProgressFacts(event),
+        ...changeFacts("It left changes in", event.error.changed_files, event.patch, before).map(fact),
         ...(event.patch === null
           ? [fact("What it left in the workspace is larger than max_log: no patch of it was kept.")]
           : []),
@@ -86,7 +95,12 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
       routed
         ? null
         : note("failed", `${nameIn(run, job)} failed: ${short(message)} (${code})${goesOn(handled)}`),
-    story: (event, _run, before) => told(event.job, fact(failedText(event, before.lastErrorOf(event.job)))),
+    story: (event, run, before) =>
+      told(
+        event.job,
+        fact(failedText(event, before.lastErrorOf(event.job))),
+        ...hintFacts(jobById(run, event.job)),
+      ),
   },
   "ladder.climbed": {
     story: (event) => told(event.job, ...climbSentences(event)),
@@ -130,6 +144,38 @@ const CLASS_MEANS: Readonly<Record<FailureClass, string>> = {
   deterministic_repo: "the repository refuses it, so asking again cannot help",
   infrastructure: "what it ran on was lost or taken away, which is not the step's fault",
 };
+
+/** Nobody but it knows what it was going to change. */
+export function isAgentsWork({ step }: Job): boolean {
+  return step.definition.action.type === "agent";
+}
+
+/** What an attempt has made of the workspace's files since the last checkpoint. */
+function changeFacts(
+  verb: string,
+  files: readonly string[],
+  patch: string | null | undefined,
+  before: StorySoFar,
+): string[] {
+  if (files.length === 0) return [];
+  const lines = patch == null ? null : before.linesOf(patch);
+  // A patch of empty or binary files has none.
+  const hasLines = lines !== null && lines.added + lines.removed > 0;
+  const numbers = hasLines ? ` (+${lines.added} -${lines.removed} lines)` : "";
+  const names = listNames(files, (file) => quote(file));
+  return [`${verb} ${names}${numbers}${patch == null ? "" : `: ${patch}`}.`];
+}
+
+/** For a live line. */
+export function unheardText({ hint }: Job): string {
+  return hint === null || hint.heard === true ? "" : "; no attempt has had its hint";
+}
+
+/** What became of a hint that no attempt has heard, once the job has settled. */
+export function hintFacts({ hint }: Job): Sentence[] {
+  if (hint === null || hint.heard === true) return [];
+  return [fact(`No attempt began after the hint "${quote(hint.text)}" was given: nobody has used it.`)];
+}
 
 function goesOn(handled: string | null): string {
   return handled === null ? "" : "; the run goes on (continue_on_failure)";

@@ -3,6 +3,7 @@ import type { Failure } from "../../core/model/failure.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { jobName } from "../lookup/job-name.js";
+import type { PatchLines } from "../patch-lines.js";
 import type { NewNote, NoteKind } from "./note.js";
 import type { Sentence } from "./sentence.js";
 import type { CommandText } from "./shell-word.js";
@@ -22,6 +23,8 @@ export interface StorySoFar {
   /** The failure of the last failed attempt. */
   lastErrorOf(job: number): Failure | null;
   isTold(job: number): boolean;
+  /** The lines that a patch of the run changes; null where nobody can read it here. */
+  linesOf(patch: string): PatchLines | null;
   /** What has opened a barrier; null in logs that do not say. */
   jumpOf(barrier: number): Jump | null;
 }

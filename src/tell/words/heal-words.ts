@@ -94,15 +94,32 @@ export const HEAL_WORDS: WordsOf<HealEvents> = {
     debug: true,
   },
   "rebuild.finished": {
-    note({ job, ok, duration_ms: durationMs, message }, run) {
+    note({ job, ok, duration_ms: durationMs, message, others }, run) {
       const name = nameIn(run, job);
+      const kept =
+        others === undefined
+          ? ""
+          : `; changes in the old one that no attempt had made are kept in ${others.patch}`;
       return ok
-        ? note("route", `${name}: the workspace was ready after ${durationText(durationMs)}`)
+        ? note("route", `${name}: the workspace was ready after ${durationText(durationMs)}${kept}`)
         : note("failed", `${name}: ${rebuildFailed(short(message))}`);
     },
-    story: ({ job, ok, duration_ms: durationMs, message }) =>
+    story: ({ job, ok, duration_ms: durationMs, message, partial, others, previous }, run) =>
       told(
         job,
+        ...[
+          ...(partial == null
+            ? []
+            : [
+                `What attempt ${partial.attempt}${partial.job === job ? "" : ` of ${nameIn(run, partial.job)}`} had left there (${counted(partial.files, "file")}) was kept: ${partial.patch}.`,
+              ]),
+          ...(others === undefined
+            ? []
+            : [
+                `Changes there that no attempt had made (${counted(others.files, "file")}) were kept: ${others.patch}.`,
+              ]),
+          ...(previous === undefined ? [] : [`What was taken out of it is kept: ${previous}.`]),
+        ].map(fact),
         ok
           ? why(`The workspace was ready after ${durationText(durationMs)}.`)
           : fact(`${capitalised(rebuildFailed(quote(message)))}.`),

@@ -1,8 +1,10 @@
 import type { Definition } from "../../core/model/definition.js";
-import type { Event, LoggedEvent } from "../../core/model/events.js";
+import type { Event, EventOf, LoggedEvent } from "../../core/model/events.js";
 import type { Failure } from "../../core/model/failure.js";
 import { type Job, jobById, type Run } from "../../core/model/run.js";
 import { ReplayedRun } from "../lookup/replayed-log.js";
+import { linesIn, type PatchLines } from "../patch-lines.js";
+import { isAgentsWork } from "./attempt-words.js";
 import type { Jump, StorySoFar, Told } from "./event-words.js";
 import type { Sentence } from "./sentence.js";
 import { wordsOf } from "./words.js";
@@ -55,10 +57,16 @@ export function tellStories({ runId, definition, log }: RecordedRun): ToldRun {
 /** Hears a log event by event, so that nobody need have it all in memory, and folds it once. */
 export class RunTeller {
   private readonly replay: ReplayedRun;
-  private readonly teller = new StoryTeller();
+  private readonly teller: StoryTeller;
   private readonly runEvents: LoggedEvent[] = [];
 
-  constructor(runId: number, definition: Definition) {
+  /** `readPatch`: the text of a patch of the run; null where it is not here. */
+  constructor(
+    runId: number,
+    definition: Definition,
+    readPatch: (patch: string) => string | null = () => null,
+  ) {
+    this.teller = new StoryTeller(readPatch);
     this.replay = new ReplayedRun(runId, () => definition);
   }
 
@@ -89,10 +97,12 @@ class StoryTeller implements StorySoFar {
   private lastJump: Jump | null = null;
   private readonly jumps = new Map<number, Jump | null>();
 
+  constructor(private readonly readPatch: (patch: string) => string | null) {}
+
   /** `run` is the run just after the event. */
   take(run: Run, event: Event): readonly Told[] {
     this.heard += 1;
-    if (event.type === "attempt.succeeded" && !this.isTold(event.job)) {
+    if (event.type === "attempt.succeeded" && !this.isTold(event.job) && !this.changes(run, event)) {
       this.uneventful.set(event.job, { event, place: this.heard });
       return [];
     }
@@ -109,6 +119,11 @@ class StoryTeller implements StorySoFar {
     return told;
   }
 
+  /** What an agent has changed is worth telling even if nothing failed. */
+  private changes(run: Run, { job, checkpoint }: EventOf<"attempt.succeeded">): boolean {
+    return checkpoint !== null && checkpoint.changed_files.length > 0 && isAgentsWork(jobById(run, job));
+  }
+
   private remember(event: Event): void {
     if (event.type === "goto.taken" || event.type === "edge.taken" || event.type === "operator.goto")
       this.lastJump = event;
@@ -120,6 +135,11 @@ class StoryTeller implements StorySoFar {
 
   jumpOf(barrier: number): Jump | null {
     return this.jumps.get(barrier) ?? null;
+  }
+
+  linesOf(patch: string): PatchLines | null {
+    const text = this.readPatch(patch);
+    return text === null ? null : linesIn(text);
   }
 
   lastErrorOf(job: number): Failure | null {

@@ -4,6 +4,7 @@ import { jobById, type Run } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notices/expiry.js";
 import { counted } from "../../core/text/amount-text.js";
 import { jobNames } from "../lookup/job-name.js";
+import { hintFacts, unheardText } from "./attempt-words.js";
 import { personIn } from "./decided-text.js";
 import { because, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { untilText } from "./expiry-text.js";
@@ -37,6 +38,7 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   "run.paused": {
     note: ({ takeover, reason }, run) =>
       runNote("operator", run, `is ${takeover ? "taken over" : "paused"}: ${short(reason)}`),
+    story: ({ job, hint }) => (job === undefined ? [] : steered(job, ...hinted(hint))),
     runStory: ({ takeover, reason }, when) =>
       `Somebody ${takeover ? "took it over" : "paused it"} ${when}${because(reason)}: nothing new was started.`,
   },
@@ -78,9 +80,9 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
     note: ({ job, action, reason, expired }, run) =>
       note(
         "operator",
-        `${nameIn(run, job)}: hold ${expired ? `expired, ${action}` : `resolved by ${action}`}: ${short(reason)}`,
+        `${nameIn(run, job)}: hold ${expired ? `expired, ${action}` : `resolved by ${action}`}: ${short(reason)}${action === "retry" ? "" : unheardText(jobById(run, job))}`,
       ),
-    story: ({ job, action, reason, by, expired }) =>
+    story: ({ job, action, reason, by, expired }, run) =>
       steered(
         job,
         fact(
@@ -88,6 +90,8 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
             ? `The hold expired (${reason}): ${RESOLVED_MEANS[action]}.`
             : `${who(by)} resolved the hold by ${action}${because(reason)}: ${RESOLVED_MEANS[action]}.`,
         ),
+        // One that fails says so when it has.
+        ...(action === "complete" || action === "skip" ? hintFacts(jobById(run, job)) : []),
       ),
   },
   "jobs.retried": { note: retriedNote, story: retriedStory, debug: true },

@@ -1,5 +1,6 @@
 import type {
   AttemptName,
+  KeptFiles,
   KeptLeftover,
   MovedCheckpoint,
   WorkspaceHome,
@@ -53,6 +54,8 @@ export type BuiltWorkspace =
       readonly path: string;
       readonly moved?: readonly MovedCheckpoint[];
       readonly partial?: KeptLeftover | null;
+      /** Changes in the active workspace that no attempt had made, such as those of a person. */
+      readonly others?: KeptFiles | null;
       /** The patch of what the omitted checkpoints had changed, relative to the run's folder. */
       readonly previous?: string | null;
     }
