@@ -53,6 +53,52 @@ describe("--strict", () => {
     expect([exitCodeOfRun(plain.report), plain.report.handled_in_children.length]).toEqual([0, 1]);
   });
 
+  it.each([
+    ["its step", "steps: { a: { exec: exit 1, continue_on_failure: true } }", "completed", 1],
+    [
+      "a join",
+      `steps:
+  list: { type: noop, output: [1, 2], forEach: true }
+  work: { exec: "test {{ foreach.index }} = 1", depends_on: list }
+  sum: { type: noop, depends_on: work, fanout: reduce, join: any }`,
+      "completed",
+      1,
+    ],
+    [
+      "a transition, and a finally step failed",
+      "finally: [z]\nsteps: { a: { exec: exit 1, on_fail: { edge: { to: b } } }, b: { exec: 'true' }, z: { exec: exit 3 } }",
+      "failed",
+      1,
+    ],
+    [
+      "its step, and another is held",
+      "unhandled: hold\nsteps: { a: { exec: exit 1, continue_on_failure: true }, b: { exec: exit 1 } }",
+      "held",
+      3,
+    ],
+  ])("with a failure that was handled by %s", async (_, text, status, exitCode) => {
+    const run = await real.run(text, { start: { strict: true } });
+    expect(run.report.handled_failures).toHaveLength(1);
+    expect([run.report.status, exitCodeOfRun(run.report)]).toEqual([status, exitCode]);
+  });
+
+  it("with a failure that was handled, and then a cancel", async () => {
+    const daruma = await real.start();
+    const text =
+      "steps: { a: { exec: exit 1, continue_on_failure: true }, b: { exec: sleep 600, kill_grace_ms: 50 } }";
+    const { runId, result } = await daruma.start(real.write("canceled.yaml", text), { strict: true });
+    await expect
+      .poll(async () => (await daruma.store.readJobs(runId)).map(({ handled }) => handled))
+      .toEqual([true, false]);
+    await daruma.cancel(runId, "enough");
+    const report = await result;
+    expect([report.status, report.handled_failures.length, exitCodeOfRun(report)]).toEqual([
+      "canceled",
+      1,
+      4,
+    ]);
+  });
+
   it("leaves a run alone in which nothing was handled", async () => {
     const run = await real.run("steps: { a: { exec: 'true' } }", { start: { strict: true } });
     expect([run.report.handled_in_children, exitCodeOfRun(run.report)]).toEqual([[], 0]);

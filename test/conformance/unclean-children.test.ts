@@ -32,6 +32,16 @@ describe("a child run that completed though not all in it was mended", () => {
     expect(parent.run.tally).toMatchObject({ handled: 0, below: true });
   });
 
+  it("counts as well where the parent's engine was killed right after it, and takes its end when it is back", async () => {
+    const stage = new FamilyStage(HANDLES, { pay: ["fail"] });
+    await stage.start(PARENT, { run: 2, event: "run.completed" });
+    expect(await stage.statuses()).toEqual(["running", "completed"]);
+    await stage.resume(1);
+    expect(stage.worker.order).toEqual(["call", "pay", "back", "call"]);
+    const below = { run_id: 2, handled: 1, decided: 0 };
+    expect(await noticesOf(stage)).toEqual([["handled", 1, "call", below]]);
+  });
+
   it("counts the jobs that a person put an end to as well", async () => {
     const held = `name: child\nunhandled: hold\nsteps: { pay: { exec: make } }\n`;
     const stage = new FamilyStage(held, { pay: ["fail"] });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -76,6 +76,20 @@ it("a file that others may write, or whose folder they may, is told in one warni
   expect(warnings()).toEqual([expect.stringContaining("others may write into its folder;")]);
   chmodSync(path, 0o755);
   expect(warnings()).toEqual([`settings: ${file}`]);
+});
+
+it.skipIf(process.getuid?.() !== 0)("one of another user, or in another user's folder, is not used", () => {
+  const path = folder("foreign", { "flow.yaml": WORKFLOW });
+  const file = join(path, "daruma.config.yaml");
+  writeFileSync(file, config(path));
+  const told = (): string | undefined =>
+    /^warning: .* is not used: .*$/m.exec(daruma(path, ["run", "flow.yaml"]).text)?.[0];
+  expect(told()).toBeUndefined();
+  chownSync(file, 12_345, 12_345);
+  expect(told()).toContain(`${file} is not used: it belongs to another user;`);
+  chownSync(file, 0, 0);
+  chownSync(path, 12_345, 12_345);
+  expect(told()).toContain("its folder belongs to another user;");
 });
 
 it("found settings give channels and breakers, not rules, clusters or how long runs are kept", () => {

@@ -183,6 +183,21 @@ describe("--strict", () => {
     expect((await cli.runJson(held, "--strict")).exitCode).toBe(3);
   });
 
+  it("is obeyed by whatever goes on with the run, and inherited by a fork, but not by a run that reuses it", async () => {
+    const file = cli.write("release.yaml", RELEASE.replace("exit 1", "test -e mended"));
+    expect((await cli.daruma("run", file, "--strict")).exitCode).toBe(1);
+    const ends = async (...args: string[]) => {
+      const { value, exitCode } = await cli.json<Strict>(...args);
+      return [exitCode, value.status, value.strict];
+    };
+    expect(await ends("retry", "last", "test", "--force")).toEqual([1, "completed", true]);
+    expect(await ends("fork", "last", "--from", "test")).toEqual([1, "completed", true]);
+    expect(await ends("run", file, "--reuse")).toEqual([0, "completed", false]);
+    expect(await ends("fork", "last", "--from", "test", "--strict")).toEqual([1, "completed", true]);
+    cli.write("mended", "");
+    expect(await ends("resume-from", "last", "test", "--force", "--strict")).toEqual([0, "completed", true]);
+  });
+
   it("of a run at a server is recorded there", async () => {
     const server = await servers.start();
     const at = ["--server", server.url];
