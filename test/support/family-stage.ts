@@ -48,7 +48,7 @@ class FamilyWorker extends ScriptedWorker {
       const output = { kind: "value", value: result.output } as const;
       return { ...result, output };
     }
-    return result.kind === "stopped" ? result : { kind: "failed", facts: result.facts };
+    return result.kind !== "failed" ? result : { kind: "failed", facts: result.facts };
   }
 }
 

@@ -9,7 +9,7 @@ export function trace(run: Pick<Trial, "log" | "jobs">): string[] {
     run.jobs.map((job) => [job.id, job.scope === "root" ? job.step : job.step + itemOf(job.scope)]),
   );
   const name: Names = (id) => byId.get(id) ?? String(id);
-  return run.log.flatMap(({ event }) => lineFor(event, name) ?? []);
+  return run.log.flatMap(({ event, at }) => lineFor(event, name, at) ?? []);
 }
 
 /** `[0]` for the first item of a list, `[0][1]` for the second within it. */
@@ -17,9 +17,10 @@ function itemOf(scope: string): string {
   return [...scope.matchAll(/\[\d+\]/g)].join("");
 }
 
-function lineFor(event: Event, name: Names): string | null {
+function lineFor(event: Event, name: Names, at: number): string | null {
   return (
     attemptLine(event, name) ??
+    waitLine(event, name, at) ??
     routeLine(event, name) ??
     ladderLine(event, name) ??
     healLine(event, name) ??
@@ -40,9 +41,20 @@ function attemptLine(event: Event, name: Names): string | null {
       return `if failed ${name(event.job)}`;
     case "attempt.stopped":
       return `stopped ${name(event.job)} ${event.because}`;
+    case "attempt.suspended":
+      return `suspended ${name(event.job)} for ${event.awaits.map(name).join(" ")}`;
+    case "calls.awaited":
+      return `awaits its call: ${event.jobs.map(name).join(" ")}`;
+    case "job.given":
+      return `given ${name(event.job)}`;
     default:
       return null;
   }
+}
+
+function waitLine(event: Event, name: Names, at: number): string | null {
+  if (event.type !== "wait.begun") return null;
+  return `wait ${name(event.job)}${event.due_at === null ? "" : ` +${event.due_at - at}`}`;
 }
 
 function routeLine(event: Event, name: Names): string | null {

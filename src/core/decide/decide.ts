@@ -1,6 +1,7 @@
 import type { Command } from "../model/commands.js";
 import type { Event } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
+import { WAIT } from "../model/flow.js";
 import { attemptDuration } from "../model/jobs.js";
 import type { Outcome } from "../model/outcome.js";
 import { isQueued } from "../model/resting.js";
@@ -13,6 +14,7 @@ import { Decision } from "./decision.js";
 import { endIfQuiescent } from "./ending/ending.js";
 import { finishEvaluation } from "./evaluations.js";
 import { endStopped, finishAttempt } from "./finish-attempt.js";
+import { declareStep, endWait, wakeProgram } from "./flow.js";
 import { answerHuman, askHuman, expireQuestion } from "./human.js";
 import { unpark } from "./ladder/unpark.js";
 import { operate } from "./operator.js";
@@ -41,6 +43,7 @@ export function decide(run: Run, command: Command, now: number, isActedOn = true
     apply(decision, command);
     drain(decision);
     driveWorkspace(decision, isActedOn);
+    wakeProgram(decision);
     endIfQuiescent(decision);
     // What follows a success may have gone back on the way to the end.
     driveWorkspace(decision, isActedOn);
@@ -119,8 +122,11 @@ function apply(decision: Decision, command: Command): void {
       if (job.status !== "waiting") return;
       if (job.question !== null) return expireQuestion(decision, job);
       if (job.queue.waiting) return leaveQueue(decision, job);
+      if (job.step.definition.action.type === WAIT) return endWait(decision, job);
       return decision.emit({ type: "jobs.ready", jobs: [job.id], reason: "retry" });
     }
+    case "step.declare":
+      return declareStep(decision, command);
     case "time.reach":
       return reachMoment(decision, command.at);
     case "evaluation.finish":

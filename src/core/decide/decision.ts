@@ -1,6 +1,7 @@
 import { evolve } from "../evolve/evolve.js";
-import type { Event, EventType, LoggedEvent, VisitRole } from "../model/events.js";
-import type { Job, Run } from "../model/run.js";
+import type { Event, EventOf, EventType, LoggedEvent, VisitRole } from "../model/events.js";
+import { awaitsCall } from "../model/flow.js";
+import { type Job, jobById, type Run } from "../model/run.js";
 
 /** The events by which a hint comes to its step. */
 const HINTED: ReadonlySet<EventType> = new Set<EventType>([
@@ -55,9 +56,21 @@ export class Decision {
   emit(event: Event): void {
     if (this.added.length > 0)
       throw new Error(`${event.type} is emitted before what was added to the agenda is looked at`);
-    const signed = this.sign(event);
-    evolve(this.run, signed, this.now);
-    this.events.push(signed);
+    if (event.type === "jobs.ready") return this.makeReady(event);
+    this.fold(this.sign(event));
+  }
+
+  /** A function is ready only while its program is there: else it waits to be called again. */
+  private makeReady(event: EventOf<"jobs.ready">): void {
+    const awaited = event.jobs.filter((id) => awaitsCall(jobById(this.run, id)));
+    const ready = awaited.length === 0 ? event.jobs : event.jobs.filter((id) => !awaited.includes(id));
+    if (awaited.length > 0) this.fold({ ...event, type: "calls.awaited", jobs: awaited });
+    if (ready.length > 0) this.fold({ ...event, jobs: ready });
+  }
+
+  private fold(event: Event): void {
+    evolve(this.run, event, this.now);
+    this.events.push(event);
   }
 
   private sign(event: Event): Event {

@@ -5,8 +5,10 @@ import type { FailureFacts } from "../model/failure.js";
 import { costOf, type Failed, failedWith, type Outcome, type Succeeded } from "../model/outcome.js";
 import type { Job, Run } from "../model/run.js";
 import { nextOrdinal } from "../model/workspace-state.js";
+import { endCalls } from "./calls.js";
 import type { Decision } from "./decision.js";
 import { openScopesOf } from "./fan-out.js";
+import { causeOf, holdCause, suspend } from "./flow.js";
 import { followUp } from "./follow-up.js";
 import { refuseItems } from "./item-limit.js";
 import { climb } from "./ladder/ladder.js";
@@ -25,6 +27,7 @@ export function finishAttempt(
   const isUnwanted = stopping === "superseded" || stopping === "reset";
   if (isUnwanted || (stopping !== null && outcome.kind !== "failed"))
     return endStopped(decision, job, costOf(outcome));
+  if (outcome.kind === "suspended") return suspend(decision, job, outcome);
   const unfit = outcome.kind === "succeeded" ? refuseOutput(decision.run, job, outcome) : null;
   const ended = unfit ?? outcome;
   if (ended.kind === "succeeded") succeedAttempt(decision, job, ended);
@@ -68,6 +71,7 @@ function succeedAttempt(decision: Decision, job: Job, outcome: Succeeded): void 
     ...userDataOnRecord(job, outcome),
   });
   promoteWorkspace(decision, job);
+  endCalls(decision, job);
   if (job.followingUp) return followUp(decision, job);
   if (first) openScopesOf(decision, job);
   decision.add({ kind: "settled", jobs: [job] });
@@ -93,6 +97,8 @@ function failAttempt(
   open: readonly OpenBreaker[],
 ): void {
   const left = outcome.kind === "failed" ? outcome : null;
+  const cause = left === null ? null : causeOf(decision.run, job, left.facts);
+  if (cause !== null && holdCause(decision, job, cause, left!)) return;
   decision.emit({
     type: "attempt.failed",
     job: job.id,
@@ -100,6 +106,7 @@ function failAttempt(
     ...judgeAttempt(decision, job, outcome, open),
     ...(left?.facts.patch === undefined ? {} : { patch: left.facts.patch }),
     ...(left?.output === undefined ? {} : { output: left.output }),
+    ...(cause === null ? {} : { because: cause.id }),
     ...costOf(outcome),
   });
   climb(decision, job);

@@ -5,6 +5,7 @@ import { type Job, type Run, routedAttempt, type Scope } from "../model/run.js";
 import { awaitsRestore, checkpointsToCut } from "../model/workspace-state.js";
 import { endQuestions } from "./abandon.js";
 import { readyAfterIf } from "./ask.js";
+import { behindCall } from "./calls.js";
 import type { Decision } from "./decision.js";
 import { decideJoin } from "./fan-out.js";
 import { failJob } from "./ladder/fail.js";
@@ -123,6 +124,7 @@ export function descendants(run: Run, target: Job): Job[] {
   for (const job of found) {
     for (const waiting of waitingFor(job)) found.add(waiting.job);
     for (const dependent of dependentsInScope(job)) found.add(dependent);
+    for (const other of behindCall(run, job)) found.add(other);
     if (!job.step.definition.forEach) continue;
     for (const reducer of reducersWaiting(run, job)) found.add(reducer);
     for (const routed of routedIntoItemsOf(job)) found.add(routed);
@@ -197,6 +199,8 @@ function isInsideMember(scope: Scope, barrier: Barrier): boolean {
 /** A target starts even if it is a routed step: somebody has just routed to it. */
 function startTargets(decision: Decision, targets: Barrier["targets"]): void {
   for (const [job, { forced }] of targets) {
+    // What a program has called begins when it is called again.
+    if (job.call !== null) continue;
     if (job.status !== "blocked" || job.evaluation !== null || (!forced && gateState(job.gate) !== "met"))
       continue;
     readyAfterIf(decision, job, "goto");

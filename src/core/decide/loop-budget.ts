@@ -4,6 +4,7 @@ import type { Job, Run, Scope } from "../model/run.js";
 import { abandonScope } from "./abandon.js";
 import type { Decision } from "./decision.js";
 import { decideBranchesOf } from "./fan-out.js";
+import { failJob } from "./ladder/fail.js";
 import type { RungVerdict } from "./ladder/rung.js";
 
 /**
@@ -20,7 +21,8 @@ export interface LoopCount {
 export function loopCount(run: Run, job: Job, transition: LoopTransition): LoopCount {
   return {
     retries: transition === "retry" ? job.retriesInRun : 0,
-    loops: job.scope.loops,
+    // A program may call any number of steps in a scope: each counts for itself.
+    loops: job.call === null ? job.scope.loops : job.remediationsInVisit,
     max: run.maxLoops,
   };
 }
@@ -88,6 +90,7 @@ export function exceedLoops(
   const message = failed
     ? `${describeCause(job)}, and ${describeUsedUp(transition, count)}`
     : `its ${transition} is not taken: ${describeUsedUp(transition, count)}`;
+  if (job.call !== null) return failJob(decision, job, "LOOP_BUDGET_EXCEEDED", message);
   if (failed) {
     decision.emit({
       type: "job.failed",

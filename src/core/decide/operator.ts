@@ -8,6 +8,7 @@ import { failuresLedTo, isOver, type Job, jobById, type Run } from "../model/run
 import { abandonJob, abandonScope } from "./abandon.js";
 import { drain } from "./agenda.js";
 import { readyAfterIf } from "./ask.js";
+import { withTheirProgram } from "./calls.js";
 import type { Decision } from "./decision.js";
 import { decideJoin, openScopesOf } from "./fan-out.js";
 import { followUp } from "./follow-up.js";
@@ -137,15 +138,19 @@ function retryJobs(decision: Decision, retried: Retried): void {
   const { reblocked, action, raised = [], maxAttempts, reason, key, afresh } = retried;
   reopen(decision, reason, key);
   // A run that was reopened comes to its `finally` steps by itself.
-  const jobs = retried.jobs.filter((job) => job.step.atEnd === null || hasTurnAtEnd(decision.run, job));
-  if (jobs.length === 0) return;
+  const asked = retried.jobs.filter((job) => job.step.atEnd === null || hasTurnAtEnd(decision.run, job));
+  if (asked.length === 0) return;
+  const { jobs, waiting: called } = withTheirProgram(decision.run, asked);
   const rerouted = failuresEndedAt(jobs);
   const fallbacks = fallbacksPutBack(jobs, reblocked);
   const behind = givenUpBehind(decision.run, [...jobs, ...rerouted, ...fallbacks]);
-  const waiting = [...new Set([...reblocked, ...fallbacks, ...behind])];
+  const waiting = [...new Set([...reblocked, ...fallbacks, ...behind, ...called])];
   // A transition had brought these here: nothing that they depend on will start them.
   const routed = jobs.filter(
-    (job) => job.entered && (job.step.definition.start === "routed" || gateState(job.gate) !== "met"),
+    (job) =>
+      job.entered &&
+      job.call === null &&
+      (job.step.definition.start === "routed" || gateState(job.gate) !== "met"),
   );
   decision.emit({
     type: "jobs.retried",

@@ -1,4 +1,5 @@
 import type { ReusedJob } from "../model/events.js";
+import { isCalled } from "../model/flow.js";
 import { gateState, isTainted } from "../model/gate.js";
 import { type Job, type Run, reuseKey } from "../model/run.js";
 import { ask } from "./ask.js";
@@ -11,6 +12,8 @@ export function canStart(job: Job): boolean {
     job.status === "blocked" &&
     job.barrier === null &&
     job.evaluation === null &&
+    (job.call === null || isCalled(job)) &&
+    (job.program?.awaits ?? null) === null &&
     gateState(job.gate) === "met" &&
     job.step.definition.start === "auto"
   );
@@ -63,7 +66,7 @@ export function goOnAfterStop(decision: Decision, job: Job): void {
 }
 
 /** A forked run does not do again what it takes over. Nobody will lead to a routed step again: it waits for nothing. */
-function reuse(decision: Decision, job: Job): boolean {
+export function reuse(decision: Decision, job: Job): boolean {
   const { reuse: taken } = decision.run;
   if (taken.size === 0 || job.entered || job.visit > 1) return false;
   if (!canStart(job) && !waitsToBeRouted(job)) return false;

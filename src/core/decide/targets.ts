@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "../model/events.js";
 import { gateState, resolve } from "../model/gate.js";
-import { type GraphStep, isAncestor } from "../model/graph.js";
+import { type GraphStep, isAncestor, stepNamed } from "../model/graph.js";
 import { type Job, nextJobId, type Run, type Scope } from "../model/run.js";
 import type { Decision } from "./decision.js";
 
@@ -14,7 +14,9 @@ export function collectTargets(
   const notes = answer?.ok === false ? [`run_js refused: ${answer.reason}`] : [];
   const dynamic = answer?.ok === true ? (answer.value as string[]) : [];
   const targets: { step: GraphStep }[] = [];
-  for (const step of new Set([...fixed, ...dynamic].flatMap((id) => run.graph.byId.get(id) ?? []))) {
+  for (const step of new Set(
+    [...fixed, ...dynamic].flatMap((id) => stepNamed(run.graph, job.scope.opener?.step ?? null, id) ?? []),
+  )) {
     const target = findTarget(job, step);
     if (target.ok) targets.push(target);
     else notes.push(`${step.definition.id} refused: ${target.reason}`);

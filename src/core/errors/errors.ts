@@ -528,6 +528,32 @@ export const ERROR_CATALOGUE = {
     next: "Use `daruma run`, or send it to a server (`daruma serve`).",
     asked: "Send it to a server; this process only reads a store.",
   },
+  FLOW_CHANGED: {
+    means:
+      "The program of a flow does not call what it had called before in this run. Nothing new was begun.",
+    fix: 'Say `was: "NAME"` for a step under a new name, `added: true` for a new one, or run the program as it was.',
+    next: "Then `daruma resolve RUN main --retry`: it goes on where it was.",
+    asked: "The program has to be corrected. Then the hold of main is decided with retry.",
+  },
+  FLOW_FAILED: {
+    means: "The program of a flow ended with an error that no step of it is to blame for.",
+    fix: "Correct the program. What its steps have done is on record, and is not done again.",
+    next: "Then `daruma retry RUN main`.",
+    asked: "The program has to be corrected. Then control_run with action retry_step goes on with main.",
+  },
+  FLOW_ENDED: {
+    means: "The program of a flow was over before this step that it had called, and nobody waited for it.",
+    fix: "Await the step if its outcome matters.",
+    next: "Nothing: the run does not fail because of it.",
+    asked: "Nothing: the run does not fail because of it.",
+  },
+  NAME_IN_USE: {
+    means:
+      "A program called a step while an earlier call of that name was open, so nobody could tell the two apart.",
+    fix: 'Await the first, use `s.map`, or give each call a name of its own: `["pack", item.sku]`.',
+    next: "Correct the program, then `daruma retry RUN main`.",
+    asked: "The program has to be corrected. Then control_run with action retry_step goes on with main.",
+  },
   NEEDS_PROGRAM: {
     means:
       "Steps of the run are functions of a program, and this process does not have them. Nothing was recorded.",

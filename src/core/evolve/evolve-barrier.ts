@@ -1,5 +1,5 @@
 import type { Barrier } from "../model/barrier.js";
-import type { Event } from "../model/events.js";
+import type { Event, EventOf } from "../model/events.js";
 import {
   carryRouteOn,
   dropRequest,
@@ -13,8 +13,9 @@ import { type LedBy, ledBy, ledByNow } from "../model/led-by.js";
 import { newBarrier } from "../model/new-run.js";
 import { change, isInRecovery, isSettled, type Job, jobById, type Run, type Scope } from "../model/run.js";
 import { leftInVisit } from "./earlier-files.js";
+import { takeBackCall } from "./evolve-flow.js";
 import { addBranch } from "./evolve-scopes.js";
-import { goBackInTree, keepTreeFor, takeBackLeftover } from "./evolve-tree.js";
+import { goBackInTree, keepTreeFor, noteRound, takeBackLeftover } from "./evolve-tree.js";
 
 /** Nothing in a barrier starts any more: what was ready, waiting or climbing lets go; what runs is being ended. */
 export function openBarrier(run: Run, event: Extract<Event, { type: "barrier.opened" }>): void {
@@ -122,6 +123,7 @@ export function closeBarrier(run: Run, event: Extract<Event, { type: "barrier.cl
   for (const job of invalidated) {
     const { visit } = job;
     invalidate(run, job);
+    if (!barrier.targets.has(job)) takeBackCall(job);
     // An operator who goes back here asks for more than an earlier retry allowed.
     if (byOperator) job.allowed = null;
     if (barrier.targets.get(job)?.byOperator === true) carryRouteOn(job, visit);
@@ -150,6 +152,7 @@ function retire(run: Run, job: Job): void {
     job.stopping = null;
     job.visitFor = null;
     dropRequests(job);
+    takeBackCall(job);
   });
 }
 
@@ -173,4 +176,11 @@ function recountBranches(reducer: Job): void {
   const scopes = (reducer.scope.children.get(reducer.step.closes!) ?? []).filter((scope) => scope.open);
   reducer.join = { total: scopes.length, met: 0, lost: 0, failed: 0 };
   for (const scope of scopes) addBranch(reducer, scope);
+}
+
+export function takeGoto(run: Run, event: EventOf<"goto.taken">): void {
+  const job = jobById(run, event.job);
+  if (event.trigger === "failure") noteRound(run, job, [event.target]);
+  job.scope.loops += 1;
+  job.gotos = { ...job.gotos, [event.trigger]: job.gotos[event.trigger] + 1 };
 }

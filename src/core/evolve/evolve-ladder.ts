@@ -94,6 +94,8 @@ export function evolveLadder(run: Run, event: LadderEvent, at: number): void {
         job.failure = jobFailure(job, judgeEnd(event.code, event.message), at);
         job.dueAt = event.due_at ?? null;
         job.waitMs = event.due_at === undefined ? 0 : event.due_at - at;
+        if (event.uncaught === true) job.settledAs = null;
+        if (job.call !== null) job.call = { ...job.call, outcome: 0 };
       });
     case "hold.resolved":
       return resolveHold(run, event);
@@ -161,6 +163,7 @@ function resolveHold(run: Run, event: Payload<"hold.resolved">): void {
   // Whatever was decided: nobody need find it among the dead letters any more.
   if (job.queue.dead) job.queue = { ...job.queue, dead: false };
   if (run.status === "held") run.status = "running";
+  if (event.action === "fail" && job.call !== null) job.call = { ...job.call, isGiven: true };
   const { action: how, by = null, expired = false } = event;
   if (how === "skip" || how === "complete") job.decided = { how, by, expired };
   if (event.action === "skip") {

@@ -23,7 +23,8 @@ export function endRun(
 /** The first of those that nothing handled is to blame, but for a repair step, which fails on behalf of another. */
 export function failRun(run: Run, { code, message, unhandled }: Payload<"run.failed">, at: number): void {
   const alike = unhandled.map((id) => jobById(run, id)).filter((job) => job.failure?.code === code);
-  const blamed = alike.find((job) => job.partOf === null) ?? alike[0];
+  const first = alike.find((job) => job.partOf === null) ?? alike[0];
+  const blamed = first?.program?.because ?? first;
   endRun(run, "failed", runError(judgeEnd(code, message), blamed?.failure ?? null, at), at);
 }
 

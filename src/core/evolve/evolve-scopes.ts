@@ -1,5 +1,6 @@
-import type { Event, ScopeItem } from "../model/events.js";
+import type { Event, EventOf, ScopeItem } from "../model/events.js";
 import { buildGate, gateState, isTainted, meetJoin, reducersWaiting } from "../model/gate.js";
+import { stepNamed } from "../model/graph.js";
 import { addJob, invalidate, rebuildGate, renewRouting } from "../model/jobs.js";
 import { NO_BRANCH_GATES, newScope } from "../model/new-run.js";
 import { type Job, jobById, type Run, type Scope } from "../model/run.js";
@@ -15,6 +16,10 @@ export function openScopes(run: Run, opener: Job, generation: number, items: rea
     if (scope === undefined) {
       scope = addScope(run, opener, index);
       scopes.push(scope);
+    } else if (scope.open && scope.generation === generation && opener.call !== null) {
+      // The program has found more items than at first: these go on.
+      scope.item = { ...scope.item!, total: items.length };
+      return;
     }
     reopen(run, scope, generation, {
       key: item.key,
@@ -23,6 +28,7 @@ export function openScopes(run: Run, opener: Job, generation: number, items: rea
       total: items.length,
     });
   });
+  if (opener.call !== null) opener.items = items;
   opener.scope.children = new Map(opener.scope.children).set(opener.step, scopes);
   for (const reducer of reducersWaiting(run, opener)) {
     reducer.join = { total: items.length, met: 0, lost: 0, failed: 0 };
@@ -72,4 +78,9 @@ export function decideJoin(run: Run, event: Extract<Event, { type: "join.decided
   if (event.satisfied) meetJoin(reducer);
   for (const id of event.handled) jobById(run, id).handled = "join";
   for (const id of event.handled) run.dirty.add(jobById(run, id));
+}
+
+export function createJob(run: Run, event: EventOf<"job.created">): void {
+  const scope = run.scopes.get(event.scope)!;
+  rebuildGate(addJob(run, stepNamed(run.graph, scope.opener?.step ?? null, event.step)!, scope));
 }

@@ -4,6 +4,7 @@ import { keepUserData } from "../model/batch/user-data.js";
 import { noteCompletion } from "../model/ending/run-ending.js";
 import type { Event } from "../model/events.js";
 import { traitsOf } from "../model/failure.js";
+import { isProgram } from "../model/flow.js";
 import { failureBehind, settleGates } from "../model/gate.js";
 import { hasFollowUps } from "../model/graph.js";
 import { wayOf } from "../model/handled.js";
@@ -27,9 +28,10 @@ import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
 import { leftBehindBy } from "./earlier-files.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
-import { closeBarrier, openBarrier } from "./evolve-barrier.js";
+import { closeBarrier, openBarrier, takeGoto } from "./evolve-barrier.js";
 import { noteInBook } from "./evolve-book.js";
 import { evolveEnding } from "./evolve-ending.js";
+import { evolveFlow } from "./evolve-flow.js";
 import { evolveHeal, noteProgress } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
 import { enterVisit, finishList, leaveVisit, startList } from "./evolve-lists.js";
@@ -43,12 +45,13 @@ import {
   requestCancel,
   unpauseRun,
 } from "./evolve-run.js";
-import { decideJoin, openScopes } from "./evolve-scopes.js";
+import { createJob, decideJoin, openScopes } from "./evolve-scopes.js";
 import { noteRecovery } from "./evolve-tally.js";
 import { completeInTree, enterTree, leaveInTree, noteRound } from "./evolve-tree.js";
 
 /** Fold one event into the run, in place. Total: every event of a log that `decide` wrote can be folded. */
 export function evolve(run: Run, event: Event, at: number): void {
+  run.lastAt = at;
   noteStepRequest(run, event, at);
   noteInBook(run, event, at);
   noteRecovery(run, event);
@@ -152,6 +155,12 @@ export function evolve(run: Run, event: Event, at: number): void {
     case "workspace.promoted":
     case "workspace.discarded":
       return evolveHeal(run, event, at);
+    case "step.declared":
+    case "calls.awaited":
+    case "wait.begun":
+    case "job.given":
+    case "attempt.suspended":
+      return evolveFlow(run, event, at);
     case "visit.requested":
       return addRequest(jobById(run, event.job), { by: jobById(run, event.by), role: event.role });
     case "visit.entered":
@@ -180,6 +189,8 @@ export function evolve(run: Run, event: Event, at: number): void {
         if (event.breakers === undefined) noteProgress(job, event);
         forgetAnswers(job);
         job.question = null;
+        if (event.because !== undefined && job.program !== null)
+          job.program = { ...job.program, because: jobById(run, event.because) };
       });
     case "if.failed":
       return change(run, jobById(run, event.job), (job) => {
@@ -259,17 +270,13 @@ function unknownEvent(event: never): never {
 
 type Payload<T extends Event["type"]> = Extract<Event, { type: T }>;
 
-function createJob(run: Run, event: Payload<"job.created">): void {
-  const job = addJob(run, run.graph.byId.get(event.step)!, run.scopes.get(event.scope)!);
-  rebuildGate(job);
-}
-
 function makeReady(run: Run, job: Job): void {
   change(run, job, () => {
     job.status = "ready";
     job.entered = true;
     job.dueAt = null;
     job.parked = null;
+    if (job.program !== null) job.program = { ...job.program, awaits: null };
   });
 }
 
@@ -328,6 +335,7 @@ function startAttempt(run: Run, event: Payload<"attempt.started">, at: number): 
     job.repaired = false;
     if (job.hint !== null) job.hint = { ...job.hint, heard: true };
     job.outcomeDueSince ??= event.attempt;
+    if (isProgram(job)) job.program = { seed: job.program?.seed ?? event.token, awaits: null, because: null };
   });
 }
 
@@ -388,11 +396,4 @@ function recordClimb(run: Run, event: Payload<"ladder.climbed">): void {
   if (event.rung !== "restart" && job.error?.attempt != null) job.ownFailure = job.error;
   if (IS_LAST_ERROR[event.rung] && job.error !== null && job.step.atEnd === null)
     job.scope.lastError = job.error;
-}
-
-function takeGoto(run: Run, event: Payload<"goto.taken">): void {
-  const job = jobById(run, event.job);
-  if (event.trigger === "failure") noteRound(run, job, [event.target]);
-  job.scope.loops += 1;
-  job.gotos = { ...job.gotos, [event.trigger]: job.gotos[event.trigger] + 1 };
 }

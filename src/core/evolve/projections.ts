@@ -153,6 +153,8 @@ export function attemptRow(run: Run, event: Event, at: number): AttemptRow | nul
       return endedAttempt(run, event, "failed", at, event.error);
     case "attempt.stopped":
       return endedAttempt(run, event, "stopped", at, null);
+    case "attempt.suspended":
+      return endedAttempt(run, event, "suspended", at, null);
     default:
       return null;
   }

@@ -37,14 +37,14 @@ export function wasInterrupted(exitedAt: number, { at, slackMs }: EndBegun): boo
 /** It ended for a reason of its own, or because nobody wanted it any more: that comes first. */
 export function endedBefore(outcome: Outcome): boolean {
   if (outcome.kind === "stopped") return true;
-  if (outcome.kind === "succeeded") return false;
+  if (outcome.kind !== "failed") return false;
   const { timeout, evicted, lost, code } = outcome.facts;
   return timeout !== undefined || evicted === true || lost === true || passedResource(code ?? "") !== null;
 }
 
 /** Converts the outcome to that of an interrupted attempt. */
 export function interrupted(outcome: Outcome): Outcome {
-  if (outcome.kind === "stopped") return outcome;
+  if (outcome.kind === "stopped" || outcome.kind === "suspended") return outcome;
   const facts: FailureFacts = outcome.kind === "failed" ? outcome.facts : { message: "", exitCode: 0 };
   const message = `${howItEnded(facts)} while its worker was being stopped`;
   return failedWith({ ...facts, evicted: true, message }, outcome);

@@ -46,6 +46,8 @@ const CLASS_OF_CODE: ReadonlyMap<string, FailureClass> = new Map([
   ["NOT_AN_ARRAY", "deterministic_contract"],
   ["TOO_MANY_ITEMS", "deterministic_contract"],
   ["IF_FAILED", "deterministic_contract"],
+  ["FLOW_CHANGED", "deterministic_contract"],
+  ["NAME_IN_USE", "deterministic_contract"],
   ["INPUT_MISSING", "deterministic_contract"],
   ["OUTPUT_MISSING", "application"],
   ["USER_DATA_TOO_LARGE", "deterministic_contract"],

@@ -1,3 +1,5 @@
+import { FUNCTION, flowOf, MAP, WAIT } from "./flow.js";
+
 /** What the rest of Daruma has to know of a kind of action, beside how it is done. */
 export interface ActionTraits {
   /**
@@ -47,6 +49,9 @@ export const ACTION_TRAITS = {
 /** A function of the library's user may do anything. */
 const CUSTOM: ActionTraits = { ...PLAIN, startsProcess: true, isTalkative: true };
 
+/** The program of a flow and what it calls: in the process that has the program, in no place that a worker has. */
+const OF_FLOW: ActionTraits = { ...PLAIN, doneBy: "server", isTalkative: true };
+
 export type BuiltInAction = keyof typeof ACTION_TRAITS;
 export const BUILT_IN_ACTIONS = Object.keys(ACTION_TRAITS) as readonly BuiltInAction[];
 
@@ -60,5 +65,11 @@ export function isBuiltInAction(type: string): type is BuiltInAction {
 }
 
 export function actionTraits(type: string): ActionTraits {
-  return isBuiltInAction(type) ? ACTION_TRAITS[type] : CUSTOM;
+  if (isBuiltInAction(type)) return ACTION_TRAITS[type];
+  return isOfFlow(type) ? OF_FLOW : CUSTOM;
+}
+
+/** The program of a flow, or what it calls beside the actions of a file. */
+export function isOfFlow(type: string): boolean {
+  return flowOf(type) !== null || type === FUNCTION || type === WAIT || type === MAP;
 }

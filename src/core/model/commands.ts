@@ -1,3 +1,4 @@
+import type { Json } from "../text/json.js";
 import {
   type Fields,
   fitsFields,
@@ -123,6 +124,20 @@ export type Command =
       readonly outcome: Outcome;
       /** Those of the step's breakers that are open. */
       readonly breakers?: readonly OpenBreaker[];
+    }
+  /** The program of a flow calls a step. */
+  | {
+      readonly type: "step.declare";
+      readonly by: number;
+      readonly attempt: number;
+      readonly scope: string;
+      readonly step: string;
+      readonly definition: { readonly [key: string]: Json };
+      readonly repairs: readonly { readonly [key: string]: Json }[];
+      /** For a map: the keys of its items. */
+      readonly items?: readonly string[];
+      readonly after: number;
+      readonly source: string | null;
     }
   /** Breakers have changed: these parked jobs need not wait any longer. */
   | {

@@ -143,12 +143,16 @@ export const READY_REASON = word([
   "routed",
   "undo",
   "finally",
+  /** The program of a flow has called it. */
+  "called",
+  /** The program of a flow goes on: something that it waits for has an outcome. */
+  "outcome",
 ]);
 export type ReadyReason = Of<typeof READY_REASON>;
 
 /**
  * `interrupted`: the engine was asked to stop and has ended the attempt itself, so nothing is lost or charged. `reset`:
- * an operator restarts the step in a fresh workspace.
+ * an operator restarts the step in a fresh workspace. `flow_ended`: the program that has called it is over.
  */
 export const STOP_REASON = word([
   "superseded",
@@ -157,6 +161,7 @@ export const STOP_REASON = word([
   "loop_budget",
   "interrupted",
   "reset",
+  "flow_ended",
 ]);
 export type StopReason = Of<typeof STOP_REASON>;
 
@@ -504,6 +509,35 @@ const HEAL_EVENTS = {
   "workspace.discarded": { rebuild: id, job: jobId, path: nullable(text), reason: text },
 } as const;
 
+/** What the program of a flow calls. */
+const FLOW_EVENTS = {
+  /** It has called this step. A second one of the same job repeats the call: an attempt of the program, or a definition, is new. */
+  "step.declared": {
+    job: jobId,
+    /** The program, and in which of its attempts. */
+    by: jobId,
+    attempt: count,
+    scope: text,
+    step: text,
+    /** What is unusual in it; null: it is as the step of that name in this scope, or in those of other items. */
+    definition: nullable(record(json)),
+    /** The steps of its `on_fail.run`. */
+    repairs: optional(list(record(json))),
+    /** How many outcomes the program had been given when it called. */
+    after: count,
+    /** Where in the program, as `file:line`. */
+    source: optional(text),
+  },
+  /** These functions go on when their program calls them: until then nobody can execute them. */
+  "calls.awaited": { jobs: list(jobId), reason: READY_REASON },
+  /** Nobody executes it: it completes at this moment, or when what it waits for comes. */
+  "wait.begun": { job: jobId, due_at: nullable(time) },
+  /** It completes with this, and nobody has executed it. */
+  "job.given": { job: jobId, output: OUTPUT, items: nullable(list(SCOPE_ITEM)) },
+  /** The program waits for these, and nobody executes it until one of them has an outcome. */
+  "attempt.suspended": { ...ATTEMPT_NAME_FIELDS, awaits: list(jobId), ...ATTEMPT_COST_FIELDS },
+} as const;
+
 /**
  * Everything that can happen in a run. The log of these is the truth; `evolve` folds it into a `Run`, the tables are
  * projections of it. `job` and `jobs` are job ids; `attempt` counts from 1 in its job.
@@ -606,6 +640,8 @@ export const EVENTS = {
     /** When nobody has decided by then, this is done. Missing: it waits. */
     due_at: optional(time),
     due_action: optional(HOLD_ACTION),
+    /** It had failed, and its program ended with that failure. */
+    uncaught: optional(just(true)),
   },
   "routes.settled": { handled: list(jobId), unhandled: list(jobId) },
   "visit.requested": { job: jobId, by: jobId, role: VISIT_ROLE },
@@ -651,6 +687,8 @@ export const EVENTS = {
     patch: optional(nullable(text)),
     /** These were open for failures of its class: it is no sign of missing progress. */
     breakers: optional(list(text)),
+    /** Of the program of a flow: the step whose failure it ended with. */
+    because: optional(jobId),
     ...ATTEMPT_COST_FIELDS,
   },
   "attempt.stopped": { ...ATTEMPT_NAME_FIELDS, because: STOP_REASON, ...ATTEMPT_COST_FIELDS },
@@ -729,6 +767,7 @@ export const EVENTS = {
   },
 
   ...HEAL_EVENTS,
+  ...FLOW_EVENTS,
 
   // Going back, by a failure, a success or an operator, and the end of going back.
   "goto.taken": {
@@ -864,6 +903,7 @@ export type EventOf<type extends EventType> = type extends EventType
   ? { readonly type: type } & OfFields<(typeof EVENTS)[type]>
   : never;
 export type HealEvent = EventOf<keyof typeof HEAL_EVENTS>;
+export type FlowEvent = EventOf<keyof typeof FLOW_EVENTS>;
 export type Event = EventOf<EventType>;
 
 /** An event as it stands in the log. `at` is milliseconds since the epoch. */

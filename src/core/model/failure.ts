@@ -93,6 +93,7 @@ export const FAILURE_FACTS = {
   stdoutTail: optional(text),
   stderrTail: optional(text),
   stack: optional(text),
+  because: optional(noted(jobId, "Of the program of a flow: the job whose failure it ended with.")),
 } as const;
 
 export interface FailureFacts extends OfFields<typeof FAILURE_FACTS> {

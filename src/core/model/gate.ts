@@ -22,6 +22,15 @@ export interface Group {
   tainted: boolean;
 }
 
+/** How the branches of a reducer stand. */
+export interface JoinCount {
+  total: number;
+  met: number;
+  lost: number;
+  /** The lost groups in which something failed or was canceled. */
+  failed: number;
+}
+
 export type GateState = "open" | "met" | "lost";
 
 export function gateState(gate: Gate): GateState {

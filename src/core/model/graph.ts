@@ -43,6 +43,8 @@ export interface Graph {
   readonly inItemsOf: ReadonlyMap<GraphStep, readonly GraphStep[]>;
   /** By forEach step: the reducers that close it. */
   readonly reducersOf: ReadonlyMap<GraphStep, readonly GraphStep[]>;
+  /** What the program of a flow has called, by the step whose items it lies in, and by name: as it was called last. */
+  readonly called: Map<GraphStep | null, Map<string, GraphStep>>;
 }
 
 /** Needs a definition without problems: the loader has refused cycles and crossed fan-outs. */
@@ -98,7 +100,36 @@ export function buildGraph(definition: Definition): Graph {
     if (step.closes !== null) append(reducersOf, step.closes, step);
   }
   addEdges(definition, byId);
-  return { steps, byId, inRoot, inItemsOf, reducersOf };
+  return { steps, byId, inRoot, inItemsOf, reducersOf, called: new Map() };
+}
+
+/** The program of a flow has called a step that nobody knew, or calls it otherwise now. */
+export function addCalled(graph: Graph, definition: StepDefinition, path: readonly GraphStep[]): GraphStep {
+  const step: GraphStep = {
+    index: graph.steps.length,
+    definition,
+    path,
+    groups: NONE,
+    branchGroups: NONE,
+    closes: null,
+    dependents: NONE,
+    successEdges: NONE,
+    failureEdges: NONE,
+    isEdgeTarget: false,
+    atEnd: null,
+  };
+  (graph.steps as GraphStep[]).push(step);
+  const { id } = definition;
+  if (!graph.byId.has(id)) (graph.byId as Map<string, GraphStep>).set(id, step);
+  const opener = path.at(-1) ?? null;
+  const beside = graph.called.get(opener) ?? new Map<string, GraphStep>();
+  graph.called.set(opener, beside.set(id, step));
+  return step;
+}
+
+/** The step of this name for a scope: what a program calls there comes before a step of the definition. */
+export function stepNamed(graph: Graph, opener: GraphStep | null, id: string): GraphStep | undefined {
+  return graph.called.get(opener)?.get(id) ?? graph.byId.get(id);
 }
 
 /** Their jobs are made when the run ends, in the scopes in which there is something to undo. */

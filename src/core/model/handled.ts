@@ -63,7 +63,8 @@ export function handlingOf(job: Job): Handling | null {
     return isEndedWell(job, way)
       ? { how: "edge", by: way.end!.step.definition.id, then: job.stoodInBy === null ? "skip" : "continue" }
       : null;
-  return isHandled(job) ? { how: "repair", by: null, then: null } : null;
+  if (!isHandled(job)) return null;
+  return { how: job.call === null ? "repair" : "program", by: null, then: null };
 }
 
 /** Follow a failure until a visit that completed, or one that did not. Null: no transition took it. */

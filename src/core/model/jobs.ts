@@ -1,5 +1,6 @@
 import type { Json } from "../text/json.js";
 import type { Output, StopReason } from "./events.js";
+import type { Call } from "./flow.js";
 import { buildGate, OPEN_GATE, settleGates } from "./gate.js";
 import type { GraphStep } from "./graph.js";
 import { outcomeOf } from "./handled.js";
@@ -120,6 +121,8 @@ export function newJob(id: number, step: GraphStep, scope: Scope): Job {
     requests: NO_VISITS,
     visitFor: null,
     beforeVisit: NEVER_VISITED,
+    call: null,
+    program: null,
   };
 }
 
@@ -290,6 +293,7 @@ export function leaveVisitEarly(run: Run, job: Job): void {
 /** What a job that was ended while it ran is canceled with. */
 export function codeOfStop(because: StopReason | null): string {
   if (because === "fail_fast") return "FAIL_FAST";
+  if (because === "flow_ended") return "FLOW_ENDED";
   return because === "loop_budget" ? "LOOP_BUDGET_EXCEEDED" : "RUN_CANCELED";
 }
 
@@ -307,6 +311,8 @@ export function invalidate(run: Run, job: Job): void {
     job.items = null;
     job.stopping = null;
     job.visitFor = null;
+    if (job.call !== null) job.call = { ...job.call, outcome: 0, isGiven: false };
+    if (job.program !== null) job.program = { ...job.program, awaits: null, because: null };
   });
 }
 
@@ -323,7 +329,15 @@ export function settle(run: Run, job: Job, status: JobStatus, as: "met" | "lost"
     dropWork(job);
     job.settledAs ??= as;
   });
+  if (job.call !== null && status !== "canceled") countOutcome(run, job, job.call);
   if (!told) settleGates(run, job, as, status === "failed" || status === "canceled");
+}
+
+/** The program has got on: what was lost of it before this counts no more. */
+function countOutcome(run: Run, job: Job, call: Call): void {
+  run.outcomes += 1;
+  job.call = { ...call, outcome: run.outcomes, settledAt: run.lastAt };
+  call.by.restartsInVisit = 0;
 }
 
 /** How long its attempt has been under way; never less than nothing, though the clock was set back. */

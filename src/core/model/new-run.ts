@@ -109,6 +109,8 @@ export function newRun(
     nextEvaluation: 1,
     book: newBookState(),
     recoveries: newRecoveryCount(),
+    outcomes: 0,
+    lastAt: at,
     dirty: new Set(),
   };
 }

@@ -83,9 +83,14 @@ export interface Failed<Out = Output> extends Omit<OfFields<typeof FAILED>, "fac
 }
 
 export type Stopped = OfFields<typeof STOPPED> & Here;
+/** Of the program of a flow, which only the engine's own process executes: it waits for these jobs, and need not be in memory. */
+export interface Suspended extends Omit<Stopped, "kind"> {
+  readonly kind: "suspended";
+  readonly awaits: readonly number[];
+}
 
 /** What is said of an attempt that has ended: one shape from its action to the core. */
-export type Outcome<Out = Output> = Succeeded<Out> | Failed<Out> | Stopped;
+export type Outcome<Out = Output> = Succeeded<Out> | Failed<Out> | Stopped | Suspended;
 
 /** The attempt with this failure as its outcome. */
 export function failedWith(facts: FailureFacts, outcome: Outcome): Failed {

@@ -42,7 +42,7 @@ export const RUN_STATUSES = [
 ] as const;
 const RUN_STATUS = word(RUN_STATUSES);
 export type RunStatus = Of<typeof RUN_STATUS>;
-const ATTEMPT_STATUS = word(["running", "succeeded", "failed", "stopped"]);
+const ATTEMPT_STATUS = word(["running", "succeeded", "failed", "stopped", "suspended"]);
 export type AttemptStatus = Of<typeof ATTEMPT_STATUS>;
 
 /** The attempt that a job is at, from 1: the last one, or the next while it is ready. */
@@ -102,7 +102,7 @@ export type RunRow = OfFields<typeof RUN_ROW>;
 
 /** What handles a failure. */
 export const HANDLING_FIELDS = {
-  how: word(["edge", "continue_on_failure", "join", "repair"]),
+  how: word(["edge", "continue_on_failure", "join", "repair", "program"]),
   /** The step in which its route completed. */
   by: nullable(text),
   /** What the transitions of its route say becomes of the steps behind it. */

@@ -22,7 +22,8 @@ import type {
 } from "./events.js";
 import type { ErrorRecord, Failure } from "./failure.js";
 import type { EarlierFiles, LeftBehind } from "./files-policy.js";
-import type { Gate } from "./gate.js";
+import type { Call, Program } from "./flow.js";
+import type { Gate, JoinCount } from "./gate.js";
 import type { Graph, GraphStep } from "./graph.js";
 import type { HealState, QueueState, Round } from "./heal-state.js";
 import type { WhatLedHere } from "./led-by.js";
@@ -106,6 +107,9 @@ export interface Run {
   nextEvaluation: number;
   readonly book: BookState;
   readonly recoveries: RecoveryCount;
+  /** How many outcomes of called steps there were, and when the last event was. */
+  outcomes: number;
+  lastAt: number;
   /** Jobs changed since the projections were last taken. Not part of the fold. */
   readonly dirty: Set<Job>;
 }
@@ -251,6 +255,9 @@ export interface Job extends WhatLedHere {
   visitFor: VisitRequest | null;
   /** What a visit that is given up falls back to. */
   beforeVisit: BeforeVisit;
+  /** How the program of a flow has called it (null: it stands in the definition), and of that program, once it has begun. */
+  call: Call | null;
+  program: Program | null;
 }
 
 export type BeforeVisit = Pick<
@@ -281,15 +288,6 @@ export interface VisitRequest {
   readonly role: VisitRole;
 }
 
-export interface JoinCount {
-  total: number;
-  met: number;
-  lost: number;
-  /** The lost groups in which something failed or was canceled. */
-  failed: number;
-}
-
-/** The key of a job in a run that reuses it. */
 export function reuseKey(scope: string, step: string): string {
   return `${scope} ${step}`;
 }

@@ -52,6 +52,11 @@ export function usualStep(step: StepDefinition): StepDefinition {
   return { id, action, ...USUAL, ...own };
 }
 
+/** A step of which only what is unusual is known, as stored definitions and the log have it. */
+export function completeStep(unusual: { readonly [key: string]: unknown }): StepDefinition {
+  return sharingDefaults(usualStep(unusual as unknown as StepDefinition));
+}
+
 /** The other way round. */
 export function withoutUsual(step: StepDefinition): Partial<StepDefinition> {
   const unusual: { [key: string]: unknown } = {};

@@ -1,6 +1,8 @@
+import { addCalled } from "../model/graph.js";
 import { addJob } from "../model/jobs.js";
 import { newBarrier, newScope } from "../model/new-run.js";
 import { JOB_IDS_PER_RUN, type Job, jobById, type Run } from "../model/run.js";
+import { completeStep } from "../model/step-defaults.js";
 import {
   AGAIN,
   BARRIER,
@@ -36,7 +38,13 @@ export function decodeRun(run: Run, lines: Iterable<string>): void {
 }
 
 /** All that records speak of, still empty. */
-function putUp(run: Run, { scopes, barriers, jobs }: Frame): void {
+function putUp(run: Run, { scopes, barriers, jobs, called = [] }: Frame): void {
+  for (const { definition, path } of called)
+    addCalled(
+      run.graph,
+      completeStep({ ...definition }),
+      path.map((index) => must(run.graph.steps[index])),
+    );
   for (const id of scopes) if (!run.scopes.has(id)) run.scopes.set(id, newScope(id, null, null));
   for (const id of barriers) run.barriers.set(id, newBarrier(id));
   const places = [...run.scopes.values()];

@@ -1,4 +1,5 @@
 import { findJob, JOB_IDS_PER_RUN, type Run } from "../model/run.js";
+import { withoutUsual } from "../model/step-defaults.js";
 import {
   AGAIN,
   BARRIER,
@@ -38,7 +39,11 @@ function frameOf(run: Run): Frame {
   const scopes = [...run.scopes.keys()];
   const places = new Map(scopes.map((id, place) => [id, place]));
   const jobs = run.jobs.flatMap(({ step, scope }) => [step.index, places.get(scope.id)!]);
-  return { scopes, barriers: [...run.barriers.keys()], jobs };
+  const called = run.graph.steps.slice(run.definition.steps.length).map(({ definition, path }) => ({
+    definition: withoutUsual(definition),
+    path: path.map(({ index }) => index),
+  }));
+  return { scopes, barriers: [...run.barriers.keys()], jobs, ...(called.length === 0 ? {} : { called }) };
 }
 
 class RecordWriter {

@@ -45,6 +45,8 @@ export interface Frame {
   readonly barriers: readonly number[];
   /** For each job: the number of its step, then that of its scope. */
   readonly jobs: readonly number[];
+  /** Steps beyond those of the definition, in order, each with the numbers of the steps in whose items it lies. */
+  readonly called?: readonly { readonly definition: object; readonly path: readonly number[] }[];
 }
 
 /**

@@ -31,7 +31,9 @@ export async function sendLogs({ client, worker_id }: Session, attempt: RemoteAt
 /** Sends everything that the server must have before the result, and returns the report. */
 export async function prepareReport(session: Session, attempt: RemoteAttempt): Promise<SentOutcome> {
   await sendLogs(session, attempt);
-  const outcome = attempt.outcome!;
+  const said = attempt.outcome!;
+  // Programs of flows run in the process of their engine.
+  const outcome = said.kind === "suspended" ? ({ kind: "stopped" } as const) : said;
   const isFile = outcome.kind === "succeeded" && outcome.output.kind === "artifact";
   if (isFile && !attempt.isOutputSent) {
     await session.client.sendOutput(session.worker_id, attempt.token, readFileSync(attempt.outputFile));

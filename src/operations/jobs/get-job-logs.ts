@@ -48,7 +48,7 @@ const jobLog = piece.extend({
   step: z.string(),
   scope: z.string(),
   attempt: z.number(),
-  status: z.enum(["running", "succeeded", "failed", "stopped"]).nullable(),
+  status: z.enum(["running", "succeeded", "failed", "stopped", "suspended"]).nullable(),
   stream: z.string(),
   recovery: z.boolean(),
   file: z.string(),

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { UserData } from "../../core/model/batch/user-data.js";
 import type { EventType, LoggedEvent } from "../../core/model/events.js";
-import type { AttemptRow, RunRow } from "../../core/model/rows.js";
+import type { AttemptRow, JobRow, RunRow } from "../../core/model/rows.js";
+import { jobById } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notices/expiry.js";
+import { loadRun } from "../../run/engine/load-run.js";
 import type { Store } from "../../store/store.js";
 import { diagnosticsOf } from "../../tell/attempt-diagnostics.js";
 import { patchByAttempt } from "../../tell/attempt-patches.js";
@@ -68,7 +70,7 @@ export const getJob = operation({
         node: z.string().nullable(),
         allocation: z.string().nullable(),
         restart: z.number().nullable(),
-        status: z.enum(["running", "succeeded", "failed", "stopped"]),
+        status: z.enum(["running", "succeeded", "failed", "stopped", "suspended"]),
         ready_at: z.string().nullable().describe("When it could begin. Null: not known."),
         started_at: z.string(),
         finished_at: z.string().nullable(),
@@ -100,9 +102,13 @@ export const getJob = operation({
 });
 
 /** To find the one step takes as long as to read the whole definition. */
-async function readStep(store: Store, run: RunRow, id: string) {
+async function readStep(store: Store, run: RunRow, { id, step }: JobRow) {
   const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
-  const { action, noProgressLimit } = definition.steps.find((step) => step.id === id)!;
+  // What the program of a flow has called stands in the log.
+  const found =
+    definition.steps.find((each) => each.id === step) ??
+    jobById((await loadRun(store, run.id)).run, id).step.definition;
+  const { action, noProgressLimit } = found;
   return { type: action.type, no_progress_limit: noProgressLimit };
 }
 
@@ -128,7 +134,7 @@ async function reportJobDetails(context: Context, request: JobRequest & { readon
     artifactsThere(outputDir, { workflowId: run.workflow_id, jobId: id, runId: run.id, attempt });
   return {
     ...record,
-    definition: request.definition ? await readStep(store, run, job.step) : null,
+    definition: request.definition ? await readStep(store, run, job) : null,
     waits_for: await new Waits(context).of(run, record),
     expiry: job.unanswered ? expiryIn(log) : null,
     output: showOutput(job.output),

@@ -40,7 +40,7 @@ async function runAgent(command: Action, attempt: Attempt): Promise<Outcome<Json
     },
   });
   if (result.kind === "failed") return profile === null ? result : explain(result, profile, attempt);
-  if (result.kind === "stopped" || profile?.answerIn === undefined || existsSync(attempt.outputFile))
+  if (result.kind !== "succeeded" || profile?.answerIn === undefined || existsSync(attempt.outputFile))
     return result;
   const answer = answerOf(transcriptEnd.text(attempt.hideSecrets), profile.answerIn);
   return answer === undefined ? result : { ...result, output: answer };

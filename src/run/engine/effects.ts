@@ -82,6 +82,7 @@ export class Effects {
           break;
         case "human.asked":
         case "job.held":
+        case "wait.begun":
           if (event.due_at != null) this.planTimer(host, event.job);
           break;
         case "run.unpaused":

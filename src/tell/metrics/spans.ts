@@ -44,6 +44,8 @@ export class SpanMaker {
         return [this.attempt(run, event, at, event.error.code)];
       case "attempt.stopped":
         return [this.attempt(run, event, at, event.because)];
+      case "attempt.suspended":
+        return [this.attempt(run, event, at, null)];
       case "job.failed":
         return this.job(run, event.job, at, event.code);
       case "run.completed":
@@ -65,7 +67,10 @@ export class SpanMaker {
 
   private attempt(
     run: Run,
-    event: Extract<Event, { type: "attempt.succeeded" | "attempt.failed" | "attempt.stopped" }>,
+    event: Extract<
+      Event,
+      { type: "attempt.succeeded" | "attempt.failed" | "attempt.stopped" | "attempt.suspended" }
+    >,
     at: number,
     failure: string | null,
   ): Span {

@@ -127,6 +127,7 @@ export class RunTimeline {
       case "attempt.failed":
         return this.rowOf(event.job)?.end(event.job, "failed", when);
       case "attempt.stopped":
+      case "attempt.suspended":
         return this.rowOf(event.job)?.end(event.job, "stopped", when);
       case "retry.scheduled":
       case "requeue.scheduled":

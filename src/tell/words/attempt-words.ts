@@ -132,6 +132,7 @@ const STOP_MEANS: Readonly<Record<StopReason, string>> = {
   loop_budget: "max_loops is used up",
   interrupted: "its process let go of the run",
   reset: "it is to run in a fresh workspace",
+  flow_ended: "the program that has called it is over",
 };
 
 const CLASS_MEANS: Readonly<Record<FailureClass, string>> = {

@@ -120,6 +120,7 @@ const HANDLERS: Readonly<Record<Handling["how"], string>> = {
   continue_on_failure: "continue_on_failure",
   join: "its join",
   repair: "the step that it was to repair",
+  program: "its program",
 };
 
 /** What handled it: the step where its route completed, or what the file says instead. */

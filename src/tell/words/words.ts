@@ -5,6 +5,7 @@ import { BREAKER_WORDS } from "./breaker-words.js";
 import { ENDING_WORDS } from "./ending-words.js";
 import { eventText } from "./event-text.js";
 import type { EventWords, WordsOf } from "./event-words.js";
+import { FLOW_WORDS } from "./flow-words.js";
 import { HEAL_WORDS } from "./heal-words.js";
 import { LADDER_WORDS } from "./ladder-words.js";
 import { OPERATOR_WORDS } from "./operator-words.js";
@@ -19,6 +20,7 @@ const WORDS: WordsOf<EventType> = {
   ...HEAL_WORDS,
   ...BREAKER_WORDS,
   ...OPERATOR_WORDS,
+  ...FLOW_WORDS,
 };
 
 export const EVENT_TYPES = Object.keys(WORDS) as readonly EventType[];

@@ -123,7 +123,7 @@ function lastEvent(run: Run): LastEvent {
     const ids = atEnd.map((job) => job.id);
     return { type: "run.failed", code: abandoned.failure?.code ?? "RUN_CANCELED", message, unhandled: ids };
   }
-  if (first !== undefined) return failedWith(first, unhandled);
+  if (first !== undefined) return failedWith(first.program?.because ?? first, unhandled);
   const unfinished = failedFinally(run);
   if (unfinished !== null) return failedWith(unfinished, unhandled);
   return { type: "run.completed", handled: failed.map((job) => job.id) };

@@ -1,5 +1,6 @@
 import { isOver, type Job, type Scope } from "../../model/run.js";
 import { abandonScope } from "../abandon.js";
+import { endCalls } from "../calls.js";
 import type { Decision } from "../decision.js";
 import { openScopesOf } from "../fan-out.js";
 import type { Rung } from "./rung.js";
@@ -42,12 +43,13 @@ export function mayBeTolerated(job: Job): boolean {
 /** Dependents are canceled, or go on with `continue_on_failure`; `fail_fast` gives up all that is unsettled. */
 export function failJob(decision: Decision, job: Job, code: string, message: string): void {
   const handled = job.step.definition.continueOnFailure ? "continue_on_failure" : null;
-  const partOf = job.visitFor?.role === "remediation" ? job.visitFor.by.id : null;
+  const partOf = job.visitFor?.role === "remediation" ? job.visitFor.by.id : (job.call?.by.id ?? null);
   const first = job.settledAs === null;
   decision.emit({ type: "job.failed", job: job.id, code, message, handled, part_of: partOf, routed: false });
   // A tolerated forEach step has no items: its reducers run with an empty array.
   if (first && handled !== null) openScopesOf(decision, job);
   decision.add({ kind: "settled", jobs: [job] });
+  endCalls(decision, job);
   if (handled === null && partOf === null && job.step.atEnd === null)
     decision.add(() => {
       if (!isOver(decision.run) && !mayBeTolerated(job)) failFast(decision, job);

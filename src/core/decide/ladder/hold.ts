@@ -9,8 +9,18 @@ export const holdRung: Rung = {
   name: "hold",
   triesAgain: false,
   turnedOffBy: "routing",
-  unconcerned({ run, job }) {
+  unconcerned({ run, job, failure }) {
     if (job.step.atEnd === "finally") return pass("ends_run", "a `finally` step is never held");
+    if (failure.code === "FLOW_CHANGED") return null;
+    if (job.call !== null)
+      return job.step.definition.hold === undefined
+        ? pass("does_not_concern", "its program may catch it")
+        : null;
+    if (job.program?.because?.call?.isGiven)
+      return pass(
+        "does_not_concern",
+        `somebody has decided that ${job.program.because.step.definition.id} fails`,
+      );
     if (job.step.atEnd === "undo" || run.definition.unhandled === "hold") return null;
     return pass("not_configured", "`unhandled: hold` is not set");
   },
@@ -47,12 +57,15 @@ function holdIt({ job, failure, decision }: Climb, reason: string): RungVerdict 
  * undoes a run waits for somebody in any case.
  */
 export function holdExpiry(run: Run, job: Job): HoldExpiry | null {
-  if (job.step.atEnd !== null) return null;
+  if (job.step.atEnd !== null || job.error?.code === "FLOW_CHANGED") return null;
   const expiry = job.step.definition.hold ?? run.definition.hold ?? null;
   return expiry?.action === "retry" && job.retriedByExpiry ? { ...expiry, action: "fail" } : expiry;
 }
 
-function holdDue({ run, now }: Decision, job: Job): { due_at?: number; due_action?: HoldExpiry["action"] } {
+export function holdDue(
+  { run, now }: Decision,
+  job: Job,
+): { due_at?: number; due_action?: HoldExpiry["action"] } {
   const expiry = holdExpiry(run, job);
   return expiry === null ? {} : { due_at: now + expiry.expiresMs, due_action: expiry.action };
 }

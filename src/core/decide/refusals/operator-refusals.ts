@@ -7,6 +7,7 @@ import { type Amounts, raisesTo, refuseRaise } from "../../model/resources.js";
 import { isQueued } from "../../model/resting.js";
 import type { JobStatus } from "../../model/rows.js";
 import { findJob, isOver, isSettled, JOB_IDS_PER_RUN, type Job, type Run } from "../../model/run.js";
+import { doneSince, mustGoBack } from "../calls.js";
 import { refuseItems } from "../item-limit.js";
 import { parkRung } from "../ladder/park.js";
 import { turnedOff } from "../ladder/rung.js";
@@ -17,19 +18,23 @@ import {
   refuseWhileCanceling,
   refuseWhileEnding,
 } from "./ending-refusals.js";
-import { type Refusal, refuse, refuseUntil } from "./refusal.js";
+import { type Refusal, refuse, refuseUntil, scopeGone, typedName, unknownJob } from "./refusal.js";
 
 type CommandOf<T extends OperatorCommand["type"]> = Extract<OperatorCommand, { type: T }>;
 
 /** What a command comes to: a forced retry of a job that cannot simply run again goes back to it. */
 export function asDone(run: Run, command: OperatorCommand): OperatorCommand {
-  if (command.type !== "step.retry" || command.force !== true) return command;
+  if (command.type !== "step.retry") return command;
   const { job: id, reason, key, hint } = command;
   const job = findJob(run, id);
   if (job === null || waitsForBreakers(run, job)) return command;
-  if (RETRYABLE.has(job.status) && job.stoodInBy === null) return command;
   const said = { reason, key, ...(hint === undefined ? {} : { hint }) };
-  return { type: "step.resume_from", job: id, force: true, ...said };
+  const back = { type: "step.resume_from", job: id, force: true, ...said } as const;
+  if (command.also === undefined && mustGoBack(run, job))
+    return command.force === true || doneSince(run, job).length === 0 ? back : command;
+  if (command.force !== true) return command;
+  if (RETRYABLE.has(job.status) && job.stoodInBy === null) return command;
+  return back;
 }
 
 const RETRYABLE: ReadonlySet<JobStatus> = new Set<JobStatus>(["failed", "canceled", "held"]);
@@ -125,10 +130,6 @@ function over(run: Run): Refusal {
   return refuse("RUN_OVER", `run ${run.id} is ${run.status}`);
 }
 
-function unknownJob(run: Run, id: number): Refusal {
-  return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
-}
-
 function refuseRetry(
   run: Run,
   { job: id, also, maxAttempts, hint }: CommandOf<"step.retry">,
@@ -188,11 +189,23 @@ function refuseAgain(run: Run, job: Job, hinted = false): Refusal | null {
       "Wait until the attempt has ended, or cancel the run.",
     );
   if (!RETRYABLE.has(status)) return refuse("NOT_RETRYABLE", `${step} is ${status}: it has not failed`);
+  if (mustGoBack(run, job) && doneSince(run, job).length > 0) return calledSinceIt(run, job, hinted);
   if (job.barrier !== null)
     return refuseUntil("NOT_RETRYABLE", `${step} is about to start over`, RUNS_BY_ITSELF);
   if (!job.scope.open) return scopeGone(run, job);
   if (status === "canceled" && gateState(job.gate) === "lost") return dependencyFailed(run, job);
   return null;
+}
+
+/** Its program has had the failure and has called others since: they belong to what came of it. */
+function calledSinceIt(run: Run, job: Job, hinted: boolean): Refusal {
+  const names = doneSince(run, job).map(({ step }) => step.definition.id);
+  const what = `${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
+  return refuse(
+    "STEP_COMPLETED",
+    `its program went on after ${job.step.definition.id} had failed: ${what} completed since, and would run again`,
+    wayBackTo(run, job, hinted),
+  );
 }
 
 /** Only advice that would not be refused in its turn. */
@@ -215,23 +228,11 @@ function wayBackTo(run: Run, job: Job, hinted: boolean): Advice {
   };
 }
 
-/** The name to type for a job. In a branch of a fan-out, a step's id is not enough. */
-function typedName({ id, step, scope }: Job): string {
-  return scope.parent === null ? step.definition.id : String(id);
-}
-
 function mayGoBackTo({ gate, step }: Job): boolean {
   return gateState(gate) === "met" || step.groups.length === 0;
 }
 
 const RUNS_BY_ITSELF = "Wait; it will run.";
-
-function scopeGone(run: Run, { step, scope }: Job): Refusal {
-  return refuse("NOT_RETRYABLE", `${step.definition.id} belongs to ${scope.id}, which is gone`, {
-    typed: `\`daruma jobs ${run.id}\` lists the current branches.`,
-    asked: "list_jobs lists the current branches.",
-  });
-}
 
 function dependencyFailed(run: Run, { step }: Job): Refusal {
   return refuse("DEPENDENCY_FAILED", `a step that ${step.definition.id} depends on did not complete`, {

@@ -1,4 +1,5 @@
 import type { Advice, ErrorCode } from "../../errors/errors.js";
+import type { Job, Run } from "../../model/run.js";
 
 /** Why an operator's command cannot be taken now. Without a hint the catalogue's advice for the code holds. */
 export interface Refusal {
@@ -33,4 +34,20 @@ export function refuse(code: ErrorCode, message: string, hint?: Advice | string)
 /** Refused until something that is under way has ended. */
 export function refuseUntil(code: ErrorCode, message: string, hint: string): Refusal {
   return { ...refuse(code, message, hint), waits: true };
+}
+
+/** The name to type for a job. In a branch of a fan-out, a step's id is not enough. */
+export function typedName({ id, step, scope }: Job): string {
+  return scope.parent === null ? step.definition.id : String(id);
+}
+
+export function scopeGone(run: Run, { step, scope }: Job): Refusal {
+  return refuse("NOT_RETRYABLE", `${step.definition.id} belongs to ${scope.id}, which is gone`, {
+    typed: `\`daruma jobs ${run.id}\` lists the current branches.`,
+    asked: "list_jobs lists the current branches.",
+  });
+}
+
+export function unknownJob(run: Run, id: number): Refusal {
+  return refuse("STEP_NOT_FOUND", `run ${run.id} has no job ${id}`);
 }

@@ -9,6 +9,7 @@ import {
 import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../../core/breakers/breakers-of.js";
 import type { Command, OpenBreaker } from "../../../core/model/commands.js";
 import type { Event, LoggedEvent } from "../../../core/model/events.js";
+import { stepsOf } from "../../../core/model/flow.js";
 import { findJob, isOver, type Job, type Run } from "../../../core/model/run.js";
 import { hasTurn } from "../../../core/model/workspace-turn.js";
 import type { Board } from "../board.js";
@@ -71,18 +72,18 @@ export class BreakerBoard {
    * Reads the run's breakers. Call this before the run begins or is taken over, so that they are known when its first
    * jobs are ready.
    */
-  async see(run: Pick<Run, "definition" | "options" | "workflow">): Promise<void> {
-    const used = run.definition.steps.flatMap((definition) =>
-      breakersOf(run, { step: { definition } }, this.shared),
-    );
+  async see(
+    run: Pick<Run, "definition" | "options" | "workflow"> & Partial<Pick<Run, "graph">>,
+  ): Promise<void> {
+    const steps = run.graph === undefined ? run.definition.steps : stepsOf({ graph: run.graph });
+    const used = steps.flatMap((definition) => breakersOf(run, { step: { definition } }, this.shared));
     for (const each of used) this.used.set(each.key, each);
     if (used.length > 0) await this.refresh();
   }
 
   /** Adds a run that this engine owns from now on. */
   take(host: RunHost): void {
-    const { steps } = host.run.definition;
-    if (!steps.some(({ uses }) => uses !== undefined) || isOver(host.run)) return;
+    if (!stepsOf(host.run).some(({ uses }) => uses !== undefined) || isOver(host.run)) return;
     this.hosts.add(host);
     this.loop.wake();
   }
@@ -162,6 +163,11 @@ export class BreakerBoard {
 
   /** Notes decided events. Call this before anything else is decided, because it depends on the jobs' present state. */
   decided(host: RunHost, events: readonly Event[]): void {
+    if (events.some((event) => event.type === "step.declared" && event.definition?.uses !== undefined)) {
+      // What a program calls may use what no step before it did.
+      this.take(host);
+      void this.see(host.run);
+    }
     if (!this.hosts.has(host)) return;
     for (const event of events) {
       const noted = notedOf(host.run, event, this.shared);

@@ -17,7 +17,13 @@ interface AttemptsProps {
 }
 
 const SCROLL_ROOM_PX = 16;
-const GLYPHS = { running: "running", succeeded: "completed", failed: "failed", stopped: "canceled" } as const;
+const GLYPHS = {
+  running: "running",
+  succeeded: "completed",
+  failed: "failed",
+  stopped: "canceled",
+  suspended: "waiting",
+} as const;
 
 /** Lists attempts, and between two of them the rung that caused the second. */
 export function Attempts({ job, chosen, compared, hrefOf }: AttemptsProps): ReactNode {
