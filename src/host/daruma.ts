@@ -6,6 +6,9 @@ import type { OperatorCommand } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
 import type { RunRow } from "../core/model/rows.js";
 import type { Run } from "../core/model/run.js";
+import type { Json } from "../core/text/json.js";
+import { type AnyFlow, type Flow, MAIN } from "../flow/flow.js";
+import { type FlowHandle, type FlowStartOptions, startFlow } from "../flow/start-flow.js";
 import type { InputOf, OutputOf } from "../operations/client.js";
 import type { Context } from "../operations/context.js";
 import type { OperationName } from "../operations/operations.js";
@@ -21,6 +24,7 @@ import type { Engine, RunListener } from "../run/engine/engine.js";
 import type { Resumed } from "../run/engine/owned-run.js";
 import type { Sandbox } from "../run/sandbox/sandbox.js";
 import { childFile } from "../run/wiring/child-file.js";
+import { readOutputArtifact } from "../run/worker/attempt-output.js";
 import type { LeaseOwner, Store } from "../store/store.js";
 import { namesIn } from "../tell/lookup/event-names.js";
 import { requireOwnRuns } from "../tell/lookup/own-runs.js";
@@ -98,8 +102,36 @@ export class Daruma {
       : fromDefinition(source, startedIn);
   }
 
-  async start(source: string | Definition | Workflow, options: StartOptions = {}): Promise<RunHandle> {
-    return this.reported(await this.begin(source, options));
+  async start(source: string | Definition | Workflow, options?: StartOptions): Promise<RunHandle>;
+  /** A flow with its input. With a key that it was started with before, that run is gone on with. */
+  async start<Input, Output>(
+    flow: Flow<Input, Output>,
+    ...given: Input extends void
+      ? [input?: undefined, options?: FlowStartOptions]
+      : [input: Input, options?: FlowStartOptions]
+  ): Promise<FlowHandle<Output>>;
+  async start(
+    source: string | Definition | Workflow | AnyFlow,
+    given?: unknown,
+    options?: FlowStartOptions,
+  ): Promise<RunHandle> {
+    if (typeof source === "object" && "program" in source)
+      return startFlow(source, given, options ?? {}, {
+        add: (flow) => this.parts.flows.add(flow),
+        begin: async (definition, asked) => this.reported(await this.begin(definition, asked)),
+        outputOf: (runId) => this.outputOf(runId),
+      });
+    return this.reported(await this.begin(source, given as StartOptions | undefined));
+  }
+
+  /** What the program of a completed run has returned. */
+  private async outputOf(runId: number): Promise<Json> {
+    const job = (await this.store.readJobs(runId)).find(
+      ({ step, scope }) => step === MAIN && scope === "root",
+    );
+    const output = job?.output ?? null;
+    if (output === null) return null;
+    return output.kind === "value" ? output.value : readOutputArtifact(output.path);
   }
 
   /** Go on with a run whose engine is gone. A run that is over just gives its result. */

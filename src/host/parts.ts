@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { DarumaError } from "../core/errors/errors.js";
 import type { BreakerDefinition, NotifyRule } from "../core/model/definition.js";
+import type { AnyFlow } from "../flow/flow.js";
+import { FlowHost } from "../flow/flow-host.js";
 import { builtInActions } from "../run/action/built-in-actions.js";
 import { functionAction, type StepFunction } from "../run/action/function-action.js";
 import type { ChildRuns } from "../run/action/workflow.js";
@@ -34,6 +36,8 @@ export interface DarumaOptions {
   readonly maxParallel?: number;
   /** TypeScript functions as steps, by the `type` that names them. */
   readonly actions?: { readonly [type: string]: StepFunction };
+  /** Programs whose calls are steps. One that is started need not be here as well. */
+  readonly flows?: readonly AnyFlow[];
   readonly env?: { readonly [name: string]: string | undefined };
   /** How long a run stays with a program that gives no sign of life. */
   readonly leaseMs?: number;
@@ -69,6 +73,8 @@ export interface Parts {
   readonly notify: readonly NotifyRule[];
   /** Types of steps that the program itself brings. */
   readonly customActions: readonly string[];
+  /** The programs of flows that this process has. */
+  readonly flows: FlowHost;
   /** Names of the breakers of the settings. */
   readonly sharedBreakers: readonly string[];
   /** Hears what steps print in this process, redacted, as they print it. */
@@ -102,8 +108,11 @@ export async function openParts(
   };
   const { breakers = [], notify = [] } = options;
   const noticeListeners = new Set<() => void>();
+  const actions = new Map(
+    [...builtInActions({ processes, sandbox, children }), ...own].map((each) => [each.type, each]),
+  );
   const local = new LocalWorker({
-    actions: [...builtInActions({ processes, sandbox, children }), ...own],
+    actions,
     outputDir,
     clock: systemClock,
     env,
@@ -138,6 +147,14 @@ export async function openParts(
     newToken: () => randomUUID().replaceAll("-", ""),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
   });
+  const flows = new FlowHost((action) => actions.set(action.type, action), {
+    clock: systemClock,
+    readArtifact: readOutputArtifact,
+    call: (runId, command) => engine.decideNow(runId, command),
+    runOf: (runId) => engine.hosts.get(runId)?.run ?? null,
+  });
+  for (const each of options.flows ?? []) flows.add(each);
+  engine.onEvents((run, events) => flows.hear(run, events));
   const healFiles = new SelfHealFiles(outputDir);
   engine.onEvents((run, events) => healFiles.take(run, events));
   const inbox = new Inbox(store, engine, systemClock);
@@ -152,7 +169,10 @@ export async function openParts(
     owner,
     notify,
     operate,
-    customActions: own.map(({ type }) => type),
+    get customActions() {
+      return [...own.map(({ type }) => type), ...flows.actions];
+    },
+    flows,
     sharedBreakers: breakers.map(({ name }) => name),
     onOutput: (listener) => local.onOutput(listener),
     shortageListeners,

@@ -24,6 +24,7 @@ import { PlaceQueue } from "./places/place-queue.js";
 import { RestBelow } from "./rest-below.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
+import { Turns } from "./turns.js";
 import { findWaiting } from "./waiting-runs.js";
 import { isElsewhere, takeUpWorkspace } from "./workspace/take-up-workspace.js";
 import { noWorkspaces, type WorkspaceKeeper } from "./workspace/workspace-keeper.js";
@@ -53,7 +54,7 @@ export class Engine {
   private readonly workspaces: WorkspaceKeeper;
   readonly restBelow: RestBelow;
   private inbox: Posted[] = [];
-  private turning = false;
+  private readonly turns = new Turns(() => this.turn());
   private stopping = false;
 
   constructor(private readonly options: EngineOptions) {
@@ -77,7 +78,7 @@ export class Engine {
     this.breakers = new BreakerBoard({
       ...options,
       post: (host, command) => this.put(host, command),
-      wake: () => this.wake(),
+      wake: () => this.turns.wake(),
       hasPlace: ({ run }, job) => hasPlace(worker, job, run.definition),
     });
     this.places = new PlaceQueue({
@@ -87,7 +88,7 @@ export class Engine {
     });
     this.dispatcher = new Dispatcher({
       ...options,
-      wake: () => this.wake(),
+      wake: () => this.turns.wake(),
       isKeptBack: (host, job) => this.breakers.keepsBack(host, job),
       waitsLong: (host, job) => this.breakers.waitsLong(host, job),
       ask: (host, command) => this.decide(host, command),
@@ -220,9 +221,17 @@ export class Engine {
     if (host !== undefined) this.put(host, command);
   }
 
+  /** Decides a command of a run of this engine at once. What follows from it is committed with the next batch. */
+  decideNow(runId: number, command: Command): void {
+    const host = this.hosts.get(runId);
+    if (host === undefined || this.stopping) return;
+    this.turns.wake();
+    this.decide(host, command);
+  }
+
   private put(host: RunHost, command: Command, settled: Posted["settled"] = null): void {
     // Even if nobody wants the report, a place has become free.
-    this.wake();
+    this.turns.wake();
     if (this.hosts.get(host.run.id) === host) this.inbox.push({ host, command, settled });
     else settled?.("not_owned");
   }
@@ -326,15 +335,6 @@ export class Engine {
     }
   }
 
-  private wake(): void {
-    if (this.turning) return;
-    this.turning = true;
-    queueMicrotask(() => {
-      this.turning = false;
-      this.turn();
-    });
-  }
-
   /** Decides all waiting commands, hands out ready jobs, and commits. */
   private turn(): void {
     const taken = this.inbox;
@@ -347,7 +347,7 @@ export class Engine {
 
   /** Continues runs that were too far ahead of their commits. */
   private catchUp(): void {
-    for (const host of this.dispatcher.heldBack) if (!host.isFarAhead) this.wake();
+    for (const host of this.dispatcher.heldBack) if (!host.isFarAhead) this.turns.wake();
   }
 
   private takePosted({ host, command, settled }: Posted): void {

@@ -5,7 +5,8 @@ import type { Extent } from "./local-room.js";
 import type { LocalStops } from "./local-stops.js";
 
 export interface LocalWorkerOptions {
-  readonly actions: readonly Action[];
+  /** A map may get further ones while the worker is at work. */
+  readonly actions: readonly Action[] | ReadonlyMap<string, Action>;
   /** The folder for logs and artifacts. */
   readonly outputDir: string;
   readonly clock: TimerPort;
@@ -39,4 +40,10 @@ export interface OutputPiece {
   readonly stream: "stdout" | "stderr";
   /** Null at the end. */
   readonly bytes: Uint8Array | null;
+}
+
+export function actionsByType(actions: LocalWorkerOptions["actions"]): ReadonlyMap<string, Action> {
+  return actions instanceof Map
+    ? actions
+    : new Map([...actions.values()].map((action) => [action.type, action]));
 }

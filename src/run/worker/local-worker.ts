@@ -35,7 +35,7 @@ import { AttemptWorkspace } from "./attempt-workspace.js";
 import { DeclaredData } from "./declared-data.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
 import { type Extent, LocalRoom } from "./local-room.js";
-import type { LocalWorkerOptions, OutputPiece } from "./local-worker-options.js";
+import { actionsByType, type LocalWorkerOptions, type OutputPiece } from "./local-worker-options.js";
 import { EarlierLogs } from "./logs/earlier-logs.js";
 import { KernelKills } from "./machine/kernel-kills.js";
 import { readMachine } from "./machine/machine.js";
@@ -85,7 +85,7 @@ export class LocalWorker implements Worker {
     this.room = new LocalRoom(this.name, slots, { extent, hasBash, elapsed: () => clock.elapsed() });
     this.earlierLogs = new EarlierLogs(outputDir);
     this.leftovers = new RunLeftovers(outputFolder(outputDir));
-    this.actions = new Map(options.actions.map((action) => [action.type, action]));
+    this.actions = actionsByType(options.actions);
     this.env = { ...(options.env ?? process.env) };
     this.inherited = inheritedEnvironment(this.env);
     this.redactors = new Redactors(this.env);
@@ -95,7 +95,6 @@ export class LocalWorker implements Worker {
   get slots(): number {
     return this.room.slots;
   }
-
   get used(): number {
     return this.room.used;
   }
@@ -190,6 +189,7 @@ export class LocalWorker implements Worker {
   private async judge(assignment: Assignment, ran: ActionEnd, signal: AbortSignal): Promise<Outcome> {
     const { result, workspace, declared, tails, exceeded, logError } = ran;
     if (result.kind === "stopped" || wasGivenUp(result, signal)) return { kind: "stopped" };
+    if (result.kind === "suspended") return result;
     const failed = (facts: FailureFacts): Promise<Outcome> =>
       this.failed(assignment, { workspace, given: result.output }, facts, signal);
     if (logError !== null) return failed(notWritten("the log", logError));
