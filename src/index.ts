@@ -1,4 +1,6 @@
+export type { CommandOutcome } from "./core/decide/take-command.js";
 export { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "./core/errors/errors.js";
+export type { OperatorRequest } from "./core/model/commands.js";
 export type { Definition, StepDefinition } from "./core/model/definition.js";
 export type { Event, EventType, LoggedEvent } from "./core/model/events.js";
 export type { ErrorRecord, Failure, FailureClass } from "./core/model/failure.js";

@@ -11,8 +11,8 @@ export interface WorkflowInput
   extends Omit<WrittenFields<typeof WORKFLOW_FIELDS>, "name" | "steps" | "jobs"> {
   readonly name: string;
   /** A workflow has either steps or jobs. */
-  readonly steps?: { readonly [id: string]: StepInput };
-  readonly jobs?: readonly JobInput[];
+  readonly steps?: { readonly [id: string]: StepInput } | undefined;
+  readonly jobs?: readonly JobInput[] | undefined;
 }
 
 /** `type` comes with the action; `execution` is another spelling, for files of other formats. */
@@ -23,7 +23,7 @@ export interface JobInput extends WrittenFields<typeof JOB_FIELDS> {}
 
 /** Only a command need not say what it is. */
 type TypeKey<Type extends BuiltInAction> = Type extends "command"
-  ? { readonly type?: Type }
+  ? { readonly type?: Type | undefined }
   : { readonly type: Type };
 
 type BuiltInStepInput = {

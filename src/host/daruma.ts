@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import type { CommandOutcome } from "../core/decide/take-command.js";
 import { selfHealRecord } from "../core/failure/self-heal-record.js";
-import type { OperatorCommand } from "../core/model/commands.js";
+import type { OperatorRequest } from "../core/model/commands.js";
 import type { Definition } from "../core/model/definition.js";
 import type { RunRow } from "../core/model/rows.js";
 import type { Run } from "../core/model/run.js";
@@ -30,8 +29,9 @@ import { namesIn } from "../tell/lookup/event-names.js";
 import { requireOwnRuns } from "../tell/lookup/own-runs.js";
 import { reportRun } from "../tell/run-report.js";
 import { LocalChildRuns } from "./child-runs.js";
-import { newRunOf, plainData, withTakenOver } from "./new-run.js";
+import { newRunOf, withTakenOver } from "./new-run.js";
 import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
+import { readCommand } from "./read-command.js";
 import type { BegunRun, RunHandle } from "./run-handle.js";
 
 interface AssembledDaruma {
@@ -172,12 +172,15 @@ export class Daruma {
 
   /** Cancels a run, whichever process runs it. */
   async cancel(runId: number, reason: string): Promise<void> {
-    await this.operate(runId, { type: "run.cancel", reason, key: randomUUID() });
+    await this.operate(runId, { type: "run.cancel", reason });
   }
 
-  /** Gives an operator's command to a run, whichever process runs it. Throws a refusal with its code. */
-  async operate(runId: number, command: OperatorCommand): Promise<CommandOutcome> {
-    const plain = plainData(command, "command");
+  /**
+   * Gives an operator's command to a run, whichever process runs it. Throws a refusal with its code. With a key it is
+   * taken once, however often it is given.
+   */
+  async operate(runId: number, command: OperatorRequest): Promise<CommandOutcome> {
+    const plain = readCommand(command);
     if (plain.type !== "run.cancel") await requireOwnRuns(this.store, [{ run: runId }]);
     return this.parts.operate(runId, plain);
   }

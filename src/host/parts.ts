@@ -29,24 +29,24 @@ import { type Operate, operateAnywhere } from "./operate-run.js";
 
 export interface DarumaOptions {
   /** The folder of the database, logs and artifacts. By default `.daruma` in the working folder. */
-  readonly outputDir?: string;
+  readonly outputDir?: string | undefined;
   /** `memory` keeps nothing; else the database file (by default `daruma.db` in the output folder), or an open store. */
-  readonly store?: string | Store;
+  readonly store?: string | Store | undefined;
   /** Attempts at a time; by default the number of cores. */
-  readonly maxParallel?: number;
+  readonly maxParallel?: number | undefined;
   /** TypeScript functions as steps, by the `type` that names them. */
-  readonly actions?: { readonly [type: string]: StepFunction };
+  readonly actions?: { readonly [type: string]: StepFunction } | undefined;
   /** Programs whose calls are steps. One that is started need not be here as well. */
-  readonly flows?: readonly AnyFlow[];
-  readonly env?: { readonly [name: string]: string | undefined };
+  readonly flows?: readonly AnyFlow[] | undefined;
+  readonly env?: { readonly [name: string]: string | undefined } | undefined;
   /** How long a run stays with a program that gives no sign of life. */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** Breakers that steps of all workflows may use, as the settings have them. */
-  readonly breakers?: readonly BreakerDefinition[];
+  readonly breakers?: readonly BreakerDefinition[] | undefined;
   /** Notification rules of the settings. Messages wait in the store for a process that has the channel. */
-  readonly notify?: readonly NotifyRule[];
+  readonly notify?: readonly NotifyRule[] | undefined;
   /** The address of the server that this is part of, for $DARUMA_API_URL. */
-  readonly apiUrl?: () => string;
+  readonly apiUrl?: (() => string) | undefined;
 }
 
 /** The worker of an engine, made from the one in this process: that one itself, or a pool with those of other machines. */

@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Daruma, type DarumaOptions, defineWorkflow, type Json } from "../../src/index.js";
+import {
+  Daruma,
+  type DarumaOptions,
+  defineWorkflow,
+  type Json,
+  type OperatorRequest,
+} from "../../src/index.js";
 
 let outputDir = "";
 let daruma: Daruma;
@@ -80,6 +86,61 @@ describe("what a program gives to a run", () => {
       message: expect.stringContaining("command.reason is a symbol") as string,
     });
   });
+});
+
+describe("an operator's command of a program", () => {
+  it("needs no key and no reason, and an undefined field is as good as left out", async () => {
+    const { runId, result } = await daruma.start(taking, {
+      inputs: { c: 1 },
+      key: undefined,
+      labels: undefined,
+    });
+    await result;
+    const [job] = (await daruma.get(runId)).jobs;
+    const again = { type: "step.resume_from", job: job!.id, hint: undefined } as const;
+    expect(await daruma.operate(runId, again)).toMatchObject({ done: "step.resume_from" });
+    const [logged] = await daruma.store.readEvents(runId, { types: ["operator.goto"] });
+    expect(logged!.event).toMatchObject({ reason: "by hand" });
+    await (await daruma.resume(runId)).result;
+  });
+
+  it.each([
+    [{ type: "step.retrry", job: 1 }, "unknown command `step.retrry`, did you mean `step.retry`?"],
+    [{ type: "run.reset", reasn: "x" }, "unknown field of run.reset `reasn`, did you mean `reason`?"],
+    [{ type: "step.retry" }, "the command step.retry lacks job, or has something else there"],
+    [{ type: "step.retry", job: "a" }, "the command step.retry lacks job, or has something else there"],
+    [undefined, "command is undefined, which JSON cannot hold"],
+  ])("is refused where it is none: %j", async (command, message) => {
+    const { runId, result } = await daruma.start(taking, { inputs: { c: 1 } });
+    await result;
+    await expect(daruma.operate(runId, command as never)).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+      message,
+    });
+  });
+
+  it("is typed, so that the compiler finds what is wrong", () => {
+    const typed = (_: OperatorRequest): void => {};
+    // @ts-expect-error: no such command
+    typed({ type: "step.retrry", job: 1 });
+    // @ts-expect-error: a job is a number
+    typed({ type: "step.retry", job: "a" });
+    typed({ type: "step.retry", job: 1, key: undefined, maxAttempts: undefined });
+  });
+});
+
+it("takes undefined for what may be left out, in a workflow and in every option", async () => {
+  const definition = defineWorkflow({
+    name: "undefined",
+    labels: undefined,
+    steps: { a: { type: "noop", depends_on: undefined, on_fail: { retry: undefined, goto: undefined } } },
+  });
+  expect(definition).toEqual(defineWorkflow({ name: "undefined", steps: { a: { type: "noop" } } }));
+  const given = { store: "memory", actions: undefined, maxParallel: undefined, leaseMs: undefined } as const;
+  const other = await Daruma.open({ ...given, outputDir: daruma.outputDir });
+  const { result } = await other.start(definition, { inputs: undefined, strict: undefined, fork: undefined });
+  expect(await result).toMatchObject({ status: "completed", strict: false });
+  await other.close();
 });
 
 describe("what a function returns", () => {

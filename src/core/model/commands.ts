@@ -232,7 +232,37 @@ type CommandOf<type extends OperatorType> = type extends OperatorType
 /** `by`: who asks. */
 export type OperatorCommand = CommandOf<OperatorType>;
 
+/** A command as a program gives it: `undefined` is as good as left out, and neither a key nor a reason is needed. */
+export type OperatorRequest = Given<OperatorCommand>;
+type Given<Command> = Command extends OperatorCommand
+  ? Optional<Omit<Command, "key" | "reason">> & {
+      readonly key?: string | null | undefined;
+      readonly reason?: string | undefined;
+    }
+  : never;
+type Optional<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
+
+export const OPERATOR_TYPES = Object.keys(OPERATOR_COMMANDS) as readonly OperatorType[];
+
 const BY: Fields = { by: optional(text) };
+
+/** The fields of a type of command, and those that a value lacks or has wrong. */
+export function commandFields(
+  type: OperatorType,
+  value: { readonly [name: string]: unknown },
+): {
+  readonly known: readonly string[];
+  readonly needed: readonly string[];
+  readonly wrong: readonly string[];
+} {
+  const fields: Fields = OPERATOR_COMMANDS[type];
+  const names = Object.keys(fields);
+  return {
+    known: ["type", "by", ...names],
+    needed: names.filter((name) => !("optional" in fields[name]!)),
+    wrong: names.filter((name) => !fitsFields({ [name]: fields[name]! }, value)),
+  };
+}
 
 /** Another process may have left anything. */
 export function isOperatorCommand(value: unknown): value is OperatorCommand {

@@ -75,7 +75,7 @@ export type ReadOf<F extends Fields> = {
 export type WrittenFields<F extends Fields> = {
   readonly [K in keyof F as F[K] extends Required ? K : never]: Written<F[K]["schema"]>;
 } & {
-  readonly [K in keyof F as F[K] extends Required ? never : K]?: Written<F[K]["schema"]>;
+  readonly [K in keyof F as F[K] extends Required ? never : K]?: Written<F[K]["schema"]> | undefined;
 };
 type Required = { readonly required: true };
 

@@ -25,8 +25,8 @@ export type RunCommand = (argv: readonly string[], options: CommandOptions) => P
 
 /** Dependencies of a provider. By default it runs real commands in this process's environment. */
 export interface ProviderOptions {
-  readonly run?: RunCommand;
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly run?: RunCommand | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** Never rejects and never hangs: a command that exceeds its time limit is killed and no longer waited for. */
