@@ -6,7 +6,7 @@ import { readCoverage } from "./test/support/coverage-rows.js";
 import { sortTests } from "./test/support/fast-or-slow.js";
 import { HANG_MS } from "./test/support/hang.js";
 
-const { fast, slow, long } = sortTests(import.meta.dirname);
+const { fast, slow, apart, long } = sortTests(import.meta.dirname);
 /** A test that shows a requirement has its id as a tag: `npx vitest run test/conformance --tags-filter V44`. */
 const requirements = readCoverage(readFileSync(join(import.meta.dirname, "docs/coverage.md"), "utf8"));
 const CORES = availableParallelism();
@@ -42,7 +42,18 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "slow", include: [...slow], ...ofProcesses, sequence: { groupOrder: 1 } },
+        test: {
+          name: "slow",
+          include: [...slow],
+          ...ofProcesses,
+          // As above; what replaces a module is in `apart`, with modules of its own for each file.
+          isolate: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: "apart", include: [...apart], ...ofProcesses, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,

@@ -85,7 +85,8 @@ function isFreeValue(node: ts.Identifier): boolean {
 
 export function findDefaultExports(files: readonly SourceText[]): string[] {
   const violations: string[] = [];
-  for (const file of files) {
+  // To parse every file takes seconds: those without the word cannot have it.
+  for (const file of files.filter(({ text }) => /\bdefault\b|\bexport\s*=/.test(text))) {
     walk(parse(file), (node, place) => {
       const isDefault =
         node.kind === ts.SyntaxKind.DefaultKeyword && !ts.isDefaultClause(node.parent)
@@ -99,7 +100,7 @@ export function findDefaultExports(files: readonly SourceText[]): string[] {
 
 export function findAnyTypes(files: readonly SourceText[]): string[] {
   const violations: string[] = [];
-  for (const file of files) {
+  for (const file of files.filter(({ text }) => /\bany\b/.test(text))) {
     walk(parse(file), (node, place) => {
       if (node.kind === ts.SyntaxKind.AnyKeyword) violations.push(`${file.path}:${place} uses the type any`);
     });

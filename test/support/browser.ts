@@ -6,14 +6,17 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { afterAll, afterEach } from "vitest";
 import { HANG_MS } from "./hang.js";
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) =>
-  existsSync(file),
-);
+const CHROMIUM = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((file) => existsSync(file));
 
 /** The name of a suite in a real browser; where it is skipped, the name says why. */
 export function browserSuite(name: string): string {
   return CHROMIUM === undefined
-    ? `${name} (skipped: chromium is not installed; apt-get install chromium)`
+    ? `${name} (skipped: no chromium is installed; apt-get install chromium-headless-shell)`
     : name;
 }
 

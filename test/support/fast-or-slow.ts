@@ -23,6 +23,8 @@ export function longTests(root: string): readonly string[] {
 export interface TestKinds {
   readonly fast: readonly string[];
   readonly slow: readonly string[];
+  /** Slow, and replaces a module: the others of its worker must not see that. */
+  readonly apart: readonly string[];
   readonly long: readonly string[];
 }
 
@@ -35,6 +37,7 @@ export function sortTests(root: string): TestKinds {
   const listed = longTests(root);
   const fast: string[] = [];
   const slow: string[] = [];
+  const apart: string[] = [];
   const long: string[] = [];
   for (const folder of ["src", "test", "web/src"])
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
@@ -42,9 +45,9 @@ export function sortTests(root: string): TestKinds {
       const path = `${folder}/${name}`;
       if (listed.includes(path)) long.push(path);
       else if (reaches.isFast(path)) fast.push(path);
-      else slow.push(path);
+      else (reaches.replacesModules(path) ? apart : slow).push(path);
     }
-  return { fast: fast.sort(), slow: slow.sort(), long: long.sort() };
+  return { fast: fast.sort(), slow: slow.sort(), apart: apart.sort(), long: long.sort() };
 }
 
 /** Follows imports from file to file. `read` gives the text at a path, or null where there is no such file. */
@@ -55,7 +58,11 @@ export class Reach {
 
   /** Fast tests share one set of loaded modules, so that one which replaces a module is not among them. */
   isFast(path: string): boolean {
-    return this.slowModule(path) === null && !MOCKS.test(this.read(path) ?? "");
+    return this.slowModule(path) === null && !this.replacesModules(path);
+  }
+
+  replacesModules(path: string): boolean {
+    return MOCKS.test(this.read(path) ?? "");
   }
 
   /** The way from a file to what makes it slow, or null: it cannot start anything. */

@@ -34,14 +34,13 @@ export async function runAndRead(
   const folder = ["--output-dir", outputDir];
   const run = await runCli(["run", file, "--json", ...folder, ...args]);
   const result = parse(run.stdout, run.stderr);
-  const shown = await runCli(["show", String(result.run_id), "--json", ...folder]);
   const log = await runCli(["events", String(result.run_id), "--json", ...folder]);
   return {
     exitCode: run.exitCode,
     stderr: run.stderr,
     runId: result.run_id,
     status: result.status,
-    jobs: parse(shown.stdout, shown.stderr).jobs,
+    jobs: result.jobs,
     routes: result.routes,
     events: log.stdout
       .split("\n")
