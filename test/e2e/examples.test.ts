@@ -170,8 +170,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const runExample = (file: string, args: readonly string[] = []): Promise<RecordedRun> =>
-  runAndRead(join("examples", file), join(folder, file), args);
+const runs = new Map<string, Promise<RecordedRun>>();
+
+/** Each is run once, in an output folder of its own, and looked at by several tests. */
+function runExample(file: string): Promise<RecordedRun> {
+  const { args = [] } = CASES.find((example) => example.file === file)!;
+  const run = runs.get(file) ?? runAndRead(join("examples", file), folderOf(file), args);
+  runs.set(file, run);
+  return run;
+}
+
+const folderOf = (file: string): string => join(folder, file);
 
 /** Sorts what may come in any order, so that the whole can be compared at once. */
 function sortGroups(order: ExampleCase["order"], attempts: readonly string[]): string[] {
@@ -199,7 +208,7 @@ describe("examples", () => {
   });
 
   it.each(CASES)("$file ends as it says, by exactly the attempts it announces", async (example) => {
-    const run = await runExample(example.file, example.args);
+    const run = await runExample(example.file);
     const beside = new Set(example.beside);
     const attempts = listAttempts(run);
     expect(attempts.filter((name) => beside.has(name)).sort()).toEqual([...beside].sort());
@@ -218,8 +227,8 @@ describe("examples", () => {
   });
 
   it("tell the story of self-heal.yaml in about ten lines", { tags: ["M1"] }, async () => {
-    const outputDir = join(folder, "heal");
-    const run = await runAndRead("examples/self-heal.yaml", outputDir);
+    const outputDir = folderOf("self-heal.yaml");
+    const run = await runExample("self-heal.yaml");
     expect(outputOf(run, "publish")).toBe("Fall seven times, stand up eight");
     const { stdout } = await runCli(["explain", "last", "--output-dir", outputDir]);
     const lines = stdout.split("\n").filter((line) => line.trim() !== "");
@@ -249,8 +258,8 @@ describe("examples", () => {
   });
 
   it("go on with whole-ladder.yaml once its hold is resolved", async () => {
-    const outputDir = join(folder, "ladder");
-    await runAndRead("examples/whole-ladder.yaml", outputDir);
+    const outputDir = folderOf("whole-ladder.yaml");
+    await runExample("whole-ladder.yaml");
     const word = ["--complete", '"release 6"', "--reason", "put back by hand", "--output-dir", outputDir];
     expect((await runCli(["resolve", "last", "fallback", ...word])).exitCode).toBe(0);
     const resumed = await runCli(["resume", "last", "--json", "--output-dir", outputDir]);
@@ -271,7 +280,7 @@ describe("examples", () => {
     "%s is retried with the backoff that it asks for",
     { tags: ["V78", "W1"] },
     async (file) => {
-      const run = await runAndRead(join("examples", file), join(folder, "backoff"));
+      const run = await runExample(file);
       expect(run.routes.slice(0, 2).map(({ rung }) => rung)).toEqual(["retry", "retry"]);
       const delays = run.events
         .filter((event) => event.type === "retry.scheduled")
@@ -281,33 +290,36 @@ describe("examples", () => {
   );
 
   it("run the recovery script of failure-handler.yaml once, for the rule that names the code", async () => {
-    const run = await runAndRead("examples/failure-handler.yaml", join(folder, "rule"));
+    const run = await runExample("failure-handler.yaml");
     const reserved = run.events.filter((event) => event.type === "rule.reserved");
     expect(reserved.map(({ rule, exit_code, next }) => ({ rule, exit_code, next }))).toEqual([
       { rule: 2, exit_code: 10, next: 2 },
       { rule: 1, exit_code: 75, next: 3 },
     ]);
-    const logs = await readdir(join(folder, "rule/output/job_stdio/run-1"));
+    const logs = await readdir(join(folderOf("failure-handler.yaml"), "output/job_stdio/run-1"));
     const recovery = logs.filter((name) => name.endsWith("_a1.recovery.o"));
     expect(recovery).toHaveLength(1);
-    expect(await readFile(join(folder, "rule/output/job_stdio/run-1", recovery[0] ?? ""), "utf8")).toBe(
-      "mending attempt 1 of simulate after exit code 10\n",
-    );
+    expect(
+      await readFile(
+        join(folderOf("failure-handler.yaml"), "output/job_stdio/run-1", recovery[0] ?? ""),
+        "utf8",
+      ),
+    ).toBe("mending attempt 1 of simulate after exit code 10\n");
     expect(logs.filter((name) => name.includes(".recovery.")).every((name) => name.includes("_a1."))).toBe(
       true,
     );
   });
 
   it("bring the failure to the step that the edge of failure-edge.yaml leads to", async () => {
-    const run = await runAndRead("examples/failure-edge.yaml", join(folder, "edge"));
+    const run = await runExample("failure-edge.yaml");
     expect(outputOf(run, "roll-back")).toBe(
       "back to release 6, because deploy failed with EXIT_4:\nerror: the target refused the upload, its disk is full",
     );
   });
 
   it("go on behind the hold of hold.yaml once somebody has decided it", async () => {
-    const outputDir = join(folder, "held");
-    const { runId } = await runAndRead("examples/hold.yaml", outputDir);
+    const outputDir = folderOf("hold.yaml");
+    const { runId } = await runExample("hold.yaml");
     const said = ["--complete", '{"rows": 3}', "--reason", "migrated by hand", "--output-dir", outputDir];
     expect((await runCli(["resolve", String(runId), "migrate", ...said])).exitCode).toBe(0);
     const resumed = await runCli(["resume", String(runId), "--json", "--output-dir", outputDir]);
@@ -317,8 +329,8 @@ describe("examples", () => {
   });
 
   it("start a child run for each attempt of the step in sub-workflow.yaml", async () => {
-    const outputDir = join(folder, "children");
-    const run = await runAndRead("examples/sub-workflow.yaml", outputDir);
+    const outputDir = folderOf("sub-workflow.yaml");
+    const run = await runExample("sub-workflow.yaml");
     const listed = await runCli(["list", "--json", "--output-dir", outputDir]);
     const runs = JSON.parse(listed.stdout) as { workflow: string; status: string }[];
     expect(runs.map(({ workflow, status }) => `${workflow} ${status}`)).toEqual([
@@ -330,7 +342,7 @@ describe("examples", () => {
   });
 
   it("tell the agent of agent.yaml what went wrong before", async () => {
-    const run = await runAndRead("examples/agent.yaml", join(folder, "agent"));
+    const run = await runExample("agent.yaml");
     expect(outputOf(run, "mend")).toEqual({
       title: "Fall seven times, stand up eight",
       learned: "the title has not changed",
@@ -339,7 +351,7 @@ describe("examples", () => {
   });
 
   it("give the reducer of for-each.yaml the outputs in the order of the items", async () => {
-    const run = await runAndRead("examples/for-each.yaml", join(folder, "reduce"));
+    const run = await runExample("for-each.yaml");
     const output = JSON.stringify(run.jobs.find((job) => job.step === "report")?.output);
     expect(output).toMatch(/"branches":3.*seen alpha.*seen beta.*seen gamma/);
   });
@@ -354,7 +366,7 @@ describe("examples", () => {
     await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
     try {
       const { port } = server.address() as AddressInfo;
-      const run = await runExample("http-and-script.yaml", [
+      const run = await runAndRead("examples/http-and-script.yaml", join(folder, "fetched"), [
         "--input",
         `url=http://127.0.0.1:${port}/prices.json`,
       ]);
