@@ -186,6 +186,9 @@ steps: { fix: { exec: make } }`,
     const run = await (await stage.resume()).rest();
     expect(fix.heard).toEqual([null, TOLD]);
     expect(run.events("run.paused")).toMatchObject([{ takeover: true, hint: HINT }]);
+    const { lines } = explain({ runId: stage.runId, definition: stage.live!.definition, log: run.log });
+    expect(lines.join("\n")).toContain(`It was given a hint: "${HINT}".`);
+    expect(lines.join("\n")).not.toContain("No attempt began");
   });
 
   it("that no attempt has heard is told so when its step settles", async () => {
