@@ -55,6 +55,7 @@ describe("a completed run in which a failure was handled", () => {
     expect(await report("junit")).toMatch(
       /name="test".*\n +<skipped message="failed and was handled by fallback: /,
     );
+    expect(await report("junit")).toContain('<skipped message="skipped: test failed (EXIT_1)"/>');
     expect(await report("github")).toMatch(
       /^::warning title=test failed and was handled by fallback \(EXIT_1\)::/,
     );

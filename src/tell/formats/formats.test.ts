@@ -18,6 +18,7 @@ function job(name: string, changes: Partial<ReportedJob> = {}): ReportedJob {
     isStrictFailure: false,
     takenOver: false,
     error: null,
+    skippedBy: null,
     printed: "",
     attempts: 1,
     durationMs: 1_500,
@@ -115,6 +116,21 @@ describe("JUnit", () => {
     expect(text).toContain(
       '<skipped message="failed and was handled by fallback: exit code 1 (EXIT_CODE)"/>',
     );
+  });
+
+  it("says which failure a skipped job was skipped because of", () => {
+    const skipped = job("publish", { status: "skipped", attempts: 0, skippedBy: "unit failed (EXIT_CODE)" });
+    const lost = { code: "DEPENDENCY_FAILED", message: "unit did not complete" };
+    const text = junitText(
+      reported([
+        skipped,
+        job("sign", { status: "canceled", error: lost }),
+        job("idle", { status: "skipped" }),
+      ]),
+    );
+    expect(text).toContain('<skipped message="skipped: unit failed (EXIT_CODE)"/>');
+    expect(text).toContain('<skipped message="canceled: unit did not complete"/>');
+    expect(text).toContain('<skipped message="skipped"/>');
   });
 
   it("counts a handled failure of a strict run as a failure", () => {

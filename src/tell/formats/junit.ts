@@ -86,7 +86,10 @@ function whySkipped(job: ReportedJob, report: RunReport): string | null {
     return `${handledWords(job)}: ${oneLine(message, MAX_MESSAGE_CHARS)} (${code})`;
   }
   if (status === "completed" || isBroken(job, report)) return null;
-  if (status === "skipped" || status === "canceled") return status;
+  if (status === "skipped" || status === "canceled") {
+    const why = job.skippedBy ?? (job.error === null ? null : oneLine(job.error.message, MAX_MESSAGE_CHARS));
+    return why === null ? status : `${status}: ${why}`;
+  }
   return `not finished (${status})`;
 }
 

@@ -34,6 +34,8 @@ export interface ReportedJob {
   readonly isStrictFailure: boolean;
   readonly takenOver: boolean;
   readonly error: Pick<ErrorRecord, "code" | "message"> | null;
+  /** `test failed (EXIT_1)`: the handled failure because of which it was skipped; null: it was not, or for another reason. */
+  readonly skippedBy: string | null;
   /** The lines of the failed attempt that tell what broke. */
   readonly printed: string;
   readonly attempts: number;
@@ -65,6 +67,13 @@ export async function readReportedRun(
   for (const child of report.handled_in_children)
     children.set(child.under_job_id, [...(children.get(child.under_job_id) ?? []), child]);
   const decided = new Map(report.decided.map((each) => [each.job_id, each]));
+  const codes = new Map(report.handled_failures.map(({ job_id, code }) => [job_id, code]));
+  const skippedBy = new Map(
+    report.skipped_by_failure.map(({ job_id, failure, failure_job_id: by }) => [
+      job_id,
+      `${failure} failed (${codes.get(by) ?? "UNKNOWN"})`,
+    ]),
+  );
   const attempts = attemptsByJob(await store.readAttempts(runId));
   const kept: ReportedJob[] = [];
   // Outputs may be large: only what a report tells of is kept of each job as it passes.
@@ -73,6 +82,7 @@ export async function readReportedRun(
       kept.push({
         ...reportedJob(job, attempts.get(job.id) ?? [], decided.has(job.id)),
         handledBy: handledBy.get(job.id) ?? null,
+        skippedBy: skippedBy.get(job.id) ?? null,
         ...besideItsEnd(decided.get(job.id), job.status === "completed" ? (children.get(job.id) ?? []) : []),
         ...heldAs(job, report),
       });
@@ -148,7 +158,7 @@ function reportedJob(
   job: JobReport,
   attempts: readonly AttemptRow[],
   isDecided: boolean,
-): Omit<ReportedJob, "handledBy" | "below" | "decided" | "isStrictFailure"> {
+): Omit<ReportedJob, "handledBy" | "skippedBy" | "below" | "decided" | "isStrictFailure"> {
   // A job that somebody completes has no error any more.
   const error = job.error ?? (isDecided ? (attempts.at(-1)?.error ?? null) : null);
   const lines = error === null ? [] : excerptOf(error, MAX_LINES);
