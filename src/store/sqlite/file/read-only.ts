@@ -18,14 +18,17 @@ export function isReadOnly(file: string): boolean {
   return refuses(file, constants.W_OK) || (!hasLog && refuses(dirname(file), constants.W_OK));
 }
 
-/** Makes the file or its folder. For a folder on a read-only disk, Node reports that it does not exist. */
+/**
+ * Makes the file or its folder. For a folder on a read-only disk, Node reports that it does not exist. Some file systems
+ * say that a folder may be written, and then refuse it.
+ */
 export function makeThere(file: string, make: () => void): void {
   try {
     make();
   } catch (error) {
     let folder = dirname(file);
     while (!existsSync(folder)) folder = dirname(folder);
-    throw refuses(folder, constants.W_OK) ? notWritable(file) : error;
+    throw isRefusal(error) || refuses(folder, constants.W_OK) ? notWritable(file) : error;
   }
 }
 
@@ -34,8 +37,12 @@ function refuses(path: string, access: number): boolean {
     accessSync(path, access);
     return false;
   } catch (error) {
-    return REFUSALS.includes((error as NodeJS.ErrnoException).code);
+    return isRefusal(error);
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return REFUSALS.includes((error as NodeJS.ErrnoException).code);
 }
 
 /**
