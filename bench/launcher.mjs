@@ -8,8 +8,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { nativeLauncher } from "../dist/run/process/create-process-host.js";
 import { LauncherHost } from "../dist/run/process/launcher-host.js";
-import { nativeLauncher } from "../dist/run/process/launcher-program.js";
 import { SpawnHost } from "../dist/run/process/spawn-host.js";
 import { median } from "./measure.mjs";
 

@@ -7,9 +7,9 @@ export type { ErrorRecord, Failure, FailureClass } from "./core/model/failure.js
 export type { Outcome } from "./core/model/outcome.js";
 export type { JobStatus, RunStatus } from "./core/model/rows.js";
 export type { Json } from "./core/text/json.js";
+export type { StepInput, WorkflowInput } from "./file/builder.js";
 export { InvalidWorkflow } from "./file/invalid-workflow.js";
 export type { Problem } from "./file/read/problem.js";
-export type { StepInput, WorkflowInput } from "./file/workflow-input.js";
 export { type ClusterEngine, createAllocationProvider } from "./fleet/allocations/create-provider.js";
 export type { AllocationProvider } from "./fleet/allocations/provider.js";
 export { Daruma } from "./host/daruma.js";

@@ -11,7 +11,7 @@ import { newRun } from "../src/core/model/new-run.js";
 import { parseStoredDefinition } from "../src/core/model/stored-definition.js";
 import { readRunDocument } from "../src/operations/exchange/read-run-document.js";
 import type { RunDocument } from "../src/operations/exchange/run-document.js";
-import { error as errorSchema } from "../src/operations/record-schemas.js";
+import { error as errorSchema } from "../src/operations/schemas.js";
 import type { JobRecord } from "../src/tell/job-record.js";
 import { buildReport, type RunReport } from "../src/tell/run-report.js";
 import { Doors } from "./support/doors.js";

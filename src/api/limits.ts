@@ -1,4 +1,4 @@
-import { MAX_WRAPPED_JSON_LEVELS } from "../core/text/to-json.js";
+import { MAX_WRAPPED_JSON_LEVELS } from "../core/text/json.js";
 
 /** Limits for requests: their sizes and how often they may come. */
 export const DEFAULT_PORT = 7420;

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { DarumaError } from "../core/errors/errors.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
+import { RememberedTokens } from "./authenticate.js";
 import { MAX_REMEMBERED_TOKENS, TOKEN_FRESH_MS, TOKEN_STALE_MS } from "./limits.js";
-import { RememberedTokens } from "./remembered-tokens.js";
 
 /** A store that counts look-ups and can be made unavailable: failing at once, or never answering. */
 async function remembered(tokens: readonly string[] = ["h"]) {

@@ -9,9 +9,7 @@ import type { Role } from "../operations/roles.js";
 import type { Store } from "../store/store.js";
 import { admitRequests, requireRole } from "./admission.js";
 import { Authenticator } from "./authenticate.js";
-import { documentRoutes } from "./document-routes.js";
 import { answerBrokenRequests, answerErrors, type FaultListener } from "./error-answers.js";
-import { healthRoutes } from "./health-routes.js";
 import { readJsonBodies } from "./json-bodies.js";
 import {
   DEFAULT_MAX_CONNECTIONS,
@@ -22,8 +20,8 @@ import {
   MAX_PATH_PARAMETER_CHARS,
   REQUEST_TIMEOUT_MS,
 } from "./limits.js";
+import { documentRoutes, healthRoutes, pageRoutes } from "./open-routes.js";
 import { operationRoutes } from "./operation-routes.js";
-import { pageRoutes } from "./page-routes.js";
 import { sessionRoutes } from "./session.js";
 import { StreamReplies } from "./stream-reply.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bareServer } from "../../test/support/api-server.js";
-import { MAX_JSON_LEVELS } from "../core/text/to-json.js";
+import { MAX_JSON_LEVELS } from "../core/text/json.js";
 import type { PoolDesk } from "../fleet/desk/pool-desk.js";
 import { MAX_RESULT_DEPTH } from "./limits.js";
 import { workerRoutes } from "./worker-routes.js";

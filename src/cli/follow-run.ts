@@ -16,10 +16,9 @@ import { noProgress, type Progress } from "./render/progress.js";
 import type { SummaryLook } from "./render/summary.js";
 import type { FollowFlags } from "./server/server-flags.js";
 import { outlivePipes } from "./terminal/broken-pipe.js";
-import { type Session, writeJson, writeLines } from "./terminal/channel.js";
+import { type Session, writeJson, writeJsonWithList, writeLines } from "./terminal/channel.js";
 import { EXIT, exitCodeOfRun } from "./terminal/exit-codes.js";
 import { firstSignal } from "./terminal/signals.js";
-import { writeJsonWithList } from "./terminal/write-json-list.js";
 import { writeReports } from "./write-reports.js";
 
 /** Starts or resumes a run, shows its progress and prints its result. Returns the exit code. */
@@ -31,7 +30,7 @@ export async function followRun(
 ): Promise<number> {
   outlivePipes();
   const progress = await chooseProgress(session, daruma);
-  if (verbose === true) (await import("./local-output.js")).showOutput(daruma, progress);
+  if (verbose === true) (await import("./render/step-output.js")).showOutput(daruma, progress);
   daruma.onCommitted((run, events) => progress.events(run, events));
   daruma.onCommitted(growHeapSlowlyForRun);
   daruma.onShortage((text) => progress.say(text));
@@ -71,7 +70,7 @@ const ROLL_UP_MS = 3_000;
 
 /** Adds the run to the failure book, in case no server does it. The next reader of the book adds what is left. */
 async function rollUp({ store }: Daruma): Promise<void> {
-  const { rollUpFor } = await import("../run/engine/duties/book-duty.js");
+  const { rollUpFor } = await import("../run/engine/duties/duty.js");
   await rollUpFor(ROLL_UP_MS, { store, owner: currentOwner(randomUUID()), isDead }).catch(() => {});
 }
 
@@ -118,7 +117,7 @@ export async function chooseProgress(
   if (options.quiet) return noProgress;
   if (err.isTerminal) {
     const { liveProgress } = await import("./render/live-progress.js");
-    const usual = async (run: Run) => (await import("./usual-times.js")).readUsualTimes(client, run);
+    const usual = async (run: Run) => (await import("./render/forecast.js")).readUsualTimes(client, run);
     return liveProgress(err, undefined, toType, usual);
   }
   return (await import("./render/plain-progress.js")).plainProgress(err, toType);

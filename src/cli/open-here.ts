@@ -1,7 +1,7 @@
 import type { Settings } from "../file/settings/settings.js";
 import { Daruma } from "../host/daruma.js";
 import type { Store } from "../store/store.js";
-import type { RunReference } from "./declare/run-reference.js";
+import type { RunReference } from "./declare/typed-names.js";
 import { existingStore } from "./existing-store.js";
 import { settingsOfRun } from "./run-settings.js";
 import type { FollowFlags } from "./server/server-flags.js";

@@ -3,9 +3,8 @@ import type { NotifyRule } from "../core/model/definition.js";
 import { NO_SETTINGS, type Settings } from "../file/settings/settings.js";
 import { findSettings } from "../run/wiring/find-settings.js";
 import type { Store } from "../store/store.js";
-import { type RunReference, resolveRun } from "./declare/run-reference.js";
-import { namedSettings } from "./named-settings.js";
-import { type Session, writeLines } from "./terminal/channel.js";
+import { type RunReference, resolveRun } from "./declare/typed-names.js";
+import { type GlobalOptions, type Session, writeLines } from "./terminal/channel.js";
 
 /**
  * Settings for a run in this process: everything from a file that was named, but from one that was found only what
@@ -56,4 +55,10 @@ export async function checkSecrets(
 
 function warn({ err, options }: Session, text: string): void {
   if (!options.quiet) writeLines(err, [`${err.paint("yellow", "warning")}: ${text}`]);
+}
+
+/** Reads the named settings file, if any. Otherwise nothing is loaded, to keep a plain run fast. */
+export async function namedSettings({ config }: Pick<GlobalOptions, "config">): Promise<Settings> {
+  if (config === undefined) return NO_SETTINGS;
+  return (await import("../host/read-settings.js")).readSettings(config);
 }

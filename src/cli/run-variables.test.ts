@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readContext, readInputs } from "./run-variables.js";
+import { readContext, readInputs } from "./commands/run/run-flags.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-variables-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DarumaError } from "../core/errors/errors.js";
-import { defineWorkflow } from "./builder.js";
+import { defineWorkflow, type WorkflowInput } from "./builder.js";
 import { loadDefinition } from "./load.js";
-import type { WorkflowInput } from "./workflow-input.js";
 
 const release: WorkflowInput = {
   name: "release",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { checkExpression } from "../run/sandbox/check-expression.js";
 import { nameFinder } from "../run/sandbox/names/find-names.js";
 import { checkTemplate } from "../run/sandbox/template.js";
+import { checkExpression } from "../run/sandbox/wrap-code.js";
 import { defineWorkflow } from "./builder.js";
 import { loadDefinition } from "./load.js";
 

@@ -1,5 +1,5 @@
 import { BATCH_KEYS, workflow } from "./fields/workflow-fields.js";
-import { jsonDocument } from "./read/json-document.js";
+import { jsonDocument } from "./read/object-json.js";
 
 /** The workflow file for editors. */
 export function workflowJsonSchema(): object {

@@ -1,12 +1,10 @@
 import { isSamePath } from "../core/model/fan-out.js";
-import { closure } from "./check/closure.js";
-import { buildStepGraph, type StepGraph } from "./check/step-graph.js";
-import { reportUnknownStep } from "./check/unknown-step.js";
+import { buildStepGraph, closure, reportUnknownStep, type StepGraph } from "./check/step-graph.js";
 import { fanOutOf } from "./check/validate-fan-out.js";
 import type { RawStep, StepKeys } from "./fields/read-step.js";
 import type { StepEntry } from "./fields/step-entries.js";
 import { BOUNDED_KEYS, type GotoDraft, type RunDraft } from "./fields/step-fields.js";
-import { addsToRetry } from "./normalise/retry-policy.js";
+import { addsToRetry } from "./normalise/step-policies.js";
 import { childPath, type Path, ROOT, renderPath } from "./read/path.js";
 import type { Located, ReadContext } from "./read/schema.js";
 import { findEntry, Locator, type SourceNode } from "./read/source-tree.js";

@@ -4,11 +4,10 @@ import { takenWhen } from "./draw/taken-when.js";
 import type { StepEntry } from "./fields/step-entries.js";
 import type { TransitionDraft } from "./fields/transition-fields.js";
 import { dependencyGroups } from "./normalise/normalise.js";
-import { pathSegments } from "./read/path.js";
+import { pathSegments, placeText } from "./read/path.js";
 import type { Located } from "./read/schema.js";
 import { lineStartsOf, SourceText } from "./read/source-text.js";
 import { nodeAt, type SourceNode } from "./read/source-tree.js";
-import { placeText } from "./read/transition-place.js";
 
 /** The lines of a text that something stands in, from 1; both belong to it. */
 export interface Lines {

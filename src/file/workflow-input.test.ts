@@ -1,12 +1,12 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type { BuiltInAction } from "../core/model/action-traits.js";
 import type { Json } from "../core/text/json.js";
+import type { JobInput, StepInput, TransitionInput, WorkflowInput } from "./builder.js";
 import type { ACTION_FIELDS } from "./fields/action-fields.js";
 import type { JOB_FIELDS } from "./fields/job-fields.js";
 import type { STEP_FIELDS } from "./fields/step-fields.js";
 import type { WORKFLOW_FIELDS } from "./fields/workflow-fields.js";
 import type { Fields, Written } from "./read/schema.js";
-import type { JobInput, StepInput, TransitionInput, WorkflowInput } from "./workflow-input.js";
 
 type Command = Extract<StepInput, { exec: unknown; prompt?: never }>;
 const one = (step: StepInput): WorkflowInput => ({ name: "x", steps: { a: step } });

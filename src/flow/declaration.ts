@@ -1,8 +1,8 @@
 import type { StepDefinition } from "../core/model/definition.js";
 import { FUNCTION } from "../core/model/flow.js";
-import { withoutUsual } from "../core/model/step-defaults.js";
+import { withoutUsual } from "../core/model/stored-definition.js";
 import type { Json } from "../core/text/json.js";
-import type { StepInput } from "../file/workflow-input.js";
+import type { StepInput } from "../file/builder.js";
 import { defineWorkflow } from "../operations/workflows/define-workflow.js";
 import type { FlowOptions, Policy, Repair } from "./flow.js";
 

@@ -1,7 +1,7 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { FailureFacts } from "../core/model/failure.js";
 import type { Job } from "../core/model/run.js";
-import { NotJson } from "../core/text/to-json.js";
+import { NotJson } from "../core/text/json.js";
 import { StepFailed } from "./flow-errors.js";
 
 /** A call as a person reads of it. */

@@ -1,7 +1,7 @@
 import type { Definition } from "../core/model/definition.js";
 import { programAction } from "../core/model/flow.js";
 import type { Json } from "../core/text/json.js";
-import type { StepInput, WorkflowInput } from "../file/workflow-input.js";
+import type { StepInput, WorkflowInput } from "../file/builder.js";
 import { defineWorkflow } from "../operations/workflows/define-workflow.js";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.js";
 

@@ -1,7 +1,6 @@
 import { DarumaError } from "../core/errors/errors.js";
 import type { Definition } from "../core/model/definition.js";
-import type { Json } from "../core/text/json.js";
-import { NotJson, toJson } from "../core/text/to-json.js";
+import { type Json, NotJson, toJson } from "../core/text/json.js";
 import { causeOfKey } from "../operations/runs/run-cause.js";
 import type { StartOptions } from "../operations/runs/start-options.js";
 import type { RunReport } from "../tell/run-report.js";

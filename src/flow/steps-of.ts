@@ -3,7 +3,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import { MAP, WAIT } from "../core/model/flow.js";
 import type { Scope } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
-import { parseDuration } from "../file/read/duration.js";
+import { parseDuration } from "../file/read/amounts.js";
 import { nameOf } from "./call-names.js";
 import { type Declaration, declare, functionInput, repairName } from "./declaration.js";
 import type { Lineage, MapOptions, Name, Policy, Question, Steps } from "./flow.js";

@@ -12,8 +12,13 @@ import type { InputOf, OutputOf } from "../operations/client.js";
 import type { Context } from "../operations/context.js";
 import type { OperationName } from "../operations/operations.js";
 import { requireActions, requireProgram } from "../operations/require-program.js";
-import type { Naming } from "../operations/runs/design-events.js";
-import { designEvent, eventItem, type RunDesignEvent, type RunEvent } from "../operations/runs/event-item.js";
+import {
+  designEvent,
+  eventItem,
+  type Naming,
+  type RunDesignEvent,
+  type RunEvent,
+} from "../operations/runs/event-item.js";
 import { findRunOf, orRunOf } from "../operations/runs/run-cause.js";
 import type { StartOptions } from "../operations/runs/start-options.js";
 import type { Workflow } from "../operations/workflows/workflow.js";

@@ -6,8 +6,8 @@ import { loadSettings } from "../file/settings/load-settings.js";
 import { NO_SETTINGS, type Settings } from "../file/settings/settings.js";
 import type { DescribedSettings } from "../operations/context.js";
 import { readText } from "../operations/workflows/workflow-source.js";
-import { checkExpression } from "../run/sandbox/check-expression.js";
 import { nameFinder } from "../run/sandbox/names/find-names.js";
+import { checkExpression } from "../run/sandbox/wrap-code.js";
 import { SETTINGS_FILE } from "../run/wiring/find-settings.js";
 
 /** A settings file with every problem in it at once. */

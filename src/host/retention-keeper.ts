@@ -3,10 +3,13 @@ import type { RetentionSettings } from "../file/settings/retention.js";
 import { applyRetention } from "../operations/retention/apply-retention.js";
 import { tokensEndedBefore } from "../operations/retention/ended-rows.js";
 import { planRetention } from "../operations/retention/plan-retention.js";
-import { removeFiles } from "../operations/retention/remove-files.js";
-import { listRemovedRuns } from "../operations/retention/removed-runs.js";
-import { notePass } from "../operations/retention/retention-passes.js";
-import { countsOf, countsText, type RetentionCounts } from "../operations/retention/retention-words.js";
+import { listRemovedRuns, removeFiles } from "../operations/retention/removed-files.js";
+import {
+  countsOf,
+  countsText,
+  notePass,
+  type RetentionCounts,
+} from "../operations/retention/retention-passes.js";
 import { RunFiles, runsWithFolders, runsWithLogs } from "../operations/retention/run-files.js";
 import type { Clock } from "../run/engine/clock.js";
 import { Duty, type DutyOptions } from "../run/engine/duties/duty.js";

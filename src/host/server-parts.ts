@@ -8,7 +8,7 @@ import { refuseWorkspaceOnCluster } from "../file/settings/cluster-steps.js";
 import { NO_RETENTION, type RetentionSettings } from "../file/settings/retention.js";
 import { type ClusterSettings, clusterFor } from "../file/settings/settings.js";
 import { createAllocationProvider } from "../fleet/allocations/create-provider.js";
-import { bindSchedulers } from "../fleet/allocations/requests/bind-schedulers.js";
+import { bindSchedulers } from "../fleet/allocations/requests/plan-lanes.js";
 import { WorkerPool } from "../fleet/desk/pool.js";
 import type { PoolDesk } from "../fleet/desk/pool-desk.js";
 import type { NoPlace } from "../fleet/desk/why-no-place.js";
@@ -26,15 +26,13 @@ import type {
   WorkerInfo,
 } from "../operations/context.js";
 import { ScheduleKeeper } from "../operations/schedules/schedule-keeper.js";
-import { startScheduled } from "../operations/schedules/start-scheduled.js";
-import { WebhookDesk } from "../operations/triggers/webhook-desk.js";
-import { WebhookSecrets } from "../operations/triggers/webhook-secrets.js";
+import { startScheduled } from "../operations/schedules/schedule-rows.js";
+import { WebhookDesk, WebhookSecrets } from "../operations/triggers/webhook-desk.js";
 import type { Workflow } from "../operations/workflows/workflow.js";
 import { WorkflowReader } from "../operations/workflows/workflow-reader.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
 import { systemClock } from "../run/engine/clock.js";
-import { bookDuty } from "../run/engine/duties/book-duty.js";
-import { Duty } from "../run/engine/duties/duty.js";
+import { bookDuty, Duty } from "../run/engine/duties/duty.js";
 import type { Engine, RunListener } from "../run/engine/engine.js";
 import { HealthBoard } from "../run/engine/health/health-board.js";
 import { needsOf } from "../run/engine/needs.js";

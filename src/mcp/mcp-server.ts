@@ -1,4 +1,5 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import {
   CallToolRequestSchema,
   GetPromptRequestSchema,
@@ -8,6 +9,7 @@ import {
   ListToolsRequestSchema,
   ReadResourceRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { DarumaError } from "../core/errors/errors.js";
 import type { Role } from "../operations/roles.js";
 import { MAX_ANSWER_CHARS } from "./answer-budget.js";
@@ -15,7 +17,7 @@ import { getPrompt, PROMPTS } from "./prompts.js";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.js";
 import { type CallOperation, callTool, toolsFor } from "./tools.js";
 
-export interface McpOptions {
+interface McpOptions {
   readonly call: CallOperation;
   /** The caller's role. Tools above it are neither listed nor executed. */
   readonly role: Role;
@@ -65,4 +67,30 @@ async function plainly<Answer>(work: Promise<Answer>): Promise<Answer> {
     if (error instanceof DarumaError) throw new Error(`${error.code}: ${error.message}`);
     throw error;
   }
+}
+
+/** Returns the caller and its role, which the server has already determined. */
+type OptionsOf = (request: FastifyRequest) => McpOptions;
+
+/**
+ * The streamable HTTP transport at POST /mcp. It is stateless, so any server behind a load balancer can answer any
+ * request. A client therefore has no stream of its own (GET) and no session to end (DELETE).
+ */
+export function mcpRoute(server: FastifyInstance, optionsOf: OptionsOf): void {
+  server.post("/mcp", async (request, reply) => {
+    const mcp = createMcpServer(optionsOf(request));
+    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+    reply.hijack();
+    reply.raw.once("close", () => {
+      void transport.close();
+      void mcp.close();
+    });
+    await mcp.connect(transport as Parameters<typeof mcp.connect>[0]);
+    await transport.handleRequest(request.raw, reply.raw, request.body);
+  });
+  const notAllowed = async (): Promise<never> => {
+    throw new DarumaError("METHOD_NOT_ALLOWED", "this MCP server keeps no sessions", { hint: "Use POST." });
+  };
+  server.get("/mcp", notAllowed);
+  server.delete("/mcp", notAllowed);
 }

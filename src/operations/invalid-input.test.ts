@@ -5,8 +5,7 @@ import { openLocalClient } from "../host/local-client.js";
 import { createMemoryStore } from "../store/memory/memory-store.js";
 import { callOperation } from "./call-operation.js";
 import type { Context } from "./context.js";
-import { expectationAt } from "./expectation.js";
-import { checkInput, InvalidInput } from "./invalid-input.js";
+import { checkInput, expectationAt, InvalidInput } from "./invalid-input.js";
 import type { Operation } from "./operation.js";
 import { OPERATIONS, type OperationName, TABLE } from "./operations.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseMoment } from "./moments.js";
+import { parseMoment } from "./moment.js";
 
 const NOW = Date.parse("2026-03-02T10:20:30Z");
 

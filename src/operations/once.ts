@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { DarumaError } from "../core/errors/errors.js";
-import { orderedJson } from "../core/text/ordered-json.js";
+import { orderedJson } from "../core/text/json.js";
 import type { Store } from "../store/store.js";
 import type { Context } from "./context.js";
 import type { Operation } from "./operation.js";

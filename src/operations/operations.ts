@@ -6,27 +6,21 @@ import { listControls } from "./controls/list-controls.js";
 import { checkHealth } from "./doctor/check-health.js";
 import { exportRun } from "./exchange/export-run.js";
 import { importRun } from "./exchange/import-run.js";
-import { listFailures } from "./failures/list-failures.js";
-import { listFlakes } from "./failures/list-flakes.js";
+import { listFailures, listFlakes } from "./failures/list-failures.js";
 import { getFailure, triageFailure } from "./failures/triage-failure.js";
-import { answerJob } from "./jobs/answer-job.js";
+import { answerJob, updateJob } from "./jobs/change-job.js";
 import { compareAttempts } from "./jobs/compare-attempts.js";
 import { getJob } from "./jobs/get-job.js";
 import { getJobLogs } from "./jobs/get-job-logs.js";
-import { listDeadLetters } from "./jobs/list-dead-letters.js";
-import { listHeldJobs } from "./jobs/list-holds.js";
-import { listJobs } from "./jobs/list-jobs.js";
-import { redriveJob } from "./jobs/redrive-job.js";
+import { listDeadLetters, listHeldJobs, listJobs } from "./jobs/list-jobs.js";
 import { resolveHeldJobs } from "./jobs/resolve-holds.js";
-import { retryJob } from "./jobs/retry-job.js";
-import { updateJob } from "./jobs/update-job.js";
+import { redriveJob, retryJob } from "./jobs/retry-job.js";
 import { listNotifications, testChannel } from "./notifications/notifications.js";
 import type { Operation } from "./operation.js";
 import { decideProblems } from "./problems/decide-problems.js";
 import { listProblems } from "./problems/list-problems.js";
 import { pruneRuns } from "./retention/prune-runs.js";
 import { diffRun } from "./reuse/diff-run.js";
-import { applyRun } from "./runs/apply-run.js";
 import { getArtifact, listArtifacts } from "./runs/artifacts.js";
 import { compareRuns } from "./runs/compare-runs.js";
 import { controlRun } from "./runs/control-run.js";
@@ -36,32 +30,38 @@ import { getResources } from "./runs/get-resources.js";
 import { getRun } from "./runs/get-run.js";
 import { getRunDefinition } from "./runs/get-run-definition.js";
 import { getStats } from "./runs/get-stats.js";
-import { getWorkspace } from "./runs/get-workspace.js";
 import { listEvents } from "./runs/list-events.js";
 import { listRunEvents } from "./runs/list-run-events.js";
 import { listRuns } from "./runs/list-runs.js";
 import { recoverRun } from "./runs/recover-run.js";
 import { reportRun } from "./runs/report/report-run.js";
+import { applyRun, getWorkspace } from "./runs/run-workspace.js";
 import { startRun } from "./runs/start-run.js";
 import { controlSchedule, listSchedules, runSchedule } from "./schedules/schedules.js";
 import { controlBreaker, listBreakers } from "./server/breakers.js";
 import { getSettings } from "./server/get-settings.js";
-import { listWaiting } from "./server/list-waiting.js";
-import { listWorkers } from "./server/list-workers.js";
-import { releaseWorker } from "./server/release-worker.js";
-import { createToken, listTokens, revokeToken } from "./server/tokens.js";
-import { whoami } from "./server/whoami.js";
+import { createToken, listTokens, revokeToken, whoami } from "./server/tokens.js";
+import { listWaiting, listWorkers, releaseWorker } from "./server/workers.js";
 import { getTimeline } from "./timeline/get-timeline.js";
 import { compareVersions } from "./workflows/compare-versions.js";
-import { deleteDraft, getDraft, listDrafts, saveDraft } from "./workflows/drafts.js";
+import {
+  deleteDraft,
+  getDraft,
+  listDrafts,
+  publishWorkflow,
+  saveDraft,
+  validateDraft,
+} from "./workflows/drafts.js";
 import { editWorkflow } from "./workflows/edit-workflow.js";
-import { getFailureHandler, listFailureHandlers } from "./workflows/failure-handlers.js";
-import { getWorkflowSchema } from "./workflows/get-workflow-schema.js";
-import { publishWorkflow } from "./workflows/publish-workflow.js";
-import { validateDraft } from "./workflows/validate-draft.js";
 import { validateWorkflow } from "./workflows/validate-workflow.js";
 import { workflowGraph } from "./workflows/workflow-graph.js";
-import { getWorkflow, listWorkflows } from "./workflows/workflows.js";
+import {
+  getFailureHandler,
+  getWorkflow,
+  getWorkflowSchema,
+  listFailureHandlers,
+  listWorkflows,
+} from "./workflows/workflows.js";
 
 /** Every use case of Daruma by its name, in the order in which help and documents show them. */
 export const TABLE = {

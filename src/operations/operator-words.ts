@@ -2,6 +2,7 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { Definition } from "../core/model/definition.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import { createRedactor, type Redactor } from "../core/redaction/redaction.js";
+import { plainText } from "../core/text/plain-text.js";
 import type { Store } from "../store/store.js";
 
 /** What stands in the log where nobody said why. */
@@ -72,4 +73,18 @@ export async function definitionOf(store: Store, runId: number): Promise<Definit
   if (run === null) return null;
   const text = await store.readDefinition(run.definition_hash);
   return text === null ? null : parseStoredDefinition(text, run.definition_hash);
+}
+
+/**
+ * The hint of a command as it is stored, without terminal controls. It is redacted again afterwards, because removing
+ * these can reveal a secret.
+ */
+export function hintSaid(hint: string | undefined, words: TypedWords): { readonly hint?: string } {
+  return hint === undefined ? {} : { hint: words.redactHint(plainText(words.redactHint(hint))) };
+}
+
+/** A hint is for attempts that follow; of what begins none it would be lost without a word. */
+export function refuseHint(hint: string | undefined, action: string, takes: boolean): void {
+  if (hint !== undefined && !takes)
+    throw new DarumaError("HINT_REFUSED", `${action} takes no hint: it lets no step work again`);
 }

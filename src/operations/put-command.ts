@@ -14,9 +14,8 @@ import { ownerOf, type RunOwner } from "../tell/lookup/run-owner.js";
 import { programGoesOn } from "../tell/lookup/run-program.js";
 import { outcomeOf } from "./command-outcome.js";
 import type { Context, Principal } from "./context.js";
-import { hintSaid } from "./hints.js";
 import type { Answer } from "./operation.js";
-import { redactorFor, type TypedWords } from "./operator-words.js";
+import { hintSaid, redactorFor, type TypedWords } from "./operator-words.js";
 import { jobChange, owner, runStatus } from "./schemas.js";
 
 /** A run that operators' commands changed, or would change. */

@@ -1,6 +1,6 @@
 import { DarumaError } from "../core/errors/errors.js";
+import { programActions } from "../core/model/action-traits.js";
 import type { Definition } from "../core/model/definition.js";
-import { programActions } from "../core/model/program-actions.js";
 import type { RunRow } from "../core/model/rows.js";
 import { readDefinition } from "../run/engine/load-run.js";
 import type { Store } from "../store/store.js";

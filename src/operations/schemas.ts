@@ -3,15 +3,17 @@ import { JOB_CHANGE } from "../core/decide/take-command.js";
 import { MAX_HINT_CHARS } from "../core/failure/hint-block.js";
 import { MAX_PRIORITY } from "../core/groups/concurrency.js";
 import { TOKEN_USAGE_FIELDS } from "../core/model/events.js";
+import { ANY_FAILURE } from "../core/model/failure.js";
 import { FILES_POLICIES } from "../core/model/files-policy.js";
 import { JOB_STATUSES, RUN_STATUSES } from "../core/model/rows.js";
 import { labelsProblem } from "../core/text/labels.js";
 import { plainText } from "../core/text/plain-text.js";
 import type { Fields } from "../core/text/shape.js";
-import { MAX_DURATION_MS, parseDuration } from "../file/read/duration.js";
-import { parseMemorySize } from "../file/read/memory-size.js";
+import { MAX_DURATION_MS, parseDuration, parseMemorySize } from "../file/read/amounts.js";
 import { PROBLEM } from "../file/read/problem.js";
-import { zodFields } from "../run/worker/zod-of.js";
+import { zodFields, zodOf } from "../run/worker/zod-of.js";
+import { WAITING_JOB } from "../tell/holds.js";
+import { JOB_RECORD } from "../tell/job-record.js";
 import type { Answer } from "./operation.js";
 import { DEFAULT_REASON } from "./operator-words.js";
 
@@ -236,3 +238,16 @@ export const raise = z.object({
 
 /** What is wrong with a workflow file. */
 export const problem = recordOf(PROBLEM);
+
+/** The record of a failure. */
+export const error = zodOf(ANY_FAILURE, { others: "dropped" });
+z.globalRegistry.add(error, {
+  id: "ErrorRecord",
+  description: "A failure. The record is the same wherever it is shown.",
+});
+
+/** A job, the same in every answer. */
+export const job = recordOf(JOB_RECORD);
+
+export const waitingJob = recordOf(WAITING_JOB);
+export const { expiry } = waitingJob.shape;

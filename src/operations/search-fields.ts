@@ -3,7 +3,7 @@ import { SIGNATURE_VERSION } from "../core/failure/signature.js";
 import { LABEL_KEY } from "../core/text/labels.js";
 import { searchText } from "../core/text/search-text.js";
 import type { RunFilter, SoughtLabel } from "../store/filters.js";
-import { parseMoment } from "./moments.js";
+import { parseMoment } from "./moment.js";
 import { listOf } from "./schemas.js";
 
 const MAX_TEXT_CHARS = 200;

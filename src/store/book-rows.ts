@@ -1,11 +1,11 @@
 import {
   type BookEntry,
   type BookKey,
+  type BookRow,
   type Triage,
   type TriageState,
   triageState,
-} from "../core/book/book-entry.js";
-import type { BookRow } from "../core/book/book-row.js";
+} from "../core/book/book.js";
 
 /** A filter for entries, and for rows that are not rolled up yet. */
 export interface BookFilter {

@@ -1,7 +1,7 @@
 import type { ChangeListeners } from "./change-listeners.js";
 import type { Store } from "./store.js";
 import { type ColdVerbs, changeOf } from "./verbs/verbs.js";
-import { refuseMalformedWorkflow } from "./workflow-rules.js";
+import { refuseMalformedWorkflow } from "./write-rules.js";
 
 type ColdStore = Omit<ColdVerbs, "findRegistered" | "answerCommand" | "count"> &
   Pick<Store, "registerWorkflow" | "answerCommand" | "count">;

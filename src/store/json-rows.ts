@@ -1,4 +1,4 @@
-import { toStorableText } from "./storable-text.js";
+import { toStorableText } from "./stored-text.js";
 import { storedValue, type Table } from "./tables.js";
 
 /** A NUL or half of a surrogate pair in JSON, which databases cannot convert to text. */

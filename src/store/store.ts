@@ -1,4 +1,4 @@
-import type { BookRow } from "../core/book/book-row.js";
+import type { BookRow } from "../core/book/book.js";
 import type { EventType, LoggedEvent } from "../core/model/events.js";
 import type {
   AttemptRow,

@@ -1,5 +1,4 @@
-import { BOOK_ENTRY, TRIAGE_FIELDS } from "../core/book/book-entry.js";
-import { BOOK_ROW, type BookRow } from "../core/book/book-row.js";
+import { BOOK_ENTRY, BOOK_ROW, type BookRow, TRIAGE_FIELDS } from "../core/book/book.js";
 import {
   ATTEMPT_ROW,
   CHECKPOINT_ROW,
@@ -13,7 +12,7 @@ import { type ColumnKind, columnKindOf, type Fields, type OfFields, type Shape }
 import { ALLOCATION_ROW } from "./cluster-rows.js";
 import { CLAIM_ROW, SHARED_ROW } from "./shared-rows.js";
 import { WORKFLOW_ROW } from "./store.js";
-import { parseStoredJson } from "./stored-json.js";
+import { parseStoredJson } from "./stored-text.js";
 import { TOKEN_ROW } from "./token-rows.js";
 
 /** One column, and the position of its value in the port's row. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compareTexts, type DiffRow, maskedParts } from "./compare-texts.js";
+import { compareTexts, type DiffRow, maskedParts } from "./compare-attempts.js";
 
 const end = (...lines: string[]) => ({ lines, firstLine: 1 });
 

@@ -10,7 +10,7 @@ import { jobName, listNames } from "./lookup/job-name.js";
 import { endedText } from "./words/duration-text.js";
 import { type JobStory, type RecordedRun, type ToldRun, tellStories } from "./words/job-story.js";
 import { budgetSentence } from "./words/left-budgets.js";
-import { runSentences } from "./words/run-story.js";
+import { runSentences } from "./words/run-happened.js";
 import { isFact, textOf } from "./words/sentence.js";
 
 const INDENT = "  ";

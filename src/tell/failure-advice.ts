@@ -6,9 +6,10 @@ import { isUnanswered } from "../core/model/handled.js";
 import { RESOURCES } from "../core/model/resources.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
-import { type Advice, advice } from "./advice.js";
 import {
+  type Advice,
   type AdvisedCommand,
+  advice,
   explainCommand,
   forkCommand,
   hardResetCommand,
@@ -21,9 +22,8 @@ import {
   runCommand,
   sendBackCommand,
   workspaceCommand,
-} from "./advised-commands.js";
-import { forkableStep } from "./lookup/fork-run.js";
-import { givenLabels } from "./lookup/given-labels.js";
+} from "./advice.js";
+import { forkableStep, givenLabels } from "./lookup/fork-run.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { waysBackIn } from "./lookup/ways-back.js";
 

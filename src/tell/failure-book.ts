@@ -1,5 +1,4 @@
-import { type BookEntry, type BookKey, bookKey, sumRows } from "../core/book/book-entry.js";
-import type { BookRow } from "../core/book/book-row.js";
+import { type BookEntry, type BookKey, type BookRow, bookKey, sumRows } from "../core/book/book.js";
 import { type BookPage, type BookStore, comparePlaces, isAskedFor } from "../store/book-rows.js";
 
 const ROWS_AT_ONCE = 5_000;

@@ -1,4 +1,4 @@
-import type { BookRow } from "../core/book/book-row.js";
+import type { BookRow } from "../core/book/book.js";
 import type { BookStore, EndedJobs } from "../store/book-rows.js";
 
 /** A step of which jobs passed by retry alone. */

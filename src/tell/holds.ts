@@ -3,6 +3,7 @@ import { excerptOf } from "../core/model/excerpt.js";
 import type { JobRow, RunRow } from "../core/model/rows.js";
 import { parseStoredDefinition } from "../core/model/stored-definition.js";
 import { EXPIRY, expiryOf } from "../core/notices/expiry.js";
+import { iso } from "../core/text/iso-time.js";
 import {
   jsonOf,
   list,
@@ -16,17 +17,18 @@ import {
   word,
 } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
-import { JOB_RECORD } from "./job-record.js";
+import { JOB_RECORD, type JobRecord, jobRecord } from "./job-record.js";
 import { BLOCKS, blocksAmong, dependentsIn } from "./lookup/blocked-steps.js";
+import { isImported } from "./lookup/own-runs.js";
+import { readLog } from "./lookup/replayed-log.js";
 import { ownerOf } from "./lookup/run-owner.js";
 import { requireRun } from "./lookup/run-reference.js";
 import { type WayBack, wayBackInput, waysBackIn } from "./lookup/ways-back.js";
-import { markedJobs } from "./marked-jobs.js";
 
 const RUNS_PER_PAGE = 200;
 const MAX_LINES = 10;
 
-export interface HoldFilter {
+interface HoldFilter {
   readonly runId?: number | undefined;
   readonly workflowId?: number | undefined;
 }
@@ -168,4 +170,36 @@ async function* unfinishedRuns(store: Store): AsyncGenerator<RunRow> {
     if (page.length < RUNS_PER_PAGE) return;
     beforeId = page.at(-1)!.id;
   }
+}
+
+/** A job, since when it is what it is, and what the log says of that. */
+export type MarkedJob<Mark> = JobRecord & { readonly since: string } & Mark;
+
+/**
+ * The jobs that wait for somebody. `markOf` reads an event of a job and returns the mark that it sets, null if it
+ * removes the mark, or undefined if it does not affect it. The last one counts. An imported run waits for nobody.
+ */
+export async function markedJobs<Mark extends object>(
+  store: Store,
+  run: RunRow,
+  jobs: readonly JobRow[],
+  markOf: (event: Event & { readonly job: number }) => Mark | null | undefined,
+): Promise<MarkedJob<Mark>[]> {
+  if (jobs.length === 0 || isImported(run)) return [];
+  const ids = new Set(jobs.map(({ id }) => id));
+  const marks = new Map<number, Mark & { readonly since: string }>();
+  for await (const { at, event } of readLog(store, run.id)) {
+    if (!isOfOneOf(ids, event)) continue;
+    const mark = markOf(event);
+    if (mark === null) marks.delete(event.job);
+    else if (mark !== undefined) marks.set(event.job, { ...mark, since: iso(at) });
+  }
+  return jobs.flatMap((job) => {
+    const mark = marks.get(job.id);
+    return mark === undefined ? [] : [{ ...jobRecord(run, job), ...mark }];
+  });
+}
+
+function isOfOneOf(ids: ReadonlySet<number>, event: Event): event is Event & { readonly job: number } {
+  return "job" in event && typeof event.job === "number" && ids.has(event.job);
 }

@@ -4,8 +4,7 @@ import type { Script } from "../../test/support/scripted-worker.js";
 import type { LoggedEvent } from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
 import { operationOf } from "../operations/operations.js";
-import { type Advice, adviceLines, commandOf } from "./advice.js";
-import type { Call } from "./advised-commands.js";
+import { type Advice, adviceLines, type Call, commandOf } from "./advice.js";
 import { adviseOn, type Standing } from "./next-steps.js";
 
 const NOBODY: Standing = {

@@ -1,15 +1,16 @@
 import { isUndone, type RunEnding } from "../core/model/ending/run-ending.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { LeaseOwner } from "../store/store.js";
-import { type Advice, advice } from "./advice.js";
 import {
+  type Advice,
+  advice,
   answerCommand,
   explainCommand,
   redriveCommand,
   resetFailedCommand,
   resolveCommand,
   resumeCommand,
-} from "./advised-commands.js";
+} from "./advice.js";
 import {
   adviceOnFailure,
   forkAdvice,

@@ -13,7 +13,7 @@ import { seenLastError } from "../core/model/seen-error.js";
 import { iso } from "../core/text/iso-time.js";
 import type { Json } from "../core/text/json.js";
 import type { Labels } from "../core/text/labels.js";
-import { number, type OfFields, text, word } from "../core/text/shape.js";
+import { noted, nullable, number, type OfFields, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
 import { type DecidedJob, decidedJobs } from "./decided-jobs.js";
 import { type HandledChild, handledInChildren } from "./handled-in-children.js";
@@ -23,7 +23,42 @@ import { isImported } from "./lookup/own-runs.js";
 import { interruptedRuns } from "./lookup/run-owner.js";
 import { programOf, type RunProgram } from "./lookup/run-program.js";
 import { requireRun } from "./lookup/run-reference.js";
-import { readUndone, type Undone } from "./undone.js";
+
+/** A job that was to be undone, and the step that was to do it. */
+export const UNDONE_JOB = {
+  job_id: number,
+  step: text,
+  scope: text,
+  by: noted(nullable(text), "The step that undoes it; null: its turn has not come."),
+} as const;
+export type UndoneJob = OfFields<typeof UNDONE_JOB>;
+
+/** What a run that failed or was canceled has undone, and what it has left: not yet, not at all, or not completely. */
+interface Undone {
+  readonly done: readonly UndoneJob[];
+  readonly left: readonly UndoneJob[];
+}
+
+/** Null if nothing had to be undone. */
+async function readUndone(store: Store, { id, tally }: RunRow): Promise<Undone | null> {
+  if (tally?.ending?.undone !== true) return null;
+  const log = await store.readEvents(id, { types: ["undo.started", "undo.entered", "undo.left"] });
+  const names = new Map((await store.readJobNames(id)).map((name) => [name.id, name]));
+  const found = new Map<number, { by: string | null; undone: boolean }>();
+  for (const { event } of log) {
+    if (event.type === "undo.started")
+      for (const job of event.jobs) found.set(job, { by: null, undone: false });
+    else if (event.type === "undo.entered")
+      found.set(event.of, { by: names.get(event.job)?.step ?? null, undone: false });
+    else if (event.type === "undo.left") found.get(event.of)!.undone = event.undone;
+  }
+  const jobs = (undone: boolean) =>
+    [...found].flatMap(([job_id, how]): UndoneJob[] => {
+      const { step = "", scope = "root" } = names.get(job_id) ?? {};
+      return how.undone === undone ? [{ job_id, step, scope, by: how.by }] : [];
+    });
+  return { done: jobs(true), left: jobs(false) };
+}
 
 export { iso } from "../core/text/iso-time.js";
 
@@ -67,7 +102,7 @@ export interface RunReport extends RunTimes {
   readonly undone: Undone | null;
 }
 
-export interface RunTimes {
+interface RunTimes {
   readonly created_at: string;
   readonly finished_at: string | null;
   readonly duration_ms: number | null;
@@ -90,7 +125,7 @@ export const ROUTE_REPORT = {
 export type RouteReport = OfFields<typeof ROUTE_REPORT>;
 export const FAILED_JOB = { job_id: number, ...AT_STEP, code: text, message: text } as const;
 export const HANDLED_FAILURE = { ...FAILED_JOB, ...HANDLING_FIELDS } as const;
-export type HandledFailure = OfFields<typeof HANDLED_FAILURE>;
+type HandledFailure = OfFields<typeof HANDLED_FAILURE>;
 /** `failure` is the step that failed, in `failure_job_id`. */
 export const SKIPPED_BY_FAILURE = {
   job_id: number,
@@ -98,7 +133,7 @@ export const SKIPPED_BY_FAILURE = {
   failure: text,
   failure_job_id: number,
 } as const;
-export type SkippedByFailure = OfFields<typeof SKIPPED_BY_FAILURE>;
+type SkippedByFailure = OfFields<typeof SKIPPED_BY_FAILURE>;
 
 /** A run of very many jobs has them read one page after the other. */
 const JOBS_PER_PAGE = 1_000;
@@ -111,7 +146,7 @@ export async function reportRun(store: Store, runId: number): Promise<RunReport>
 }
 
 /** A report whose jobs are still to be read, for callers that do not need all of them at once. */
-export interface OpenReport {
+interface OpenReport {
   /** Without jobs. */
   readonly report: RunReport;
   /** To be read once. */

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Script } from "../../test/support/scripted-worker.js";
 import { Stage } from "../../test/support/stage.js";
-import { collectStatistics } from "./collect-statistics.js";
-import { outcomeOf } from "./run-outcome.js";
-import { type Statistics, statisticsOf } from "./statistics.js";
+import { collectStatistics, outcomeOf, type Statistics, statisticsOf } from "./statistics.js";
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,11 @@
-import { rescuerOf } from "../core/book/book-row.js";
+import { rescuerOf } from "../core/book/book.js";
+import type { RunStatus } from "../core/model/rows.js";
+import { parseStoredDefinition } from "../core/model/stored-definition.js";
+import { writtenStep } from "../core/model/written-step.js";
 import { list, nullable, number, type OfFields, object, type Shape, text } from "../core/text/shape.js";
 import {
   type CountedStep,
+  type CountFilter,
   type Counts,
   type DecisionCount,
   type RunCount,
@@ -9,9 +13,34 @@ import {
   USAGE_COUNT,
   type UsageCount,
 } from "../store/counts.js";
-import { outcomeOf, type RunOutcome } from "./run-outcome.js";
+import type { Store } from "../store/store.js";
 import { costsOf, EFFORT, WORKER_EFFORT, WORKFLOW_EFFORT, type WorkflowEffort } from "./statistics-cost.js";
-import { isRemedy } from "./words/book-words.js";
+import { isRemedy } from "./words/remedy-words.js";
+
+export const OUTCOMES = ["at_once", "rescued", "handled", "held", "failed", "canceled", "active"] as const;
+export type RunOutcome = (typeof OUTCOMES)[number];
+
+/** How a run ended, or stands. One that fell and stood up is not the same as one that never fell. */
+export function outcomeOf(run: {
+  readonly status: RunStatus;
+  /** It met a failure. */
+  readonly fell: boolean;
+  /** A failure of it was handled, or not all was mended in a child run of it. */
+  readonly handled: boolean;
+  /** A decision about its hold put an end to a job of it. */
+  readonly decided: boolean;
+}): RunOutcome {
+  switch (run.status) {
+    case "completed":
+      return run.handled || run.decided ? "handled" : run.fell ? "rescued" : "at_once";
+    case "held":
+    case "failed":
+    case "canceled":
+      return run.status;
+    default:
+      return "active";
+  }
+}
 
 /** How many runs ended, or stand, in each way. */
 export const RUN_OUTCOMES = {
@@ -44,7 +73,7 @@ export const STATISTICS = {
 export type Statistics = OfFields<typeof STATISTICS>;
 
 /** All that is added up. */
-export interface Counted {
+interface Counted {
   readonly runs: readonly Counts["runs"][];
   readonly attempts: readonly Counts["attempts"][];
   readonly failures: readonly Counts["failures"][];
@@ -142,4 +171,51 @@ function sumBy(runs: readonly RunCount[], keyOf: (row: RunCount) => string): Map
   return new Map(
     [...groupBy(runs, keyOf)].map(([key, of]) => [key, of.reduce((sum, { runs: more }) => sum + more, 0)]),
   );
+}
+
+type CountedStore = Pick<Store, "count" | "readDefinition">;
+
+/** Whose attempts say how many tokens they took. */
+const MODEL_ACTION = "llm_call";
+
+/** One count after the other: others may use the store in between. */
+export async function collectStatistics(store: CountedStore, filter: CountFilter): Promise<Statistics> {
+  const runs = await store.count("runs", filter);
+  const attempts = await store.count("attempts", filter);
+  const failures = await store.count("failures", filter);
+  const ends = await store.count("ends", filter);
+  const actions = await readActions(store, attempts);
+  const actionOf = (step: CountedStep): string => actions.get(keyOf(step)) ?? "unknown";
+  const models = stepsOf(attempts).filter((step) => actionOf(step) === MODEL_ACTION);
+  const ruled = stepsOf(failures.filter(({ action }) => action === "rule"));
+  return statisticsOf(
+    {
+      ...{ runs, attempts, failures, ends },
+      decisions: await store.count("decisions", filter),
+      usage: models.length === 0 ? [] : await store.count("usage", { ...filter, steps: models }),
+      scripts: ruled.length === 0 ? [] : await store.count("scripts", { ...filter, steps: ruled }),
+    },
+    filter.bucketMs,
+    actionOf,
+  );
+}
+
+function keyOf({ definition_hash, step }: CountedStep): string {
+  return `${definition_hash} ${step}`;
+}
+
+function stepsOf(rows: readonly CountedStep[]): CountedStep[] {
+  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+}
+
+/** What each step does. */
+async function readActions(store: CountedStore, rows: readonly CountedStep[]): Promise<Map<string, string>> {
+  const actions = new Map<string, string>();
+  for (const hash of new Set(rows.map(({ definition_hash }) => definition_hash))) {
+    const text = await store.readDefinition(hash);
+    const steps = text === null ? [] : parseStoredDefinition(text, hash).steps;
+    for (const { id, family = null, action } of steps)
+      actions.set(keyOf({ definition_hash: hash, step: writtenStep({ step: id, family }) }), action.type);
+  }
+  return actions;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseStoredDefinition } from "../../src/core/model/stored-definition.js";
-import { DUTY_LEASE } from "../../src/store/duties.js";
+import { DUTY_LEASE } from "../../src/store/lease-rules.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store } from "../../src/store/store.js";
 import { runCli } from "../support/cli.js";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureWords, runCommand } from "../../src/fleet/allocations/command.js";
-import { commandEnvironment } from "../../src/fleet/allocations/command-environment.js";
+import { commandEnvironment, failureWords, runCommand } from "../../src/fleet/allocations/command.js";
 
 const NEVER = new AbortController().signal;
 const env = { PATH: process.env.PATH };

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parseAccounting, saysNothingIsThere } from "../../src/fleet/allocations/gridengine/accounting.js";
-import { classifyGridEngine } from "../../src/fleet/allocations/gridengine/classify.js";
-import { mergeStatus } from "../../src/fleet/allocations/gridengine/merge-status.js";
-import { parseOutputPath, parseQueue } from "../../src/fleet/allocations/gridengine/queue.js";
+import {
+  mergeStatus,
+  parseAccounting,
+  parseOutputPath,
+  parseQueue,
+  saysNothingIsThere,
+} from "../../src/fleet/allocations/gridengine/job-status.js";
+import { classifyGridEngine } from "../../src/fleet/allocations/gridengine/states.js";
 import { readTargets } from "../../src/fleet/allocations/gridengine/targets.js";
 import type { AllocationStatus } from "../../src/fleet/allocations/provider.js";
 import { readSamples } from "../support/cluster-samples.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bindSchedulers } from "../../src/fleet/allocations/requests/bind-schedulers.js";
 import type { Lane } from "../../src/fleet/allocations/requests/lane.js";
+import { bindSchedulers } from "../../src/fleet/allocations/requests/plan-lanes.js";
 import type { Demand } from "../../src/fleet/allocations/scale/demand.js";
 import { demand, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
 import { definitionOf } from "../support/workflow-text.js";

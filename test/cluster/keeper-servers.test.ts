@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bindSchedulers } from "../../src/fleet/allocations/requests/bind-schedulers.js";
+import { bindSchedulers } from "../../src/fleet/allocations/requests/plan-lanes.js";
 import type { Demand } from "../../src/fleet/allocations/scale/demand.js";
 import { POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
 import type { KeeperPorts } from "../../src/fleet/supervisor/keeper-ports.js";

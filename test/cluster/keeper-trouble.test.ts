@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { POLL_MS, PROBE_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
+import { EXPLAINED_MS, POLL_MS, PROBE_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
 import { type KeeperPorts, RETURN_MS } from "../../src/fleet/supervisor/keeper-ports.js";
-import { EXPLAINED_MS } from "../../src/fleet/supervisor/live-allocations.js";
 import type { ClusterState } from "../../src/store/cluster-rows.js";
 import { MAIN } from "../support/fake-cluster.js";
 import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";

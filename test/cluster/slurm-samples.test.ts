@@ -1,15 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { AllocationStatus } from "../../src/fleet/allocations/provider.js";
-import { type AccountingRow, parseAccounting } from "../../src/fleet/allocations/slurm/accounting.js";
-import { classifySlurm } from "../../src/fleet/allocations/slurm/classify.js";
-import { mergeStatus } from "../../src/fleet/allocations/slurm/merge-status.js";
+import {
+  type AccountingRow,
+  mergeStatus,
+  parseAccounting,
+  type QueueRow,
+} from "../../src/fleet/allocations/slurm/job-status.js";
 import {
   parseExit,
   parseNodeList,
   parseTime,
   parseTimeLimit,
 } from "../../src/fleet/allocations/slurm/parse-values.js";
-import type { QueueRow } from "../../src/fleet/allocations/slurm/queue.js";
+import { classifySlurm } from "../../src/fleet/allocations/slurm/states.js";
 import { parseRecords, readTargets } from "../../src/fleet/allocations/slurm/targets.js";
 import { readSamples } from "../support/cluster-samples.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readyDemands } from "../../src/fleet/allocations/scale/ready-demands.js";
+import { readyDemands } from "../../src/fleet/allocations/scale/demand.js";
 import { settingsOf } from "../support/keeper-bench.js";
 import { checkpointed, type Outcome } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";

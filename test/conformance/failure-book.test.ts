@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type BookEntry, sumRows, triageState } from "../../src/core/book/book-entry.js";
-import type { BookRow } from "../../src/core/book/book-row.js";
+import { type BookEntry, type BookRow, sumRows, triageState } from "../../src/core/book/book.js";
 import { rowsOfLog } from "../support/rows-of-log.js";
 import { Stage } from "../support/stage.js";
 

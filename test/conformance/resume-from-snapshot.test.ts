@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loadRun } from "../../src/run/engine/load-run.js";
-import { copyRun } from "../../src/run/engine/snapshot/pack-run.js";
+import { copyRun } from "../../src/run/engine/snapshot/snapshots.js";
 import type { Store, StoredSnapshot } from "../../src/store/store.js";
 import { snapshotRun } from "../support/run-snapshot.js";
 import type { Script } from "../support/scripted-worker.js";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { WorkflowInput } from "../../src/file/workflow-input.js";
+import type { WorkflowInput } from "../../src/file/builder.js";
 import { Daruma, defineWorkflow } from "../../src/index.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadDefinition } from "../../src/file/load.js";
-import { checkExpression } from "../../src/run/sandbox/check-expression.js";
 import { checkTemplate } from "../../src/run/sandbox/template.js";
+import { checkExpression } from "../../src/run/sandbox/wrap-code.js";
 import { trial, workflow } from "../support/harness.js";
 import { trace } from "../support/trace.js";
 import { fullWarningsOf, REAL_CHECKS, summaryOf } from "../support/workflow-text.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NOT_TRIAGED, sumRows } from "../../src/core/book/book-entry.js";
+import { NOT_TRIAGED, sumRows } from "../../src/core/book/book.js";
 import { DAY, MINUTE, Town } from "../support/notice-town.js";
 
 const refused = { exit: 7, stderr: "connect ECONNREFUSED 10.0.0.1:443" };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type BookEntry, NOT_TRIAGED, sumRows, type Triage } from "../../src/core/book/book-entry.js";
-import type { BookRow } from "../../src/core/book/book-row.js";
-import { DUTY_LEASE } from "../../src/store/duties.js";
+import { type BookEntry, type BookRow, NOT_TRIAGED, sumRows, type Triage } from "../../src/core/book/book.js";
+import { DUTY_LEASE } from "../../src/store/lease-rules.js";
 import type { Store } from "../../src/store/store.js";
 import type { StoreUnderTest } from "./store-contract.js";
 import { FAR_FUTURE, jobRow, mustAcquire, putRun, RIVAL } from "./store-fixtures.js";

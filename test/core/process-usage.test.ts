@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Event } from "../../src/core/model/events.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
-import { processUsagesOf } from "../../src/tell/process-usage.js";
+import { processUsagesOf } from "../../src/tell/attempt-details.js";
 import { Bench } from "./bench.js";
 
 const USED = { peak_memory_bytes: 5_000_000, cpu_ms: 40 };

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { WorkflowInput } from "../../src/file/workflow-input.js";
+import type { WorkflowInput } from "../../src/file/builder.js";
 import { Daruma } from "../../src/host/daruma.js";
 import type { RunDesignEvent } from "../../src/operations/runs/event-item.js";
 import { defineWorkflow } from "../../src/operations/workflows/define-workflow.js";
 import { readDefinition } from "../../src/run/engine/load-run.js";
-import { SelfHealFiles } from "../../src/run/wiring/self-heal-files.js";
+import { SelfHealFiles } from "../../src/run/wiring/failure-files.js";
 import { selfHealArtifact } from "../../src/run/worker/attempt-paths.js";
 import { ReplayedRun } from "../../src/tell/lookup/replayed-log.js";
 import { OperationBench } from "../support/operation-bench.js";

@@ -12,15 +12,23 @@ import { RetentionKeeper } from "../../src/host/retention-keeper.js";
 import type { Context } from "../../src/operations/context.js";
 import { applyRetention } from "../../src/operations/retention/apply-retention.js";
 import { planRetention } from "../../src/operations/retention/plan-retention.js";
-import { removeFiles, removeLogs } from "../../src/operations/retention/remove-files.js";
-import { noteRemovedFiles } from "../../src/operations/retention/removed-files.js";
-import { noteRemovedRuns } from "../../src/operations/retention/removed-runs.js";
+import {
+  noteRemovedFiles,
+  noteRemovedRuns,
+  removeFiles,
+  removeLogs,
+} from "../../src/operations/retention/removed-files.js";
 import { listPasses } from "../../src/operations/retention/retention-passes.js";
 import { RunFiles } from "../../src/operations/retention/run-files.js";
 import { systemClock } from "../../src/run/engine/clock.js";
 import { LeaseKeeper } from "../../src/run/engine/lease-keeper.js";
-import { logFile, logFolder, runFolder, runLogFolder } from "../../src/run/worker/attempt-paths.js";
-import { workFolderOf } from "../../src/run/worker/work-folder.js";
+import {
+  logFile,
+  logFolder,
+  runFolder,
+  runLogFolder,
+  workFolderOf,
+} from "../../src/run/worker/attempt-paths.js";
 import { currentOwner, isDead } from "../../src/store/lease-owner.js";
 import { callIn, OperationBench, refusalOf } from "../support/operation-bench.js";
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Context } from "../../src/operations/context.js";
 import type { RunDocument } from "../../src/operations/exchange/run-document.js";
 import { loadRun } from "../../src/run/engine/load-run.js";
-import { copyRun, packCopy } from "../../src/run/engine/snapshot/pack-run.js";
+import { copyRun, packCopy } from "../../src/run/engine/snapshot/snapshots.js";
 import { callIn, OperationBench } from "../support/operation-bench.js";
 import { snapshotRun } from "../support/run-snapshot.js";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readUsualTimes } from "../../src/cli/usual-times.js";
+import { readUsualTimes } from "../../src/cli/render/forecast.js";
 import { OperationBench } from "../support/operation-bench.js";
 
 const bench = new OperationBench();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkLocalRequest } from "../../src/api/browser-guard.js";
-import { terminalText } from "../../src/cli/render/terminal-text.js";
+import { terminalText } from "../../src/cli/terminal/channel.js";
 import { createRedactor } from "../../src/core/redaction/redaction.js";
 import { registration, reports } from "../../src/fleet/desk/protocol.js";
 import { readRunDocument } from "../../src/operations/exchange/read-run-document.js";

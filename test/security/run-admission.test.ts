@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runAdmission } from "../../src/api/run-admission.js";
+import { runAdmission } from "../../src/api/rate-window.js";
 import { DarumaError } from "../../src/core/errors/errors.js";
 import { bearer } from "../support/api-server.js";
 import { LiveServers } from "../support/live-server.js";

@@ -1,5 +1,4 @@
-import { closeByHand, openByHand } from "../../src/core/breakers/breaker.js";
-import { ownKey } from "../../src/core/breakers/breakers-of.js";
+import { closeByHand, openByHand, ownKey } from "../../src/core/breakers/breaker.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import { BREAKERS, readBreaker } from "../../src/run/engine/breakers/breaker-rows.js";
 import type { Store } from "../../src/store/store.js";

@@ -1,7 +1,7 @@
 import { actionTraits } from "../../src/core/model/action-traits.js";
 import type { Command } from "../../src/core/model/commands.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
-import { LocalRoom } from "../../src/run/worker/local-room.js";
+import { LocalRoom } from "../../src/run/worker/room.js";
 import type { Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../../src/run/worker.js";
 import type { ManualClock } from "../support/manual-clock.js";
 import type { Random } from "./random.js";

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { BookRow } from "../../src/core/book/book-row.js";
-import { checkpointRow } from "../../src/core/evolve/checkpoint-rows.js";
-import { jobRow } from "../../src/core/evolve/projections.js";
+import type { BookRow } from "../../src/core/book/book.js";
+import { checkpointRow, jobRow } from "../../src/core/evolve/projections.js";
 import type { Command, OperatorCommand } from "../../src/core/model/commands.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";

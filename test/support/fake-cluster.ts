@@ -7,8 +7,8 @@ import {
   type Refusal,
   type Target,
 } from "../../src/fleet/allocations/provider.js";
-import { classifySlurm } from "../../src/fleet/allocations/slurm/classify.js";
 import { planSlurm } from "../../src/fleet/allocations/slurm/plan.js";
+import { classifySlurm } from "../../src/fleet/allocations/slurm/states.js";
 
 const MIB = 1024 ** 2;
 

@@ -1,5 +1,5 @@
 import type { Outcome } from "../../src/core/model/outcome.js";
-import { LocalRoom } from "../../src/run/worker/local-room.js";
+import { LocalRoom } from "../../src/run/worker/room.js";
 import type { Ended, Fate, HeldAttempt, Place, Worker } from "../../src/run/worker.js";
 
 /** Workers on another machine: attempts outlive the engines that begin them and end when the test says. */

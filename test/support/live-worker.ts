@@ -1,8 +1,8 @@
 import { runRemoteWorker } from "../../src/fleet/remote/remote-worker.js";
 import type { RemoteWorkerOptions } from "../../src/fleet/remote/remote-worker-options.js";
+import { noopAction } from "../../src/run/action/built-in-actions.js";
 import { createCommandAction } from "../../src/run/action/command.js";
 import { createHttpAction } from "../../src/run/action/http.js";
-import { noopAction } from "../../src/run/action/noop.js";
 import { systemClock } from "../../src/run/engine/clock.js";
 import { createProcessHost } from "../../src/run/process/create-process-host.js";
 

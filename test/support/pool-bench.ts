@@ -14,7 +14,7 @@ import type {
   ReportsAnswer,
   SentOutcome,
 } from "../../src/fleet/desk/protocol.js";
-import { type Extent, LocalRoom } from "../../src/run/worker/local-room.js";
+import { type Extent, LocalRoom } from "../../src/run/worker/room.js";
 import type { Assignment, Ended, Fate, HeldAttempt, Needs } from "../../src/run/worker.js";
 import { ManualClock } from "./manual-clock.js";
 

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach } from "vitest";
+import { nativeLauncher } from "../../src/run/process/create-process-host.js";
 import { LauncherHost } from "../../src/run/process/launcher-host.js";
-import { nativeLauncher } from "../../src/run/process/launcher-program.js";
 import type {
   ProcessExit,
   ProcessHost,

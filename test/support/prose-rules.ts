@@ -20,8 +20,8 @@ export const PATTERNS_ALLOWED: readonly Allowed[] = [
   { path: "src/tell/run-summary.ts", reason: "the end of what a step printed" },
   { path: "src/cli/render/paint.ts", reason: "escape sequences in what others have written" },
   { path: "src/cli/render/step-output.ts", reason: "what a step printed" },
-  { path: "src/cli/render/terminal-text.ts", reason: "what a step printed" },
-  { path: "src/cli/render/text-width.ts", reason: "how wide a terminal shows a character" },
+  { path: "src/cli/terminal/channel.ts", reason: "what a step printed" },
+  { path: "src/cli/render/columns.ts", reason: "how wide a terminal shows a character" },
 ];
 
 /** Files that compare a text with words of another program. */

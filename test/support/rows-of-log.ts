@@ -1,4 +1,4 @@
-import type { BookRow } from "../../src/core/book/book-row.js";
+import type { BookRow } from "../../src/core/book/book.js";
 import { replay } from "../../src/core/decide/decision.js";
 import type { Event } from "../../src/core/model/events.js";
 import { newRun } from "../../src/core/model/new-run.js";

@@ -1,6 +1,6 @@
 import { DarumaError } from "../../src/core/errors/errors.js";
 import type { RunStatus } from "../../src/core/model/rows.js";
-import type { ScheduleDefinition } from "../../src/core/schedule/schedule.js";
+import type { ScheduleDefinition } from "../../src/core/schedule/triggers.js";
 import { ScheduleKeeper } from "../../src/operations/schedules/schedule-keeper.js";
 import {
   scheduleRows,

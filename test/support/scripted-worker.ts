@@ -4,7 +4,7 @@ import type { FailureFacts } from "../../src/core/model/failure.js";
 import type { Outcome as Said, Succeeded } from "../../src/core/model/outcome.js";
 import type { Json } from "../../src/core/text/json.js";
 import type { Clock } from "../../src/run/engine/clock.js";
-import { LocalRoom } from "../../src/run/worker/local-room.js";
+import { LocalRoom } from "../../src/run/worker/room.js";
 import type { Assignment, Ended, Needs, Place, Worker } from "../../src/run/worker.js";
 
 /**

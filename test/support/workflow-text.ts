@@ -1,10 +1,10 @@
 import type { Definition } from "../../src/core/model/definition.js";
 import { type LoadOptions, loadDefinition } from "../../src/file/load.js";
 import type { Problem } from "../../src/file/read/problem.js";
-import { checkExpression } from "../../src/run/sandbox/check-expression.js";
 import { compilePattern } from "../../src/run/sandbox/compile-pattern.js";
 import { nameFinder } from "../../src/run/sandbox/names/find-names.js";
 import { checkTemplate } from "../../src/run/sandbox/template.js";
+import { checkExpression } from "../../src/run/sandbox/wrap-code.js";
 
 /** Looks into expressions and templates as the product does. */
 export const REAL_CHECKS = { checkExpression, checkTemplate, compilePattern, findNames: nameFinder };

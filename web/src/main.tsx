@@ -2,7 +2,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App.js";
 import { listenToKeys } from "./keys/use-keys.js";
-import { applyTheme } from "./parts/theme.js";
+import { applyTheme } from "./parts/appearance.js";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/controls.css";

@@ -1,8 +1,14 @@
 import { Argument, Option } from "commander";
-import { STRICT_FLAG, STRICT_WORDS } from "../strict.js";
 import { reportOption } from "../write-reports.js";
 import { byFailure } from "./campaign-flags.js";
-import { collect, RUN_ARGUMENT, runReference, wholeNumber } from "./declare-run-commands.js";
+import {
+  collect,
+  RUN_ARGUMENT,
+  runReference,
+  STRICT_FLAG,
+  STRICT_WORDS,
+  wholeNumber,
+} from "./declare-run-commands.js";
 
 /**
  * The parts of a command that cannot be derived from the operation's fields, because people phrase them differently.

@@ -1,13 +1,12 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { expectationAt } from "../../operations/expectation.js";
+import { expectationAt } from "../../operations/invalid-input.js";
 import type { CliForm, Operation } from "../../operations/operation.js";
 import { OPERATIONS } from "../../operations/operations.js";
 import { openClient } from "../remote/open-client.js";
 import { usualHeading } from "./command-groups.js";
 import { type CommandShape, SHAPES } from "./command-shapes.js";
-import type { Declaration } from "./declaration.js";
-import type { Given } from "./presenter.js";
+import type { Declaration, Given } from "./declaration.js";
 import { presenterOf } from "./presenters.js";
 
 const GROUPS: { readonly [word: string]: string } = {

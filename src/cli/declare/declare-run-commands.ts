@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { MAX_PRIORITY } from "../../core/groups/concurrency.js";
 import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
-import { STRICT_FLAG, STRICT_WORDS } from "../strict.js";
 import { reportOption } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
-import { parseRunReference, type RunReference } from "./run-reference.js";
+import { parseRunReference, type RunReference } from "./typed-names.js";
+
+export const STRICT_FLAG = "--strict";
+export const STRICT_WORDS = "exit with 1 if a failure was handled, and report it as a failure";
 
 export const RUN_ARGUMENT = "its number, or last";
 

@@ -15,6 +15,7 @@ import { commandLine } from "../declare/command-words.js";
 import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "../follow-run.js";
 import { lookAt } from "../look.js";
 import type { Progress } from "../render/progress.js";
+import { ServerOutput } from "../render/step-output.js";
 import { type FollowFlags, refuseLocalFlags } from "../server/server-flags.js";
 import { tellLifted } from "../tell-change.js";
 import { outlivePipes } from "../terminal/broken-pipe.js";
@@ -23,7 +24,6 @@ import { EXIT } from "../terminal/exit-codes.js";
 import { problemLines } from "../terminal/report-error.js";
 import { writeReports } from "../write-reports.js";
 import { openClient } from "./open-client.js";
-import { ServerOutput } from "./server-output.js";
 import { whatToRun } from "./what-to-run.js";
 import { topRunOf } from "./who-goes-on.js";
 

@@ -1,8 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import { readSource, readWorkflow } from "../../operations/workflows/workflow-source.js";
-import type { RunFlags } from "../commands/run/run-flags.js";
-import { readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run-source.js";
+import { type RunFlags, readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run-flags.js";
 import type { GlobalOptions } from "../terminal/channel.js";
 import { isOnThisMachine } from "./place.js";
 

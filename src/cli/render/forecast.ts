@@ -1,6 +1,7 @@
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { GraphStep } from "../../core/model/graph.js";
 import { isSettled, type Job, jobById, type Run } from "../../core/model/run.js";
+import type { Client } from "../../operations/client.js";
 
 /** How long a step took in an earlier run. */
 export interface UsualTimes {
@@ -153,4 +154,25 @@ export function leftText(ms: number): string {
   const tens = Math.round(ms / MINUTE_MS / 10) * 10;
   const rest = tens % 60;
   return `about ${Math.floor(tens / 60)} h${rest === 0 ? "" : ` ${rest} min`} left`;
+}
+
+/** Reading the log of a larger run takes longer than an estimate is worth, and its own first jobs suffice. */
+const MAX_JOBS = 5_000;
+
+/** Reads how long the steps of a workflow took in its last completed run, by step. */
+export async function readUsualTimes(
+  client: Pick<Client, "call">,
+  { workflow, id: before }: Pick<Run, "workflow" | "id">,
+): Promise<ReadonlyMap<string, UsualTimes>> {
+  const asked = { workflow, before, status: "completed", limit: 1 } as const;
+  const [last] = (await client.call("list_runs", asked)).items;
+  const jobs = Object.values(last?.jobs ?? {}).reduce((sum, count) => sum + count, 0);
+  if (last === undefined || jobs > MAX_JOBS) return new Map();
+  const { rows } = await client.call("get_timeline", { run_id: last.run_id });
+  return new Map(
+    rows.map(({ step, jobs: ofStep, busy_ms, from_ms, to_ms }) => [
+      step,
+      { eachMs: busy_ms / Math.max(1, ofStep), wholeMs: (to_ms ?? 0) - (from_ms ?? 0) },
+    ]),
+  );
 }

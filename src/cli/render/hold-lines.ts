@@ -7,9 +7,9 @@ import { thenText } from "../../tell/words/expiry-text.js";
 import { shellWord } from "../../tell/words/shell-word.js";
 import type { CommandLine } from "../declare/command-words.js";
 import { clockTime } from "./clock-time.js";
+import { harmlessLines } from "./columns.js";
 import { alike } from "./failed-steps.js";
 import type { Paint } from "./paint.js";
-import { harmlessLines } from "./text-width.js";
 
 export interface HoldLook {
   readonly paint: Paint;

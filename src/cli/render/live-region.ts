@@ -1,6 +1,6 @@
 import type { Channel } from "../terminal/channel.js";
+import { textWidth } from "./columns.js";
 import { shownLine } from "./paint.js";
-import { textWidth } from "./text-width.js";
 
 const ERASE_BELOW = "\x1b[0J";
 

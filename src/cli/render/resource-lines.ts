@@ -2,8 +2,8 @@ import { aboutSize, sizeText } from "../../core/text/amount-text.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { OutputOf } from "../../operations/client.js";
 import { durationText } from "../../tell/words/duration-text.js";
+import { tableLines } from "./columns.js";
 import type { Paint } from "./paint.js";
-import { tableLines } from "./table.js";
 
 type Resources = OutputOf<"get_resources">;
 type Group = Resources["groups"][number];

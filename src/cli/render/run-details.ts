@@ -4,10 +4,11 @@ import { type Labels, labelsText } from "../../core/text/labels.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { LiveControl } from "../../fleet/desk/protocol.js";
 import { queuedText } from "../../run/engine/places/place-text.js";
+import type { AttemptUsage } from "../../tell/attempt-details.js";
 import { listNames, nameOf } from "../../tell/lookup/job-name.js";
-import type { AttemptUsage } from "../../tell/model-usage.js";
 import type { JobReport, RunReport } from "../../tell/run-report.js";
 import type { RunSummary } from "../../tell/run-summary.js";
+import { tableLines } from "./columns.js";
 import { alike } from "./failed-steps.js";
 import {
   failureLines,
@@ -18,7 +19,6 @@ import {
   type SummaryLook,
   undoneLines,
 } from "./summary.js";
-import { tableLines } from "./table.js";
 
 const INDENT = "  ";
 

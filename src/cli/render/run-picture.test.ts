@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { replayedTrial } from "../../../test/support/replayed-trial.js";
 import type { Run } from "../../core/model/run.js";
+import { textWidth } from "./columns.js";
 import { ansiPaint, plainPaint } from "./paint.js";
 import { pictureOf } from "./run-picture.js";
-import { textWidth } from "./text-width.js";
 
 const FILE = `
 name: release

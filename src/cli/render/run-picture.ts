@@ -4,9 +4,9 @@ import { isSettled, type Job, type Run } from "../../core/model/run.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { jobName } from "../../tell/lookup/job-name.js";
 import { secondsText } from "../../tell/words/duration-text.js";
+import { cutTo, padTo, textWidth } from "./columns.js";
 import { leftText } from "./forecast.js";
 import type { Paint } from "./paint.js";
-import { cutTo, padTo, textWidth } from "./text-width.js";
 
 interface Census {
   total: number;

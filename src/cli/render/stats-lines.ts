@@ -1,8 +1,8 @@
 import type { StatsAnswer } from "../../operations/runs/get-stats.js";
 import { durationText } from "../../tell/words/duration-text.js";
-import { helperText } from "../../tell/words/recovery-words.js";
+import { helperText } from "../../tell/words/remedy-words.js";
+import { tableLines } from "./columns.js";
 import type { Paint } from "./paint.js";
-import { tableLines } from "./table.js";
 
 const INDENT = "  ";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeChannel } from "../../../test/support/fake-channel.js";
-import { jsonText, writeText } from "../terminal/channel.js";
-import { TerminalText, terminalText } from "./terminal-text.js";
+import { jsonText, TerminalText, terminalText, writeText } from "../terminal/channel.js";
 
 const RED = "\u001b[1;31mred\u001b[0m";
 const HOSTILE = [

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tableLines } from "./table.js";
-import { cutTo, textWidth } from "./text-width.js";
+import { cutTo, tableLines, textWidth } from "./columns.js";
 
 describe("widths on a terminal", () => {
   it.each([

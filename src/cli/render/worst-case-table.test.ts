@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { definitionOf } from "../../../test/support/workflow-text.js";
 import { worstCase } from "../../file/lint/worst-case.js";
-import { worstCaseLines } from "./worst-case-table.js";
+import { worstCaseLines } from "../commands/run/validate.js";
 
 const lines = (text: string): string[] =>
   worstCaseLines(worstCase(definitionOf(text)), 100, (_, line) => line).map((line) => line.trimEnd());

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { isLoopbackHost } from "../../api/browser-guard.js";
 import { DEFAULT_HOST, DEFAULT_MAX_CONNECTIONS, DEFAULT_PORT } from "../../api/limits.js";
-import { runAdmission } from "../../api/run-admission.js";
+import { runAdmission } from "../../api/rate-window.js";
 import { type ServerParts as ApiParts, createServer, type ServerOptions } from "../../api/server.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { BreakerDefinition, NotifyRule } from "../../core/model/definition.js";
@@ -19,10 +19,42 @@ import { type ServerShares, sharesOfServer } from "../../run/process/open-file-l
 import { builtFile } from "../../run/process/package-folder.js";
 import { openStore } from "../../run/wiring/open-store.js";
 import type { Store } from "../../store/store.js";
+import type { PrometheusRegistry } from "../../tell/metrics/prometheus.js";
 import { openTelemetry, type Telemetry } from "../../tell/metrics/telemetry.js";
 import { growHeapSlowly } from "../heap-growth.js";
-import { addServerGauges } from "./server-gauges.js";
 import { hookGroup, mcpGroup, workerGroup } from "./server-groups.js";
+
+type Load = ReturnType<ServerParts["load"]>;
+
+const GAUGES: { readonly [key in keyof Load]: { readonly name: string; readonly help: string } } = {
+  runs: { name: "daruma_owned_runs", help: "Runs that this server is running." },
+  slots: { name: "daruma_busy_slots", help: "Slots in use, on all workers of this server." },
+  workers: { name: "daruma_workers", help: "Workers of this server, itself included." },
+};
+
+/** Adds gauges for a server's present load, read whenever metrics are requested. */
+function addServerGauges(registry: PrometheusRegistry, parts: ServerParts): void {
+  for (const key of Object.keys(GAUGES) as (keyof Load)[])
+    registry.addGauge({ ...GAUGES[key], read: () => [{ labels: {}, value: parts.load()[key] }] });
+  registry.addGauge({
+    name: "daruma_breaker_open",
+    help: "1 for each breaker in use here that is open, 0 for the others.",
+    read: () =>
+      [...parts.breakers()].map(([breaker, state]) => ({
+        labels: { breaker },
+        value: state === "open" ? 1 : 0,
+      })),
+  });
+  registry.addGauge({
+    name: "daruma_worker_quarantined",
+    help: "1 for each worker or node known here that is in quarantine or on probation, 0 for the others.",
+    read: () =>
+      [...parts.workerHealth()].map(([worker, state]) => ({
+        labels: { worker },
+        value: state === "healthy" ? 0 : 1,
+      })),
+  });
+}
 
 export interface StartServerOptions extends ServerOptions {
   readonly host?: string;

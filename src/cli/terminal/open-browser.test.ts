@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { browserCommand } from "./open-browser.js";
+import { browserCommand } from "../commands/serve/page.js";
 
 it.each([
   [{ BROWSER: "firefox", DISPLAY: ":0" }, "linux", "firefox"],

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { plainPaint } from "../render/paint.js";
-import { type Channel, writeJson } from "./channel.js";
-import { writeJsonWithList } from "./write-json-list.js";
+import { type Channel, writeJson, writeJsonWithList } from "./channel.js";
 
 function recorder(isTerminal: boolean): Channel & { readonly written: string[] } {
   const written: string[] = [];

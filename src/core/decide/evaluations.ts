@@ -4,9 +4,9 @@ import { findJob, type Job, type Run } from "../model/run.js";
 import type { Json } from "../text/json.js";
 import { oneLine } from "../text/plain-text.js";
 import type { Decision } from "./decision.js";
+import { blamed } from "./finish-attempt.js";
 import { followEdges, followUp, followUpGoto } from "./follow-up.js";
 import { climb } from "./ladder/ladder.js";
-import { blamed } from "./record-failure.js";
 import { finishStandIn } from "./stand-in.js";
 
 /** Limit for an unknown step id, returned by an expression, in a reason. */

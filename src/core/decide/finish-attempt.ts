@@ -1,7 +1,9 @@
+import { type Blamed, judge } from "../failure/judge.js";
+import { isIdleAgain, judgeProgress, judgeRounds } from "../failure/no-progress.js";
 import { refuseUserData, type UserData } from "../model/batch/user-data.js";
 import type { OpenBreaker } from "../model/commands.js";
-import type { AttemptCost, FileFacts } from "../model/events.js";
-import type { FailureFacts } from "../model/failure.js";
+import type { AttemptCost, FileFacts, NoProgress } from "../model/events.js";
+import type { Failure, FailureFacts } from "../model/failure.js";
 import { costOf, type Failed, failedWith, type Outcome, type Succeeded } from "../model/outcome.js";
 import type { Job, Run } from "../model/run.js";
 import { nextOrdinal } from "../model/workspace-state.js";
@@ -12,8 +14,8 @@ import { causeOf, holdCause, suspend } from "./flow.js";
 import { followUp } from "./follow-up.js";
 import { refuseItems } from "./item-limit.js";
 import { climb } from "./ladder/ladder.js";
+import { breakersFor } from "./ladder/park.js";
 import { promoteWorkspace } from "./rebuild.js";
-import { judgeAttempt } from "./record-failure.js";
 import { goOnAfterStop } from "./start.js";
 
 /** `open`: the breakers of the step that are open. */
@@ -119,4 +121,31 @@ export function endStopped(decision: Decision, job: Job, cost: AttemptCost): voi
   decision.emit({ type: "attempt.stopped", job: job.id, attempt: job.attempt, because, ...cost });
   decision.add({ kind: "barriers" });
   if (because !== "reset") decision.add(() => goOnAfterStop(decision, job));
+}
+
+/** A failure that reaches the no-progress limit is of the class `stuck_no_progress`, and so is a second silence. */
+function judgeAttempt(
+  decision: Decision,
+  job: Job,
+  outcome: Exclude<Outcome, Succeeded>,
+  open: readonly OpenBreaker[],
+): { error: Failure; no_progress: NoProgress | null; breakers?: readonly string[] } {
+  const { noProgressLimit } = job.step.definition;
+  const error = judge(outcome, blamed(decision, job, job.attempt));
+  const breakers = breakersFor(decision.run, job, error, open);
+  if (breakers.length > 0) return { error, no_progress: null, breakers };
+  const inVisit =
+    typeof noProgressLimit === "number" ? judgeProgress(job.heal, error, noProgressLimit) : null;
+  const noProgress = judgeRounds(decision.run, job, error) ?? inVisit;
+  if (noProgress === null && !isIdleAgain(job.heal, error)) return { error, no_progress: null };
+  return {
+    error: { ...error, class: "stuck_no_progress", original_class: error.class },
+    no_progress: noProgress,
+  };
+}
+
+/** `attempt` is null where the step has failed before it could make one. */
+export function blamed({ now }: Decision, { id, step }: Job, attempt: number | null): Blamed {
+  const { id: step_id, action } = step.definition;
+  return { action: action.type, step_id, job_id: id, attempt, at: now };
 }

@@ -11,7 +11,7 @@ import type { RungVerdict } from "./ladder/rung.js";
  * What max_loops is compared with. Loops are the routing transitions of a scope other than retries; the retries of a
  * job in this run count for that job alone, and only where it wants another.
  */
-export interface LoopCount {
+interface LoopCount {
   readonly retries: number;
   readonly loops: number;
   readonly max: number;
@@ -117,4 +117,15 @@ function giveUpBranch(decision: Decision, scope: Scope): void {
 /** Describes the failure that wanted the transition, for somebody who has to fix it. */
 function describeCause({ error }: Job): string {
   return error === null ? "it failed" : `${brokeOf(error)} (${error.code})`;
+}
+
+/** An operator's retry with `max_retries` bounds the attempts that follow it. */
+export function isAtBound(job: Job): boolean {
+  return job.allowed !== null && job.charged >= job.allowed;
+}
+
+/** Why a rung that would begin another attempt does not; null: nothing keeps it from doing so. */
+export function boundReason(job: Job): string | null {
+  if (!isAtBound(job)) return null;
+  return `no attempts left of those that the operator's retry allowed (${job.allowed})`;
 }

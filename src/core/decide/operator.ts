@@ -18,9 +18,8 @@ import { startReservedRecoveries } from "./recovery.js";
 import { alreadySo, asDone, jobsToReset, refusalOf, waitsForBreakers } from "./refusals/operator-refusals.js";
 import { giveUpLost, startAll } from "./start.js";
 
-export { endsAtOnce } from "./refusals/ending-refusals.js";
 export { alreadySo, refusalOf } from "./refusals/operator-refusals.js";
-export { type Refusal, refusedWhereNobodyRuns } from "./refusals/refusal.js";
+export { endsAtOnce, type Refusal, refusedWhereNobodyRuns } from "./refusals/refusal.js";
 
 /** Take a command that `refusalOf` lets through. */
 export function operate(decision: Decision, asked: OperatorCommand): void {

@@ -1,4 +1,4 @@
-import type { BookAction, BookRow, MetFailure, OpenFailures } from "../book/book-row.js";
+import type { BookAction, BookRow, MetFailure, OpenFailures } from "../book/book.js";
 import type { Event, RetriedBy } from "../model/events.js";
 import { brokeOf, lastWordsOf } from "../model/excerpt.js";
 import type { Failure } from "../model/failure.js";

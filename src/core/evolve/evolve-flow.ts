@@ -3,7 +3,7 @@ import type { EventOf, FlowEvent } from "../model/events.js";
 import { addCalled, type GraphStep } from "../model/graph.js";
 import { addJob, forgetTrouble, rememberOutput, settle } from "../model/jobs.js";
 import { change, findJob, type Job, jobById, type Run, type Scope } from "../model/run.js";
-import { completeStep } from "../model/step-defaults.js";
+import { completeStep } from "../model/stored-definition.js";
 
 /** What the program of a flow calls, and what becomes of it where no worker executes it. */
 export function evolveFlow(run: Run, event: FlowEvent, at: number): void {

@@ -1,4 +1,4 @@
-import { beginRound } from "../failure/rounds.js";
+import { beginRound } from "../failure/no-progress.js";
 import type { Barrier } from "../model/barrier.js";
 import type { EventOf } from "../model/events.js";
 import type { LeftBehind } from "../model/files-policy.js";

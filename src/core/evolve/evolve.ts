@@ -28,15 +28,15 @@ import { noteStepRequest } from "../model/step-request.js";
 import { placeOf } from "../model/worker-names.js";
 import { leftBehindBy } from "./earlier-files.js";
 import { abandonScope, cancelJob, cancelJobs, stopJob } from "./evolve-abandon.js";
-import { closeBarrier, openBarrier, takeGoto } from "./evolve-barrier.js";
+import { closeBarrier, createJob, decideJoin, openBarrier, openScopes, takeGoto } from "./evolve-barrier.js";
 import { noteInBook } from "./evolve-book.js";
-import { evolveEnding } from "./evolve-ending.js";
 import { evolveFlow } from "./evolve-flow.js";
 import { evolveHeal, noteProgress } from "./evolve-heal.js";
 import { evolveLadder } from "./evolve-ladder.js";
 import { enterVisit, finishList, leaveVisit, startList } from "./evolve-lists.js";
 import {
   endRun,
+  evolveEnding,
   failRun,
   markFailures,
   passTime,
@@ -45,7 +45,6 @@ import {
   requestCancel,
   unpauseRun,
 } from "./evolve-run.js";
-import { createJob, decideJoin, openScopes } from "./evolve-scopes.js";
 import { noteRecovery } from "./evolve-tally.js";
 import { completeInTree, enterTree, leaveInTree, noteRound } from "./evolve-tree.js";
 

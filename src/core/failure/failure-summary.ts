@@ -1,8 +1,8 @@
 import type { Failure } from "../model/failure.js";
-import { looksLikeError } from "../text/error-lines.js";
 import { firstChars } from "../text/head-tail.js";
 import { plainLines } from "../text/plain-text.js";
-import { maskVolatile } from "./mask-volatile.js";
+import { looksLikeError } from "../text/telling-line.js";
+import { maskVolatile } from "./signature.js";
 
 export const MAX_FAILURE_SUMMARY_CHARS = 1_000;
 const MAX_LINE_CHARS = 200;

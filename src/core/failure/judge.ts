@@ -9,8 +9,7 @@ import type { Outcome, Succeeded } from "../model/outcome.js";
 import { firstChars, truncateHeadTail } from "../text/head-tail.js";
 import { iso } from "../text/iso-time.js";
 import { oneLine, plainText } from "../text/plain-text.js";
-import { type FailureKind, judgeStatus } from "./judge-status.js";
-import { judgeWords } from "./judge-words.js";
+import { type FailureKind, judgeStatus, judgeWords } from "./judge-words.js";
 import { failureSignature } from "./signature.js";
 
 /** The exit code that rules see for a timeout, as `timeout(1)` has it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { maskItems, maskVolatile } from "./mask-volatile.js";
+import { maskItems, maskVolatile } from "./signature.js";
 
 describe("maskVolatile masks", () => {
   it.each([

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FailureClass } from "../model/failure.js";
 import { createRedactor } from "../redaction/redaction.js";
-import { maskItems } from "./mask-volatile.js";
-import { failureSignature, progressSignature, signedText } from "./signature.js";
+import { failureSignature, maskItems, progressSignature, signedText } from "./signature.js";
 
 const failure = (
   part: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EarlierFiles } from "../model/files-policy.js";
 import type { EarlierRound } from "../model/led-by.js";
-import { whyAsked } from "./why-asked.js";
+import { whyAsked } from "./prompt.js";
 
 const round = (number: number): EarlierRound => ({
   ...{ number, attempt: number, code: "EXIT_1" },

@@ -1,7 +1,8 @@
+import type { Definition } from "./definition.js";
 import { FUNCTION, flowOf, MAP, WAIT } from "./flow.js";
 
 /** What the rest of Daruma has to know of a kind of action, beside how it is done. */
-export interface ActionTraits {
+interface ActionTraits {
   /**
    * Who executes it: any worker, only the worker in the server's own process (because it needs the engine), or a
    * person. Work for a worker waits for room on it; other work starts at once.
@@ -70,6 +71,11 @@ export function actionTraits(type: string): ActionTraits {
 }
 
 /** The program of a flow, or what it calls beside the actions of a file. */
-export function isOfFlow(type: string): boolean {
+function isOfFlow(type: string): boolean {
   return flowOf(type) !== null || type === FUNCTION || type === WAIT || type === MAP;
+}
+
+/** Types of steps that are functions of a program, each once. */
+export function programActions({ steps }: Pick<Definition, "steps">): string[] {
+  return [...new Set(steps.map(({ action }) => action.type))].filter((type) => !isBuiltInAction(type));
 }

@@ -1,6 +1,5 @@
 import type { RunConcurrency } from "../groups/concurrency.js";
-import type { ScheduleDefinition } from "../schedule/schedule.js";
-import type { WebhookDefinition } from "../schedule/webhook.js";
+import type { ScheduleDefinition, WebhookDefinition } from "../schedule/triggers.js";
 import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import type { SchedulerRequest } from "./batch/scheduler-request.js";

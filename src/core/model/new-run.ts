@@ -1,4 +1,4 @@
-import { newBookState } from "../book/book-row.js";
+import { newBookState } from "../book/book.js";
 import { DEFAULT_PRIORITY } from "../groups/concurrency.js";
 import { newRecoveryCount } from "../tally/run-tally.js";
 import type { Barrier } from "./barrier.js";

@@ -1,4 +1,4 @@
-import type { BookState } from "../book/book-row.js";
+import type { BookState } from "../book/book.js";
 import type { RunConcurrency } from "../groups/concurrency.js";
 import type { RecoveryCount } from "../tally/run-tally.js";
 import type { Json } from "../text/json.js";

@@ -2,6 +2,7 @@ import type { NoticeKind } from "../model/definition.js";
 import type { UncleanChild } from "../model/events.js";
 import type { Decision } from "../model/rows.js";
 import type { StepPlace } from "../model/written-step.js";
+import type { Json } from "../text/json.js";
 import type { Labels } from "../text/labels.js";
 import {
   type Fields,
@@ -135,4 +136,19 @@ export function noticeVariable({ kind, workflow, run_id, step, facts }: NoticeCa
       ...{ labels: { ...labels }, name },
     },
   };
+}
+
+/** A notice as people read it. */
+export interface Message {
+  /** The same id every time it is sent. */
+  readonly id: string;
+  readonly at: number;
+  readonly kind: NoticeKind | "test";
+  /** One line. */
+  readonly subject: string;
+  readonly text: string;
+  /** Its place in the page of the server, where that is known. */
+  readonly link: string | null;
+  /** The message's data for programs. */
+  readonly data: { readonly [field: string]: Json };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blamesWorker, Contrast } from "./contrast.js";
+import { blamesWorker, Contrast } from "./quarantine.js";
 
 const failure = (job: number, visit = 1, attempt = 1) => ({
   ...{ run: 1, job, visit, attempt },

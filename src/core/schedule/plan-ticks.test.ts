@@ -10,7 +10,7 @@ import {
   settleByHand,
   settleTicks,
 } from "./plan-ticks.js";
-import type { ScheduleDefinition } from "./schedule.js";
+import type { ScheduleDefinition } from "./triggers.js";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

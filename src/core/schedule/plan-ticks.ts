@@ -1,7 +1,6 @@
 import { sha256Hex } from "../text/sha256.js";
-import { inCause } from "./in-cause.js";
-import type { ScheduleDefinition } from "./schedule.js";
 import { lastTicks, nextTick } from "./ticks.js";
+import { inCause, type ScheduleDefinition } from "./triggers.js";
 
 /** A tick that fires later than this was missed. */
 export const LATE_MS = 60_000;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cronProblem, lastTicks, nextTick } from "./ticks.js";
-import { isTimeZone } from "./time-zone.js";
+import { cronProblem, isTimeZone, lastTicks, nextTick } from "./ticks.js";
 
 const at = (text: string): number => Date.parse(text);
 

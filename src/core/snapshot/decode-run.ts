@@ -2,7 +2,7 @@ import { addCalled } from "../model/graph.js";
 import { addJob } from "../model/jobs.js";
 import { newBarrier, newScope } from "../model/new-run.js";
 import { JOB_IDS_PER_RUN, type Job, jobById, type Run } from "../model/run.js";
-import { completeStep } from "../model/step-defaults.js";
+import { completeStep } from "../model/stored-definition.js";
 import {
   AGAIN,
   BARRIER,
@@ -17,7 +17,7 @@ import {
   SCOPE_FIELDS,
   SET,
   STEP,
-} from "./snapshot-form.js";
+} from "./encode-run.js";
 
 type Fields = { [field: string]: unknown };
 

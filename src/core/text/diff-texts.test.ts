@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { diffTexts } from "./diff-texts.js";
+import { diffTexts } from "./diff-lines.js";
 
 const shown = (before: string, after: string): string[] =>
   diffTexts(before, after).map(({ kind, text }) => `${{ same: " ", removed: "-", added: "+" }[kind]}${text}`);

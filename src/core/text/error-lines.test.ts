@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ERROR_HINTS, looksLikeError } from "./error-lines.js";
+import { ERROR_HINTS, looksLikeError } from "./telling-line.js";
 
 const ERRORS = [
   "TypeError: x is undefined",

@@ -1,6 +1,5 @@
 import type { Json } from "./json.js";
-import { compilePattern, type LinearPattern } from "./linear-pattern.js";
-import { SchemaTooCostly, SchemaWork } from "./pattern-matcher.js";
+import { compilePattern, type LinearPattern, SchemaTooCostly, SchemaWork } from "./linear-pattern.js";
 
 /** The place where a value does not match, as a path such as `$.items[2].name`, and the reason. */
 export interface Mismatch {

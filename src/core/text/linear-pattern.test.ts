@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compilePattern, MAX_PATTERN_STATES } from "./linear-pattern.js";
-import { MAX_SCHEMA_WORK, SchemaTooCostly, SchemaWork } from "./pattern-matcher.js";
+import {
+  compilePattern,
+  MAX_PATTERN_STATES,
+  MAX_SCHEMA_WORK,
+  SchemaTooCostly,
+  SchemaWork,
+} from "./linear-pattern.js";
 
 function matches(pattern: string, text: string): boolean {
   const compiled = compilePattern(pattern);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isTally } from "./tally-line.js";
+import { isTally } from "./telling-line.js";
 
 it.each([
   ["Tests  1 failed | 180 passed (181)", true],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_JSON_LEVELS, NotJson, toJson } from "./to-json.js";
+import { MAX_JSON_LEVELS, NotJson, toJson } from "./json.js";
 
 function refusal(value: unknown): string {
   try {

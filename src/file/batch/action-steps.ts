@@ -5,7 +5,7 @@ import { STEP_FIELDS } from "../fields/step-fields.js";
 import type { ActionDraft, Trigger } from "../fields/trigger-fields.js";
 import type { Located, ReadContext } from "../read/schema.js";
 import { quote } from "../read/suggest.js";
-import { MAX_DEPENDENCIES, reportTooManyDependencies } from "./dependency-limit.js";
+import { MAX_DEPENDENCIES, reportTooManyDependencies } from "./job-dependencies.js";
 
 /** An action with its place in the list, from 1, and the jobs that it names. */
 export interface WatchedAction {

@@ -10,10 +10,10 @@ import { reportConflict } from "../fields/retry-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import type { ActionDraft } from "../fields/trigger-fields.js";
 import type { UserDataDraft } from "../fields/user-data-fields.js";
-import { fillPlaceholders } from "../read/placeholders.js";
+import { fillPlaceholders, placeholdersIn } from "../read/placeholders.js";
 import type { Located, ReadContext } from "../read/schema.js";
+import { quote } from "../read/suggest.js";
 import type { WatchedAction } from "./action-steps.js";
-import { MAX_DEPENDENCIES, reportTooManyDependencies } from "./dependency-limit.js";
 import {
   buildFamilies,
   type Family,
@@ -22,12 +22,11 @@ import {
   type ParameterLists,
   reportUnfillable,
 } from "./families.js";
-import { checkReferences } from "./item-references.js";
-import { JobDependencies } from "./job-dependencies.js";
+import { JobDependencies, MAX_DEPENDENCIES, reportTooManyDependencies } from "./job-dependencies.js";
 import { buildJobFiles } from "./job-files.js";
 import type { SchedulerUse } from "./job-schedulers.js";
 import { buildJobUserData } from "./job-user-data.js";
-import { refuseSharedParameters } from "./single-jobs.js";
+import { checkReferences } from "./named-items.js";
 
 /** What a file of the batch form says of its jobs. */
 interface Batch {
@@ -250,4 +249,33 @@ function fillText(
     checkTemplate({ language: "template", text, node, path, shell, filled }, context);
   if (context.findings.errors.length > before) flawed.add(given);
   return text;
+}
+
+/** A parameter that the name of a job does not have stands for all of its values at once: only lists can take it. */
+function refuseSharedParameters(
+  { draft: { keys }, name, members }: Family<JobDraft>,
+  context: ReadContext,
+): void {
+  const all = members[0]?.each?.[0];
+  if (all === undefined) return;
+  const inName = placeholdersIn(name.value);
+  const texts = [
+    keys.command,
+    keys.invocation_script,
+    keys.cwd,
+    keys.description,
+    ...(keys.env?.values() ?? []),
+  ];
+  for (const text of texts.filter((given): given is Unfilled => given !== undefined)) {
+    const shared = [...placeholdersIn(text.value)].find((used) => all.has(used) && !inName.has(used));
+    if (shared === undefined) continue;
+    const written = `{${shared}}`;
+    context.findings.error({
+      code: "INVALID_VALUE",
+      message: `${quote(written)} has no single value here: the job's name does not have it, so one job stands for all its values`,
+      hint: `Put ${quote(written)} into the name to make a job for each value, or remove it here.`,
+      at: text.at,
+      path: text.path,
+    });
+  }
 }

@@ -10,8 +10,7 @@ import {
   type ParameterLists,
   reportUnfillable,
 } from "./families.js";
-import { fillReferences, referencesIn } from "./item-references.js";
-import { NamedItems } from "./named-items.js";
+import { fillReferences, NamedItems, referencesIn } from "./named-items.js";
 
 const FILES: FamilyKind = { items: "files", max: 400_000, sharesNames: false, checkName: () => true };
 const KEYS = ["input_files", "output_files", "input_file_regexes", "output_file_regexes"] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { definitionOf, summaryOf, warningsOf } from "../../../test/support/workflow-text.js";
-import { MAX_DURATION_MS } from "../read/duration.js";
+import { MAX_DURATION_MS } from "../read/amounts.js";
 
 const GIB = 1024 ** 3;
 const JOBS = `

@@ -1,9 +1,8 @@
 import type { SchedulerRequest } from "../../core/model/batch/scheduler-request.js";
 import type { SchedulerDraft } from "../fields/scheduler-fields.js";
 import type { StepEntry } from "../fields/step-entries.js";
-import { MAX_DURATION_MS } from "../read/duration.js";
+import { MAX_DURATION_MS, parseGpus } from "../read/amounts.js";
 import type { Located, ReadContext } from "../read/schema.js";
-import { parseGpus } from "../read/slurm-values.js";
 import { didYouMean, quote } from "../read/suggest.js";
 import type { WatchedAction } from "./action-steps.js";
 

@@ -7,8 +7,7 @@ import type { Findings } from "../read/problem.js";
 import type { ReadContext } from "../read/schema.js";
 import { quote } from "../read/suggest.js";
 import { buildFamilies, type FamilyKind, type Member, type ParameterLists } from "./families.js";
-import { referencesIn } from "./item-references.js";
-import { NamedItems } from "./named-items.js";
+import { NamedItems, referencesIn } from "./named-items.js";
 
 const USER_DATA: FamilyKind = { items: "user data", max: 400_000, sharesNames: false, checkName: () => true };
 const KEYS = [

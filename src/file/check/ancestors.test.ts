@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dependencyOrder } from "../../core/model/dependency-order.js";
-import { answerAncestors } from "./ancestors.js";
+import { answerAncestors } from "./graph-walks.js";
 
 /** The plain definition: follow dependencies until nothing new comes. */
 function ancestorsOf(dependencies: readonly (readonly number[])[], start: number): Set<number> {

@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { definitionOf, problemsOf, warningsOf } from "../../../test/support/workflow-text.js";
 import type { Routing } from "../../core/model/definition.js";
-import { defineWorkflow } from "../builder.js";
+import {
+  defineWorkflow,
+  type RoutingInput,
+  type StepInput,
+  type TransitionInput,
+  type WorkflowInput,
+} from "../builder.js";
 import { draw } from "../draw/drawing.js";
 import { lintDefinition } from "../lint/lint.js";
 import { worstCase } from "../lint/worst-case.js";
 import { renderSegments } from "../read/path.js";
-import type { RoutingInput, StepInput, TransitionInput, WorkflowInput } from "../workflow-input.js";
 
 const noop = (keys: object = {}): StepInput => ({ type: "noop", ...keys });
 

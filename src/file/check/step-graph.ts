@@ -1,7 +1,10 @@
 import { type DependencyOrder, dependencyOrder } from "../../core/model/dependency-order.js";
 import type { StepEntry } from "../fields/step-entries.js";
 import { dependencyGroups, namesOf } from "../normalise/normalise.js";
+import { rename } from "../read/fix.js";
+import type { Findings } from "../read/problem.js";
 import type { Located } from "../read/schema.js";
+import { didYouMean, quote } from "../read/suggest.js";
 
 /** A step that a `run` or `goto` names. */
 export interface RouteReference {
@@ -68,4 +71,35 @@ function markDoubtful(
     if (!entries[index]!.unsure && !unknown && !inherited) doubtful[index] = 0;
   }
   return doubtful;
+}
+
+/** What can be reached from these along the edges, themselves included. */
+export function closure(
+  starts: readonly number[],
+  edges: readonly (readonly number[])[],
+  inside: (index: number) => boolean = () => true,
+): Set<number> {
+  const seen = new Set(starts);
+  // A set is walked in order of insertion, what is added meanwhile included.
+  for (const index of seen) for (const next of edges[index]!) if (inside(next)) seen.add(next);
+  return seen;
+}
+
+/** `key` names a step that the file does not have. No key may name the step that it stands in. */
+export function reportUnknownStep(
+  name: Located<string>,
+  key: string,
+  steps: Iterable<string>,
+  findings: Findings,
+  source: string | null = null,
+): void {
+  const nearest = findings.suggester.nearest(name.value, steps);
+  const suggestion = nearest === source ? null : nearest;
+  const message = `${key} names the unknown step ${quote(name.value)}${didYouMean(suggestion)}`;
+  const hint =
+    suggestion === null
+      ? "Fix the name or define the step."
+      : `Rename it to \`${suggestion}\`, or define the step.`;
+  const mending = rename(name.value, suggestion);
+  findings.error({ code: "UNKNOWN_STEP", message, hint, at: name.at, path: name.path, mending });
 }

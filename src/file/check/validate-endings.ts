@@ -5,8 +5,7 @@ import type { Findings } from "../read/problem.js";
 import type { Located } from "../read/schema.js";
 import { findEntry } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";
-import type { StepGraph } from "./step-graph.js";
-import { reportUnknownStep } from "./unknown-step.js";
+import { reportUnknownStep, type StepGraph } from "./step-graph.js";
 
 export interface EndingCheck {
   readonly graph: StepGraph;

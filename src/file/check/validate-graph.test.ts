@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { StepEntry } from "../fields/step-entries.js";
 import { loadDefinition } from "../load.js";
 import { Findings } from "../read/problem.js";
-import { KnownNames } from "./references/known-names.js";
+import { KnownNames } from "./references/check-names.js";
 import { validateGraph } from "./validate-graph.js";
 
 /** Steps in short: `id: "rest of its map"`. */

@@ -1,7 +1,9 @@
 import { isSamePath } from "../../core/model/fan-out.js";
+import type { StepEntry } from "../fields/step-entries.js";
+import type { TransitionDraft } from "../fields/transition-fields.js";
 import type { Findings } from "../read/problem.js";
 import { quote } from "../read/suggest.js";
-import { answerAncestors } from "./ancestors.js";
+import { answerAncestors } from "./graph-walks.js";
 import type { RouteReference, StepGraph } from "./step-graph.js";
 import { renderPath } from "./validate-fan-out.js";
 
@@ -111,4 +113,22 @@ function reportCrossScope(
   const { from, to, target, kind } = route;
   const message = `the ${kind} of ${quote(source)} (in ${renderPath(paths[from]!)}) leaves its scope: ${quote(target.value)} is in ${renderPath(paths[to]!)}`;
   findings.error({ code: "CROSS_SCOPE", message, at: target.at, path: target.path });
+}
+
+/** `files` of gotos and transitions is about the files of a workspace: without one it could not be honoured. */
+export function validateFiles(
+  entries: readonly StepEntry[],
+  transitions: readonly TransitionDraft[],
+  findings: Findings,
+): void {
+  const given = [
+    ...entries.flatMap(({ raw }) => [raw?.keys.on_fail?.goto?.files, raw?.keys.on_success?.goto?.files]),
+    ...transitions.map(({ files }) => files),
+  ];
+  for (const files of new Set(given)) {
+    if (files === undefined) continue;
+    const message = "`files` is about the files of a workspace, and this workflow has none";
+    const hint = "Add `workspace: { repo: . }`, or remove `files`.";
+    findings.error({ code: "INVALID_VALUE", message, hint, at: files.at, path: files.path });
+  }
 }

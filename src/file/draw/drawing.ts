@@ -8,7 +8,7 @@ import type {
 import { ROUTE_ENDS } from "../../core/model/route.js";
 import { JOB_STATUSES, type JobStatus } from "../../core/model/rows.js";
 import { noted, nullable, number, type OfFields, text, word } from "../../core/text/shape.js";
-import { placeText } from "../read/transition-place.js";
+import { placeText } from "../read/path.js";
 import { renderCondition } from "./render-condition.js";
 
 /** A condition is a hint in a picture; the file has the whole of it. */

@@ -7,10 +7,15 @@ import type { TextEdit } from "../read/fix.js";
 import { Findings } from "../read/problem.js";
 import { readSource } from "../read/source-document.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
-import { type DependsEdit, editDepends } from "./edit-depends.js";
-import { addItem, addList, removeItem } from "./edit-list.js";
-import { changeKeys } from "./edit-map.js";
-import type { Style } from "./written.js";
+import {
+  addItem,
+  addList,
+  changeKeys,
+  type DependsEdit,
+  editDepends,
+  removeItem,
+  type Style,
+} from "./edit-entries.js";
 
 /** What a transition says; null takes a key out. */
 export interface TransitionKeys {

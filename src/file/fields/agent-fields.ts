@@ -1,22 +1,70 @@
 import type { ActionDefinition } from "../../core/model/definition.js";
+import type { Json } from "../../core/text/json.js";
+import { unsupportedKeywords } from "../../core/text/json-schema-check.js";
 import { childPath, type Path } from "../read/path.js";
-import { type Fields, type JsonSchema, listOf, type ReadContext, union } from "../read/schema.js";
-import { number, oneOf, scalarText, text } from "../read/schema-scalars.js";
+import {
+  type Fields,
+  type JsonSchema,
+  listOf,
+  type ReadContext,
+  type Schema,
+  union,
+} from "../read/schema.js";
+import { json, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
 import { quote } from "../read/suggest.js";
 import { checkTemplateText, shellLine } from "./code-fields.js";
-import { jsonSchemaField } from "./json-schema-field.js";
-import { redirectOriginsField } from "./redirect-field.js";
 import { refuseShellOfList, shellField } from "./shell-field.js";
+
+/** A schema as a program may write it. */
+type WrittenSchema = { readonly [keyword: string]: Json };
+
+const schemaMap: Schema<Json, WrittenSchema> = (() => {
+  const { written: _, ...any } = json();
+  return {
+    ...any,
+    expected: "a JSON Schema (a map)",
+    fits: (node) => node.kind === "map",
+    read(node, path, context) {
+      const schema = any.read(node, path, context);
+      if (schema === undefined) return undefined;
+      for (const problem of unsupportedKeywords(schema)) {
+        context.findings.error({
+          code: "INVALID_VALUE",
+          message: `the schema at ${problem.path}: ${problem.message}`,
+          at: node.at,
+          path,
+        });
+      }
+      return schema;
+    },
+    json: () => ({ type: "object" }),
+  };
+})();
+
+/** A JSON Schema of which every keyword can be checked. */
+export const jsonSchemaField: Schema<Json, WrittenSchema> = { ...union(schemaMap), json: schemaMap.json };
+
+const origin = text({
+  expected: "an origin such as `https://files.example.com`",
+  pattern: /^https?:\/\/[^\s/?#@\\{}]+$/,
+  rule: "Write the scheme and host, plus the port if it is not the default, and nothing after it.",
+});
+
+/** The field for everything that sends requests. */
+export const redirectOriginsField = {
+  schema: listOf(origin, { items: "origins", notEmpty: true }),
+  doc: "Other origins that a redirect may send the request to unchanged: its headers, including credentials, and its body.",
+} as const;
 
 /** Programs that Daruma knows how to call. */
 export const AGENT_PROFILES = ["aider", "claude", "codex", "gemini", "goose", "opencode"] as const;
 export type AgentProfileName = (typeof AGENT_PROFILES)[number];
 
-export const PROMPT_CHANNELS = ["stdin", "file", "argument"] as const;
+const PROMPT_CHANNELS = ["stdin", "file", "argument"] as const;
 export type PromptChannel = (typeof PROMPT_CHANNELS)[number];
 
-export const LLM_PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const;
+const LLM_PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
 /** The default variable for each provider's key. A compatible endpoint may need none. */

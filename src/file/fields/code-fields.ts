@@ -1,7 +1,6 @@
 import { MAX_EXPRESSION_BYTES } from "../../core/model/definition.js";
-import type { NamesInText } from "../read/names-in-text.js";
 import type { Path } from "../read/path.js";
-import { type PlacedText, placeInText } from "../read/placed-text.js";
+import { type NamesInText, type PlacedText, placeInText } from "../read/placed-text.js";
 import type { SyntaxProblem } from "../read/problem.js";
 import { mapped, type ReadContext, type Schema, union } from "../read/schema.js";
 import { boolean, type TextOptions, text } from "../read/schema-scalars.js";

@@ -1,9 +1,8 @@
 import { MAX_EXPRESSION_BYTES, NOTICE_KINDS, type NotifyRule } from "../../core/model/definition.js";
 import { NOTICE_FIELDS, NOTICE_VARIABLE } from "../../core/notices/notice.js";
 import { rename } from "../read/fix.js";
-import type { NamesInText } from "../read/names-in-text.js";
 import type { Path } from "../read/path.js";
-import { type PlacedText, placeInText } from "../read/placed-text.js";
+import { type NamesInText, type PlacedText, placeInText } from "../read/placed-text.js";
 import type { Report } from "../read/problem.js";
 import { listOf, located, mapped, object, type ReadContext, type Schema, union } from "../read/schema.js";
 import { oneOf, text } from "../read/schema-scalars.js";

@@ -1,6 +1,5 @@
 import type { ResourceRequirements } from "../../core/model/definition.js";
-import { MAX_DURATION_MS, parseDuration } from "../read/duration.js";
-import { parseMemorySize } from "../read/memory-size.js";
+import { MAX_DURATION_MS, parseDuration, parseMemorySize } from "../read/amounts.js";
 import { namedListOf } from "../read/named-list.js";
 import type { Path } from "../read/path.js";
 import {

@@ -1,5 +1,11 @@
 import { oursFor } from "../../core/text/foreign-words.js";
-import { MAX_DURATION_MS } from "../read/duration.js";
+import {
+  MAX_DURATION_MS,
+  parseGpus,
+  parseLongOptions,
+  parseSlurmMemory,
+  parseWalltime,
+} from "../read/amounts.js";
 import { namedListOf } from "../read/named-list.js";
 import { childPath, type Path } from "../read/path.js";
 import {
@@ -14,7 +20,6 @@ import {
   type Schema,
 } from "../read/schema.js";
 import { number, type Scalar, scalarText, text } from "../read/schema-scalars.js";
-import { parseGpus, parseLongOptions, parseSlurmMemory, parseWalltime } from "../read/slurm-values.js";
 import { quote } from "../read/suggest.js";
 
 const MAX_NAME_CHARS = 200;

@@ -19,11 +19,11 @@ import {
 } from "../read/schema.js";
 import { boolean, duration, number, oneOf, scalarText, text } from "../read/schema-scalars.js";
 import type { SourceNode } from "../read/source-tree.js";
+import { jsonSchemaField } from "./agent-fields.js";
 import { BREAKER_NAME, BREAKER_RULE } from "./breaker-fields.js";
 import { checkTemplateText, condition, expression } from "./code-fields.js";
 import { filesPolicy, stepFiles } from "./file-fields.js";
 import { hold } from "./hold-fields.js";
-import { jsonSchemaField } from "./json-schema-field.js";
 import { resources } from "./resource-fields.js";
 import { MAX_COUNT, reportConflict, retry, retryPolicy } from "./retry-fields.js";
 import { ROUTE_END_DOC, routeEnd } from "./route-end.js";

@@ -1,9 +1,9 @@
 import type { Transition } from "../../core/model/definition.js";
 import type { FilesPolicy } from "../../core/model/files-policy.js";
 import type { RouteEnd } from "../../core/model/route.js";
-
 import type { Mending } from "../read/fix.js";
 import { childPath, type Path } from "../read/path.js";
+import type { NameFinder } from "../read/placed-text.js";
 import {
   type Located,
   listOf,
@@ -18,10 +18,30 @@ import { number, oneOf, text } from "../read/schema-scalars.js";
 import { findEntry, type SourceMap } from "../read/source-tree.js";
 import { type ReadCondition, when } from "./condition-fields.js";
 import { filesPolicy } from "./file-fields.js";
-import { readsError } from "./reads-error.js";
 import { MAX_COUNT } from "./retry-fields.js";
 import { ROUTE_END_DOC, routeEnd } from "./route-end.js";
 import type { StepEntry } from "./step-entries.js";
+
+const LAST_ERROR = "_last_error";
+
+/** Whether a condition looks at a failure: `error`, or `state._last_error`. */
+function readsError({ fields, codes }: ReadCondition, findNames: NameFinder | null): boolean {
+  return (
+    codes.some((code) =>
+      findNames
+        ?.inExpression(code)
+        ?.reads.some(({ path: [root, member] }) => isOfError(root?.name, member?.name)),
+    ) ||
+    fields.some(({ value }) => {
+      const [root, member] = value.split(/[.[]/, 2);
+      return isOfError(root, member);
+    })
+  );
+}
+
+function isOfError(root: string | undefined, member: string | undefined): boolean {
+  return root === "error" || (root === "state" && member === LAST_ERROR);
+}
 
 const MAX_NAME_CHARS = 200;
 const OUTCOMES = ["success", "failure", "any"] as const satisfies readonly Transition["on"][];

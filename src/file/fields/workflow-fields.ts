@@ -6,7 +6,7 @@ import {
 } from "../../core/model/definition.js";
 import { oursFor } from "../../core/text/foreign-words.js";
 import type { Json } from "../../core/text/json.js";
-import { MAX_DURATION_MS } from "../read/duration.js";
+import { MAX_DURATION_MS } from "../read/amounts.js";
 import type { Path } from "../read/path.js";
 import {
   type Fields,
@@ -28,7 +28,6 @@ import { files } from "./file-fields.js";
 import { hold } from "./hold-fields.js";
 import { jobs } from "./job-fields.js";
 import { PARAMETER_NAME, parameters } from "./job-parameters.js";
-import { labels } from "./label-fields.js";
 import { resourceMonitor } from "./monitor-fields.js";
 import { notify } from "./notify-fields.js";
 import { memory, resourceList } from "./resource-fields.js";
@@ -36,7 +35,7 @@ import { MAX_COUNT } from "./retry-fields.js";
 import { schedulerDefaults, schedulers } from "./scheduler-fields.js";
 import { queue, selfHeal, workspace } from "./self-heal-fields.js";
 import { shellOfFile } from "./shell-field.js";
-import { concurrency, priority } from "./start/concurrency-fields.js";
+import { concurrency, labels, priority } from "./start/run-fields.js";
 import { schedules } from "./start/schedule-fields.js";
 import { triggers } from "./start/webhook-fields.js";
 import { steps } from "./step-entries.js";

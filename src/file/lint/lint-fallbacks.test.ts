@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defineWorkflow } from "../builder.js";
+import { defineWorkflow, type StepInput, type TransitionInput } from "../builder.js";
 import { renderSegments } from "../read/path.js";
-import type { StepInput, TransitionInput } from "../workflow-input.js";
-import { lintFallbacks } from "./lint-fallbacks.js";
+import { lintFallbacks } from "./lint-transitions.js";
 
 const EDGE: TransitionInput = { from: "test", to: "fallback", on: "failure" };
 const STEPS = {

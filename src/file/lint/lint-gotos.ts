@@ -1,6 +1,5 @@
 import type { Definition, StepDefinition, Transition } from "../../core/model/definition.js";
 import { quote } from "../read/suggest.js";
-import { stepsThatAlwaysGoBack } from "./endless-gotos.js";
 import { finding, type LintFinding } from "./lint-finding.js";
 import { hasCatchAll } from "./lint-handlers.js";
 import { unconditionalWinner, type Winners, winnersOf } from "./lint-transitions.js";
@@ -79,4 +78,51 @@ function edgesOnFailure(
     edges.set(from, [...(edges.get(from) ?? []), transition]);
   }
   return edges;
+}
+
+/**
+ * Steps of which no failure comes past the rung goto. A static goto always finds its target, and a goto_js beside it only
+ * changes which: without a bound every failure that reaches the rung goes back until max_loops ends the run.
+ */
+export function stepsThatAlwaysGoBack(definition: Definition): ReadonlySet<string> {
+  const visited = visitedAfterSuccess(definition);
+  if (visited === "any") return new Set();
+  const found = definition.steps.filter(
+    ({ id, onFail }) => onFail.goto !== null && onFail.gotoMax === null && !visited.has(id),
+  );
+  return new Set(found.map(({ id }) => id));
+}
+
+/** Steps that a run list after a success may enter: in such a visit they do not go back, and climb on. */
+function visitedAfterSuccess({ steps }: Definition): ReadonlySet<string> | "any" {
+  if (steps.some(({ onSuccess }) => onSuccess.runJs !== null)) return "any";
+  return new Set(steps.flatMap(({ onSuccess }) => onSuccess.run));
+}
+
+/** Ways back that take an agent's work from it: it is asked to repair what it no longer finds. */
+export function lintFiles({ steps, transitions }: Definition): LintFinding[] {
+  const agents = new Set(steps.flatMap(({ id, action }) => (action.type === "agent" ? [id] : [])));
+  const ways = [
+    ...steps.flatMap(({ id, onFail, onSuccess }) =>
+      [{ on: "on_fail", ...onFail } as const, { on: "on_success", ...onSuccess } as const].map(
+        ({ on, goto, gotoFiles }) => ({
+          to: goto,
+          files: gotoFiles,
+          what: `the goto of ${quote(id)}`,
+          segments: ["steps", id, on, "goto", "files"],
+        }),
+      ),
+    ),
+    ...transitions.map(({ id, to, files }) => ({
+      to,
+      files,
+      what: `transition ${id}`,
+      segments: ["transitions", id - 1, "files"],
+    })),
+  ];
+  return ways.flatMap(({ to, files, what, segments }) => {
+    if (to === null || files !== "restore" || !agents.has(to)) return [];
+    const message = `${what} takes back the files of the agent ${quote(to)}, which is asked to repair what it no longer finds`;
+    return [finding("RESTORES_AGENT", message, segments, "Write `files: keep`, or remove `files`.")];
+  });
 }

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { warningsOf } from "../../../test/support/workflow-text.js";
-import { defineWorkflow } from "../builder.js";
+import {
+  defineWorkflow,
+  type FailureRuleInput,
+  type StepInput,
+  type TransitionInput,
+  type WorkflowInput,
+} from "../builder.js";
 import { renderSegments } from "../read/path.js";
-import type { FailureRuleInput, StepInput, TransitionInput, WorkflowInput } from "../workflow-input.js";
 import { lintDefinition } from "./lint.js";
 import { worstCase } from "./worst-case.js";
 

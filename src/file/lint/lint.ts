@@ -4,16 +4,11 @@ import { actionTraits } from "../../core/model/action-traits.js";
 import { type Definition, repairsInVisit, type StepDefinition } from "../../core/model/definition.js";
 import { isFailureClass, traitsOf } from "../../core/model/failure.js";
 import { quote } from "../read/suggest.js";
-import { lintConcurrency } from "./lint-concurrency.js";
-import { lintFallbacks } from "./lint-fallbacks.js";
-import { lintFiles } from "./lint-files.js";
 import { finding, type LintFinding } from "./lint-finding.js";
-import { lintGotos } from "./lint-gotos.js";
+import { lintFiles, lintGotos } from "./lint-gotos.js";
 import { lintHandlers } from "./lint-handlers.js";
-import { lintHolds } from "./lint-holds.js";
-import { lintSchedules } from "./lint-schedules.js";
-import { lintSelfHeal } from "./lint-self-heal.js";
-import { lintTransitions } from "./lint-transitions.js";
+import { lintFallbacks, lintTransitions } from "./lint-transitions.js";
+import { lintConcurrency, lintHolds, lintSchedules, lintSelfHeal } from "./lint-workflow-keys.js";
 
 /** Codes that steps may have without being errors of the catalogue. */
 const OPEN_CODES = /^(?:EXIT_\d{1,3}|[1-5]\d\d)$/;

@@ -8,9 +8,9 @@ import {
 import { type DependencyOrder, dependencyOrder } from "../../core/model/dependency-order.js";
 import { fanPaths, isPrefix, isSamePath } from "../../core/model/fan-out.js";
 import { list, nullable, number, type OfFields, object, text } from "../../core/text/shape.js";
-import { closure } from "../check/closure.js";
+import { closure } from "../check/step-graph.js";
 import { deepFreeze } from "../read/freeze.js";
-import { stepsThatAlwaysGoBack } from "./endless-gotos.js";
+import { stepsThatAlwaysGoBack } from "./lint-gotos.js";
 
 /** The most that can happen to one step, restarts after lost workers apart. Null: run lists that go round in a circle leave it open. */
 const STEP_WORST_CASE = {

@@ -14,7 +14,12 @@ import {
 } from "../../core/model/definition.js";
 import type { WrittenShell } from "../../core/model/shell.js";
 import { mapped, NONE } from "../../core/model/sparse-lists.js";
-import { JOIN_ALL, NO_FAILURE_ROUTING, NO_ROUTING, NO_VARIABLES } from "../../core/model/step-defaults.js";
+import {
+  JOIN_ALL,
+  NO_FAILURE_ROUTING,
+  NO_ROUTING,
+  NO_VARIABLES,
+} from "../../core/model/stored-definition.js";
 import { toObject } from "../fields/action-fields.js";
 import { keyVariables } from "../fields/agent-fields.js";
 import type { RawStep, RawUserData, StepKeys } from "../fields/read-step.js";
@@ -26,10 +31,16 @@ import type { WORKFLOW_FIELDS } from "../fields/workflow-fields.js";
 import { childPath } from "../read/path.js";
 import type { Located, ReadContext, ReadOf } from "../read/schema.js";
 import { findEntry } from "../read/source-tree.js";
-import { type HoldSurroundings, stepHold } from "./hold-expiry.js";
 import { References } from "./references.js";
-import { mergeRetry, toRetryPolicy } from "./retry-policy.js";
-import { healedRetry, healedTimeouts, stepHealing } from "./self-heal-steps.js";
+import {
+  type HoldSurroundings,
+  healedRetry,
+  healedTimeouts,
+  mergeRetry,
+  stepHealing,
+  stepHold,
+  toRetryPolicy,
+} from "./step-policies.js";
 
 export type WorkflowKeys = ReadOf<typeof WORKFLOW_FIELDS>;
 type RoutingKeys = NonNullable<StepKeys["on_success"]>;

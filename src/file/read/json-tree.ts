@@ -1,5 +1,5 @@
 import { NONE } from "../../core/model/sparse-lists.js";
-import { isPlainObject } from "../../core/text/to-json.js";
+import { isPlainObject } from "../../core/text/json.js";
 import { childPath, type Path, ROOT } from "./path.js";
 import type { Findings } from "./problem.js";
 import { NOWHERE, type SourceEntry, type SourceNode } from "./source-tree.js";

@@ -1,5 +1,6 @@
 import type { Json } from "../../core/text/json.js";
-import type { Fields, JsonDefinitions, JsonSchema, ObjectOptions } from "./schema.js";
+import { deepFreeze } from "./freeze.js";
+import type { Fields, JsonDefinitions, JsonSchema, ObjectOptions, Schema } from "./schema.js";
 
 /** A map with these keys as JSON Schema, for editors. */
 export function objectJson(
@@ -29,4 +30,21 @@ export function objectJson(
   if (required.length > 0) json.required = required;
   if (rest === undefined) json.additionalProperties = false;
   return json;
+}
+
+/** A file for editors, as JSON Schema draft 2020-12, from the same source that reads it. */
+export function jsonDocument(
+  title: string,
+  schema: Pick<Schema<unknown>, "json">,
+  more: JsonSchema = {},
+): object {
+  const definitions: JsonDefinitions = new Map();
+  const body = schema.json(definitions);
+  return deepFreeze({
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title,
+    ...body,
+    ...more,
+    $defs: Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
+  });
 }

@@ -1,3 +1,5 @@
+import type { Transition } from "../../core/model/definition.js";
+
 /** The way from the top of a file to a value; rendered only when a problem is reported. */
 export interface Path {
   readonly parent: Path | null;
@@ -28,4 +30,14 @@ export function renderSegments(segments: readonly (string | number)[]): string {
     else text += text === "" ? segment : `.${segment}`;
   }
   return text;
+}
+
+/** The path of a transition in the workflow file. */
+export function placeOfTransition({ id, from, inStep }: Transition): (string | number)[] {
+  return inStep === true ? ["steps", from, "on_fail", "edge"] : ["transitions", id - 1];
+}
+
+/** `transitions[0]`, `steps.build.on_fail.edge`. */
+export function placeText(transition: Transition): string {
+  return renderSegments(placeOfTransition(transition));
 }

@@ -1,24 +1,142 @@
-import {
-  BACKSLASH,
-  COLON,
-  COMMA,
-  type Cursor,
-  DASH,
-  DOUBLE_QUOTE,
-  END_OF_FILE,
-  HASH,
-  LIST_CLOSES,
-  LIST_OPENS,
-  leaveToFullParser,
-  MAP_CLOSES,
-  MAP_OPENS,
-  NEWLINE,
-  QUESTION_MARK,
-  SINGLE_QUOTE,
-  SPACE,
-} from "./plain-cursor.js";
-import { resolvePlain } from "./plain-scalar.js";
 import type { SourceScalar } from "./source-tree.js";
+
+/** Codes of the characters that the reader of plain YAML looks at. */
+export const END_OF_FILE = -1;
+export const NEWLINE = 10;
+export const SPACE = 32;
+const DOUBLE_QUOTE = 34;
+export const HASH = 35;
+const SINGLE_QUOTE = 39;
+export const COMMA = 44;
+export const DASH = 45;
+export const COLON = 58;
+const QUESTION_MARK = 63;
+export const LIST_OPENS = 91;
+const BACKSLASH = 92;
+export const LIST_CLOSES = 93;
+const MAP_OPENS = 123;
+export const BAR = 124;
+export const MAP_CLOSES = 125;
+
+export const UNSURE = new Error("left to the full parser");
+
+export function leaveToFullParser(): never {
+  throw UNSURE;
+}
+
+/** A place in the text, with the line that it is on. */
+export class Cursor {
+  pos = 0;
+  lineStart = 0;
+  /** The column of the first character of the next line, or END_OF_FILE. */
+  column = 0;
+
+  constructor(readonly source: string) {}
+
+  at(pos: number): number {
+    return pos < this.source.length ? this.source.charCodeAt(pos) : END_OF_FILE;
+  }
+
+  here(): number {
+    return this.at(this.pos);
+  }
+
+  isBlank(pos: number): boolean {
+    const char = this.at(pos);
+    return char === SPACE || char === NEWLINE || char === END_OF_FILE;
+  }
+
+  /** The dash of a list's item. */
+  isDash(): boolean {
+    return this.here() === DASH && this.isBlank(this.pos + 1);
+  }
+
+  opensFlow(): boolean {
+    return this.here() === LIST_OPENS || this.here() === MAP_OPENS;
+  }
+
+  /** At the end of a line, or before the comment that ends it. */
+  isLineEnd(): boolean {
+    const char = this.here();
+    if (char === HASH) return this.pos === this.lineStart || this.at(this.pos - 1) === SPACE;
+    return char === NEWLINE || char === END_OF_FILE;
+  }
+
+  skipSpaces(): void {
+    while (this.here() === SPACE) this.pos++;
+  }
+
+  /** Within brackets, where lines may break as long as they stay to the right of what holds the brackets. */
+  skipFlowSpaces(column: number): void {
+    this.skipSpaces();
+    while (this.here() === NEWLINE) {
+      this.lineStart = ++this.pos;
+      this.skipSpaces();
+      const isText = this.here() !== NEWLINE;
+      if (isText && (this.pos - this.lineStart <= column || this.isDocumentMark())) leaveToFullParser();
+    }
+    if (this.here() === HASH) leaveToFullParser();
+  }
+
+  toNextLine(): void {
+    this.toLineFrom(this.lineEndFrom(this.pos) + 1);
+  }
+
+  /** The first line from here that has more than blanks and a comment. */
+  toLineFrom(from: number): void {
+    let start = from;
+    while (start < this.source.length) {
+      this.lineStart = this.pos = start;
+      this.skipSpaces();
+      const char = this.here();
+      if (char !== NEWLINE && char !== HASH && char !== END_OF_FILE) {
+        this.column = this.pos - start;
+        if (this.isDocumentMark()) leaveToFullParser();
+        return;
+      }
+      start = this.lineEndFrom(this.pos) + 1;
+    }
+    this.pos = this.lineStart = this.source.length;
+    this.column = END_OF_FILE;
+  }
+
+  lineEndFrom(pos: number): number {
+    const end = this.source.indexOf("\n", pos);
+    return end === -1 ? this.source.length : end;
+  }
+
+  private isDocumentMark(): boolean {
+    if (this.pos !== this.lineStart) return false;
+    return this.source.startsWith("---", this.pos) || this.source.startsWith("...", this.pos);
+  }
+}
+
+const NUMBER_OR_WORD = /^[-+.0-9~nNtTfF]/;
+const NULLS = new Set(["~", "null", "Null", "NULL"]);
+const BOOLEANS = new Map([
+  ["true", true],
+  ["True", true],
+  ["TRUE", true],
+  ["false", false],
+  ["False", false],
+  ["FALSE", false],
+]);
+
+/** What the core schema of YAML 1.2 takes a plain scalar for. */
+function resolvePlain(text: string): string | number | boolean | null {
+  if (!NUMBER_OR_WORD.test(text)) return text;
+  if (NULLS.has(text)) return null;
+  const boolean = BOOLEANS.get(text);
+  if (boolean !== undefined) return boolean;
+  if (/^0o[0-7]+$/.test(text)) return Number.parseInt(text.slice(2), 8);
+  if (/^[-+]?[0-9]+$/.test(text)) return Number.parseInt(text, 10);
+  if (/^0x[0-9a-fA-F]+$/.test(text)) return Number.parseInt(text.slice(2), 16);
+  if (/^\.(?:nan|NaN|NAN)$/.test(text)) return Number.NaN;
+  if (/^[-+]?\.(?:inf|Inf|INF)$/.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
+  if (/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/.test(text)) return Number.parseFloat(text);
+  if (/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/.test(text)) return Number.parseFloat(text);
+  return text;
+}
 
 /** What begins something else than a plain scalar. */
 const INDICATORS = new Set([...",[]{}#&*!|>'\"%@`"].map((char) => char.charCodeAt(0)));

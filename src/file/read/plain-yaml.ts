@@ -12,10 +12,10 @@ import {
   leaveToFullParser,
   MAP_CLOSES,
   NEWLINE,
+  readToken,
   SPACE,
   UNSURE,
-} from "./plain-cursor.js";
-import { readToken } from "./plain-token.js";
+} from "./plain-token.js";
 import type { RepeatedKey, SourceEntry, SourceNode, SourceScalar } from "./source-tree.js";
 
 /** Characters that YAML treats in ways of their own: tabs, carriage returns, control characters. */

@@ -1,5 +1,5 @@
 import type { Json } from "../../core/text/json.js";
-import { MAX_DURATION_MS, parseDuration } from "./duration.js";
+import { MAX_DURATION_MS, parseDuration } from "./amounts.js";
 import { rename } from "./fix.js";
 import { childPath, type Path } from "./path.js";
 import { type JsonSchema, type ReadContext, reportRepeatedKeys, type Schema, wrongType } from "./schema.js";

@@ -1,9 +1,8 @@
 import type { Json } from "../../core/text/json.js";
 import { type Mending, rename } from "./fix.js";
-import type { NameFinder } from "./names-in-text.js";
 import { objectJson } from "./object-json.js";
 import { childPath, type Path } from "./path.js";
-import type { TextWithNames } from "./placed-text.js";
+import type { NameFinder, TextWithNames } from "./placed-text.js";
 import type { Findings, SyntaxProblem } from "./problem.js";
 import {
   describeNode,

@@ -1,7 +1,9 @@
+import { deepFreeze } from "./freeze.js";
 import { readJson5 } from "./json5-tree.js";
 import { ROOT } from "./path.js";
-import type { Findings } from "./problem.js";
+import { type Finding, Findings, type Problem } from "./problem.js";
 import { SourceText } from "./source-text.js";
+import type { SourceNode } from "./source-tree.js";
 import { readYaml, type SourceDocument } from "./yaml-tree.js";
 
 export const MAX_FILE_CHARS = 32 * 1024 * 1024;
@@ -41,4 +43,31 @@ function hasComments(source: string): boolean {
   } catch {
     return true;
   }
+}
+
+export type TextRead<T> =
+  | { readonly ok: true; readonly value: T; readonly warnings: readonly Problem[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * YAML, JSON or JSON5 text into what `read` makes of its tree, or every problem in it at once, sorted by place. `read` answers
+ * null, or leaves errors among the findings, where it cannot.
+ */
+export function readText<T>(
+  source: string,
+  file: string,
+  read: (root: SourceNode, findings: Findings) => T | null,
+): TextRead<T> {
+  const findings = new Findings();
+  const { root, text } = readSource(source, file, findings);
+  const toProblems = (found: readonly Finding[]) =>
+    found.map((finding) => text.toProblem(finding, file)).sort(byPlace);
+  const value = root === null ? null : read(root, findings);
+  if (value === null || findings.errors.length > 0)
+    return deepFreeze({ ok: false, problems: toProblems(findings.errors) });
+  return deepFreeze({ ok: true, value, warnings: toProblems(findings.warnings) });
+}
+
+function byPlace(first: Problem, second: Problem): number {
+  return first.line - second.line || first.column - second.column;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { checkExpression } from "../../run/sandbox/check-expression.js";
 import { nameFinder } from "../../run/sandbox/names/find-names.js";
+import { checkExpression } from "../../run/sandbox/wrap-code.js";
 import { loadSettings } from "./load-settings.js";
 
 const load = (text: string) =>

@@ -1,5 +1,5 @@
 import { CHANNEL_NAME, CHANNEL_RULE, type PlacedRules, unknownChannel } from "../fields/notify-fields.js";
-import { secret, variable } from "../fields/start/secret-fields.js";
+import { secret, variable } from "../fields/start/webhook-fields.js";
 import { childPath, type Path } from "../read/path.js";
 import {
   type Fields,

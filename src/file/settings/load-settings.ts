@@ -1,15 +1,14 @@
 import { breakers } from "../fields/breaker-fields.js";
 import { placedNotify, toRules } from "../fields/notify-fields.js";
-import { jsonDocument } from "../read/json-document.js";
+import { jsonDocument } from "../read/object-json.js";
 import { ROOT } from "../read/path.js";
 import type { Findings } from "../read/problem.js";
-import { readText, type TextRead } from "../read/read-text.js";
 import { type Fields, mapOf, object, type ReadContext } from "../read/schema.js";
+import { readText, type TextRead } from "../read/source-document.js";
 import { channels, checkChannels, toChannels } from "./channel-fields.js";
 import { clusterProfile } from "./cluster-fields.js";
-import { limits } from "./limit-fields.js";
 import { NO_RETENTION } from "./retention.js";
-import { retention } from "./retention-fields.js";
+import { limits, retention } from "./server-fields.js";
 import type { Settings } from "./settings.js";
 
 const CLUSTER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Refusal } from "./provider.js";
 
 /** Longer than a busy controller needs, and shorter than anybody wants to wait. */
 const COMMAND_TIMEOUT_MS = 30_000;
@@ -13,7 +14,7 @@ export interface CommandAnswer {
   readonly failure: "missing" | "timeout" | "canceled" | "too_much" | "killed" | null;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly signal: AbortSignal;
   readonly input?: string;
   readonly timeoutMs?: number;
@@ -86,3 +87,51 @@ export function failureWords(argv: readonly string[], answer: CommandAnswer): st
 }
 
 const MAX_SAID_CHARS = 500;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The environment of the commands. It leaves out variables that change a command's options or output (the server may
+ * itself run inside an allocation), and Daruma's own variables such as its token.
+ */
+export function commandEnvironment(
+  base: Environment,
+  kept: ReadonlySet<string>,
+): Record<string, string | undefined> {
+  const entries = Object.entries(base).filter(([name]) => kept.has(name) || !CHANGES_COMMANDS.test(name));
+  return { ...Object.fromEntries(entries), LC_ALL: "C" };
+}
+
+const CHANGES_COMMANDS = /^(DARUMA|SBATCH|SRUN|SALLOC|SQUEUE|SACCT|SCANCEL|SINFO|SCONTROL|SLURM|SLURMD)_/;
+
+/** Runs the commands of a batch system, always with the same environment. */
+export class SchedulerCommands {
+  constructor(
+    private readonly run: RunCommand,
+    private readonly env: Record<string, string | undefined>,
+  ) {}
+
+  ask(argv: readonly string[], signal: AbortSignal, input = ""): Promise<CommandAnswer> {
+    return this.run(argv, { signal, env: this.env, input });
+  }
+
+  /** Returns the command's output; throws if it failed. */
+  async must(argv: readonly string[], signal: AbortSignal): Promise<string> {
+    const answer = await this.ask(argv, signal);
+    if (answer.exitCode !== 0) throw new Error(failureWords(argv, answer));
+    return answer.stdout;
+  }
+
+  /**
+   * Runs a command that ends a job. It also fails for a job that has just ended, so only a missing answer is an error.
+   */
+  async end(
+    argv: readonly string[],
+    signal: AbortSignal,
+    refusalOf: (argv: readonly string[], answer: CommandAnswer) => Refusal,
+  ): Promise<void> {
+    const answer = await this.ask(argv, signal);
+    if (answer.exitCode !== 0 && refusalOf(argv, answer).refused === "BUSY")
+      throw new Error(failureWords(argv, answer));
+  }
+}

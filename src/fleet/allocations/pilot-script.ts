@@ -1,5 +1,4 @@
 import type { AllocationSpec } from "./provider.js";
-import { shellQuote } from "./shell-quote.js";
 
 /** How one batch system starts and stops a script. All texts are shell code. */
 export interface ScriptDialect {
@@ -135,4 +134,9 @@ function watchOver(drainFile: string): string[] {
 
 function seconds(ms: number): string {
   return `${Math.round(ms / 1000)}s`;
+}
+
+/** Quotes any text as one shell word. */
+function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

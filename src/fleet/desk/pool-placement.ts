@@ -1,7 +1,6 @@
 import type { Placed } from "../../core/model/worker-names.js";
-import { isTrusted, type Standings } from "../../core/quarantine/standings.js";
-import { beginningOf, isWide } from "../../run/worker/backfill.js";
-import { type Extent, hasTags } from "../../run/worker/local-room.js";
+import { isTrusted, type Standings } from "../../core/quarantine/quarantine.js";
+import { beginningOf, type Extent, hasTags, isWide } from "../../run/worker/room.js";
 import type { Needs, Place, PlaceWish, Worker } from "../../run/worker.js";
 import type { PoolWorker, Reservation } from "./pool-worker.js";
 

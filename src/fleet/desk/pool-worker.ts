@@ -2,9 +2,15 @@ import { randomUUID } from "node:crypto";
 import { DEFAULT_RUNTIME_MS } from "../../core/model/definition.js";
 import { type AttemptPlace, answerableFor } from "../../core/model/worker-names.js";
 import type { TimerPort } from "../../run/worker/attempt-timers.js";
-import { mayGoAhead, type Occupied } from "../../run/worker/backfill.js";
-import { hasTags } from "../../run/worker/local-room.js";
-import { fits, minus, type Room, type Taker } from "../../run/worker/room.js";
+import {
+  fits,
+  hasTags,
+  mayGoAhead,
+  minus,
+  type Occupied,
+  type Room,
+  type Taker,
+} from "../../run/worker/room.js";
 import type { Needs } from "../../run/worker.js";
 import type { PoolAttempt } from "./pool-attempt.js";
 import { type ClaimAnswer, type Held, MAX_ASKED, type Registration } from "./protocol.js";

@@ -1,14 +1,13 @@
 import type { Outcome } from "../../core/model/outcome.js";
 import type { Limit, Resource } from "../../core/model/resources.js";
 import { isLocalWorker } from "../../core/model/worker-names.js";
-import { ALL_GOOD, isTrusted, type Standings } from "../../core/quarantine/standings.js";
+import { ALL_GOOD, isTrusted, type Standings } from "../../core/quarantine/quarantine.js";
 import type { EndedRun } from "../../run/process/run-leftovers.js";
 import type { TimerPort } from "../../run/worker/attempt-timers.js";
 import { EndedRuns, type RecordedRuns } from "../../run/worker/ended-runs.js";
 import { failureContextFor, writeFailureContext } from "../../run/worker/failure-context-files.js";
-import { hasTags } from "../../run/worker/local-room.js";
 import { withPromptFiles } from "../../run/worker/prompt-files.js";
-import { NO_ROOM } from "../../run/worker/room.js";
+import { hasTags, NO_ROOM } from "../../run/worker/room.js";
 import type { Assignment, Ended, HeldAttempt, Needs, Place, PlaceWish, Worker } from "../../run/worker.js";
 import { PoolAllocations } from "./pool-allocations.js";
 import { PoolAttempt } from "./pool-attempt.js";

@@ -3,8 +3,8 @@ import { bytesOf, MAX_USER_DATA_BYTES, type UserData } from "../../core/model/ba
 import type { FileFacts } from "../../core/model/events.js";
 import { OUTCOME } from "../../core/model/outcome.js";
 import { HUMAN, LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
+import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/json.js";
 import { flag, nullable, type Of, type OfFields, object, text, word } from "../../core/text/shape.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import { zodOf } from "../../run/worker/zod-of.js";
 import type { Assignment } from "../../run/worker.js";
 

@@ -1,6 +1,6 @@
 import { isBuiltInAction } from "../../core/model/action-traits.js";
 import { counted, durationAmount, sizeText } from "../../core/text/amount-text.js";
-import { hasTags } from "../../run/worker/local-room.js";
+import { hasTags } from "../../run/worker/room.js";
 import type { Needs } from "../../run/worker.js";
 import { type Choice, isForHome, type LocalPart } from "./pool-placement.js";
 import { runtimeOf } from "./pool-worker.js";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Registered, Registration, Verdict } from "../desk/protocol.js";
-import { type Moment, thisMoment } from "./elapsed.js";
 import { ServerClient, ServerRefusal } from "./server-client.js";
+import { type Moment, thisMoment } from "./worker-clock.js";
 
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;

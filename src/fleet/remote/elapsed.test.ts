@@ -1,6 +1,6 @@
 import os from "node:os";
 import { afterEach, expect, it, vi } from "vitest";
-import { elapsedMs, thisMoment } from "./elapsed.js";
+import { elapsedMs, thisMoment } from "./worker-clock.js";
 
 const HOUR_MS = 3_600_000;
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { rootMessageOf } from "./connection.js";
-import { HttpExchange, type HttpRequest } from "./http-exchange.js";
+import { HttpExchange, type HttpRequest } from "./server-client.js";
 
 let server: Server | null = null;
 

@@ -1,10 +1,41 @@
-import { existsSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import type { Outcome } from "../../core/model/outcome.js";
 import { logFile, outputArtifact, summaryArtifact } from "../../run/worker/attempt-paths.js";
 import type { Assignment } from "../../run/worker.js";
-import { type Held, stream } from "../desk/protocol.js";
-import { AttemptLog } from "./attempt-log.js";
-import type { Moment } from "./elapsed.js";
+import { type Held, type Stream, stream } from "../desk/protocol.js";
+import type { Moment } from "./worker-clock.js";
+
+/** A log that grows here and must be sent to the server completely. */
+class AttemptLog {
+  /** How much of it the server has. */
+  sent = 0;
+
+  constructor(
+    readonly file: string,
+    readonly stream: Stream,
+  ) {}
+
+  get size(): number {
+    return statSync(this.file, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  get exists(): boolean {
+    return statSync(this.file, { throwIfNoEntry: false }) !== undefined;
+  }
+
+  /** The next unsent bytes, up to a limit. */
+  next(limit: number): Buffer {
+    const length = Math.min(limit, this.size - this.sent);
+    if (length <= 0) return Buffer.alloc(0);
+    const fd = openSync(this.file, "r");
+    try {
+      const bytes = Buffer.alloc(length);
+      return bytes.subarray(0, readSync(fd, bytes, 0, length, this.sent));
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
 
 /** An attempt that this worker holds. It runs, or has ended and waits until the server has its result. */
 export class RemoteAttempt {

@@ -10,8 +10,14 @@ import {
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { logFolder, outputFolder, runFolder, runLogFolder } from "../../run/worker/attempt-paths.js";
-import { workFolderOf, workFolders } from "../../run/worker/work-folder.js";
+import {
+  logFolder,
+  outputFolder,
+  runFolder,
+  runLogFolder,
+  workFolderOf,
+  workFolders,
+} from "../../run/worker/attempt-paths.js";
 import { currentOwner, isDead } from "../../store/lease-owner.js";
 import type { LeaseOwner } from "../../store/store.js";
 import { MAX_RUNS_MENTIONED } from "../desk/protocol.js";

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { Limit, Resource } from "../../core/model/resources.js";
@@ -8,16 +9,31 @@ import type { Clock } from "../../run/engine/clock.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import { hashOfToken, newToken } from "../../store/token-text.js";
 import type { AllocationProvider } from "../allocations/provider.js";
-import type { Demand } from "../allocations/scale/demand.js";
-import { type KeptBack, readyDemands } from "../allocations/scale/ready-demands.js";
+import { allocationPaths } from "../allocations/scale/allocation-spec.js";
+import { type Demand, type KeptBack, readyDemands } from "../allocations/scale/demand.js";
 import type { PoolAllocations } from "../desk/pool-allocations.js";
-import { removeAllocationFiles, writeAllocationFiles } from "./allocation-files.js";
 import { ClusterKeeper } from "./cluster-keeper.js";
-import { ClusterStarts } from "./cluster-starts.js";
+
+/** How many attempts have begun on each cluster, as far as this process knows. */
+class ClusterStarts {
+  private readonly starts = new Map<string, number>();
+
+  take(events: readonly LoggedEvent[]): void {
+    for (const { event } of events) {
+      if (event.type !== "attempt.started") continue;
+      const [cluster] = (event.allocation ?? "").split("/");
+      if (cluster) this.starts.set(cluster, this.on(cluster) + 1);
+    }
+  }
+
+  on(cluster: string): number {
+    return this.starts.get(cluster) ?? 0;
+  }
+}
 
 const KEY_BYTES = 9;
 
-export interface ClusterDutyOptions {
+interface ClusterDutyOptions {
   readonly clusters: readonly ClusterSettings[];
   readonly providerOf: (cluster: ClusterSettings) => AllocationProvider;
   readonly store: Store;
@@ -131,4 +147,18 @@ export class ClusterDuty {
     }
     return this.demands.get(cluster) ?? [];
   }
+}
+
+/** Writes files for this user only: somebody who reads the token could take jobs, with their secrets. */
+function writeAllocationFiles(folder: string, token: string, script: string): void {
+  const { tokenFile, scriptFile } = allocationPaths(folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });
+  writeFileSync(scriptFile, script, { mode: 0o600 });
+}
+
+/** The log stays, for people who want to know why it ended. */
+function removeAllocationFiles(folder: string): void {
+  const { tokenFile, scriptFile } = allocationPaths(folder);
+  for (const file of [tokenFile, scriptFile]) rmSync(file, { force: true });
 }

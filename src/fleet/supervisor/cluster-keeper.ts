@@ -1,23 +1,70 @@
 import { messageOf } from "../../core/text/message-of.js";
+import type { ClusterSettings } from "../../file/settings/settings.js";
 import { Loop } from "../../run/engine/loop.js";
 import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
 import { isSameOwner } from "../../store/lease-rules.js";
 import { isRefusal, type ProbeResult, type Target } from "../allocations/provider.js";
+import { laneAmong } from "../allocations/requests/lane.js";
 import { planLanes } from "../allocations/requests/plan-lanes.js";
 import { jobLimits, targetOf } from "../allocations/scale/demand.js";
-import type { ScalePlan } from "../allocations/scale/plan-allocations.js";
+import type { ClusterHistory, LiveAllocation, ScalePlan } from "../allocations/scale/plan-allocations.js";
 import { Cancels } from "./cancels.js";
-import { type KeeperPorts, RETURN_MS } from "./keeper-ports.js";
-import { historyOf, liveOf } from "./live-allocations.js";
+import { type KeeperPorts, type Pilots, RETURN_MS } from "./keeper-ports.js";
 import { adopt, Observer } from "./observe.js";
-import { type Observed, reconcile } from "./reconcile.js";
+import { type Observed, reconcile, UselessPilots } from "./reconcile.js";
 import { type Draft, Submitter } from "./submitter.js";
-import { UselessPilots } from "./useless-pilots.js";
+
+/**
+ * How long other jobs wait to learn why an allocation ends. A node that does not answer may keep it ending for minutes.
+ */
+export const EXPLAINED_MS = 20_000;
+
+function historyOf({ suspended, failures, retry_at, submitted_at }: ClusterRow): ClusterHistory {
+  return { suspended, failures, retryAt: retry_at, submittedAt: submitted_at };
+}
+
+/** An allocation as planning sees it. */
+function liveOf(
+  row: AllocationRow,
+  around: {
+    readonly isMine: boolean;
+    readonly settings: ClusterSettings;
+    readonly pilots: Pilots;
+    /** This server has just begun: workers that had come to it before are on their way back. */
+    readonly expectsPilots: boolean;
+    /** How long it has been leaving. */
+    readonly endingForMs: number;
+    readonly now: number;
+  },
+): LiveAllocation {
+  const { shape, job_id: jobId, pilot_at, state, cancel } = row;
+  const { isMine, endingForMs } = around;
+  return {
+    shape,
+    jobId,
+    hasPilot: pilot_at !== null,
+    usableMs: usableMs(row, around),
+    lane: laneAmong(row.tags, row.cluster),
+    endsUnexplained: isMine && state === "ending" && cancel === null && endingForMs < EXPLAINED_MS,
+  };
+}
+
+/** Workers of another server take none of our jobs, nor does one that is to end or has gone. */
+function usableMs(
+  row: AllocationRow,
+  { isMine, settings, pilots, expectsPilots, now }: Parameters<typeof liveOf>[1],
+): number {
+  if (!isMine || row.cancel !== null || row.state === "ending") return 0;
+  const isAway = row.pilot_at !== null && !pilots.isHere(`${row.cluster}/${row.id}`, row.token_id);
+  if (isAway && !expectsPilots) return 0;
+  const whole = row.shape.runtimeMs - settings.allocation.drainMs;
+  return row.started_at === null ? whole : Math.max(0, row.started_at + whole - now);
+}
 
 /** How often the batch system is asked. */
 export const POLL_MS = 5_000;
 /** After something has happened here; several at once are one. */
-export const WAKE_MS = 1_000;
+const WAKE_MS = 1_000;
 /** How long what the batch system says of its partitions and nodes holds. */
 export const PROBE_MS = 10 * 60_000;
 const MAX_TRIES = 5;

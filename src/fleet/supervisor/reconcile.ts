@@ -1,7 +1,20 @@
 import type { AllocationRow, ClusterRow, ClusterState } from "../../store/cluster-rows.js";
 import type { AllocationEnd } from "../allocations/allocation-end.js";
 import type { AllocationProvider, AllocationStatus } from "../allocations/provider.js";
-import { backoffMs, MAX_FAILURES } from "../allocations/scale/backoff.js";
+import { laneAmong } from "../allocations/requests/lane.js";
+import type { Demand } from "../allocations/scale/demand.js";
+import type { KeeperPorts } from "./keeper-ports.js";
+
+const FIRST_BACKOFF_MS = 30_000;
+const MAX_BACKOFF_MS = 15 * 60_000;
+
+/** After this many allocations in a row without a worker nothing more is submitted. */
+const MAX_FAILURES = 3;
+
+/** How long to wait after `failures` allocations in a row ended without a worker. */
+function backoffMs(failures: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1), MAX_BACKOFF_MS);
+}
 
 /** What was seen of the batch system and of the workers since the rows were written. */
 export interface Observed {
@@ -16,13 +29,13 @@ export interface Observed {
   readonly now: number;
 }
 
-export interface EndedIncarnation {
+interface EndedIncarnation {
   readonly row: AllocationRow;
   readonly restart: number;
   readonly end: Pick<AllocationEnd, "code" | "message">;
 }
 
-export interface Reconciled {
+interface Reconciled {
   readonly cluster: ClusterRow;
   /** The present allocations, including those that have just ended. */
   readonly allocations: readonly AllocationRow[];
@@ -171,7 +184,7 @@ function afterEnd(cluster: ClusterRow, row: AllocationRow, isSuspect: boolean, n
 }
 
 /** One more that ended without a worker. */
-export function afterFailure(cluster: ClusterRow, message: string, now: number): ClusterRow {
+function afterFailure(cluster: ClusterRow, message: string, now: number): ClusterRow {
   const failures = cluster.failures + 1;
   const tooMany = failures >= MAX_FAILURES;
   const why = `${failures} allocations in a row ended without a worker; the last one: ${message}`;
@@ -194,4 +207,48 @@ function exclude(
 ): ClusterRow["excluded"] {
   const kept = excluded.filter(({ node, until }) => until > now && !nodes.includes(node));
   return [...kept, ...nodes.map((node) => ({ node, until: now + EXCLUDED_MS, reason }))];
+}
+
+const WHY = `${MAX_FAILURES} allocations in a row ended with nothing to do although jobs were waiting; their workers lack something that the jobs need, such as a secret or a program`;
+
+/**
+ * Finds out that workers come and can do nothing for the jobs that they were started for. Each would leave after its idle
+ * time and be followed by another, for ever.
+ */
+export class UselessPilots {
+  /** Keys of allocations that ended like that since an attempt last began on the cluster. */
+  private readonly keys = new Set<string>();
+  private readonly beganAt: number;
+  private starts = 0;
+
+  constructor(private readonly ports: KeeperPorts) {
+    this.beganAt = ports.clock.now();
+  }
+
+  /**
+   * Returns the cluster, suspended if another allocation would be just as useless. May be called twice with the same
+   * rows.
+   */
+  judge(cluster: ClusterRow, rows: readonly AllocationRow[], demands: readonly Demand[]): ClusterRow {
+    const starts = this.ports.starts();
+    if (starts !== this.starts || cluster.suspended !== null) this.keys.clear();
+    this.starts = starts;
+    if (cluster.suspended !== null || demands.length === 0) return cluster;
+    for (const row of rows) if (isWaitedFor(row, demands) && this.wasUseless(row)) this.keys.add(row.key);
+    if (this.keys.size < MAX_FAILURES) return cluster;
+    return { ...cluster, suspended: { kind: "no_work", message: WHY, at: this.ports.clock.now() } };
+  }
+
+  /** Whether its worker did nothing. Unknown for a worker that connected to an earlier process. */
+  private wasUseless({ state, outcome, cancel, pilot_at }: AllocationRow): boolean {
+    const leftByItself = state === "ended" && outcome?.code === "DRAINED" && cancel === null;
+    return leftByItself && pilot_at !== null && pilot_at >= this.beganAt;
+  }
+}
+
+/** A job waits that this allocation could have taken: its own job, or one of its lane that needs no allocation of its own. */
+function isWaitedFor({ job_id, tags, cluster }: AllocationRow, demands: readonly Demand[]): boolean {
+  if (job_id !== null) return demands.some(({ jobId }) => jobId === job_id);
+  const rowLane = laneAmong(tags, cluster);
+  return demands.some(({ needs, lane }) => needs.nodes === 1 && (lane?.tag ?? null) === rowLane);
 }

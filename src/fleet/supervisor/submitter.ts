@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { messageOf } from "../../core/text/message-of.js";
 import type { ClusterSettings } from "../../file/settings/settings.js";
-import { changeAllocation } from "../../store/change-cluster.js";
-import type { AllocationRow, ClusterRow } from "../../store/cluster-rows.js";
+import { type AllocationRow, type ClusterRow, changeAllocation } from "../../store/cluster-rows.js";
 import {
   type AllocationProvider,
   isRefusal,
@@ -13,8 +12,7 @@ import {
 } from "../allocations/provider.js";
 import { laneAmong } from "../allocations/requests/lane.js";
 import { type AllocationPlace, specOf } from "../allocations/scale/allocation-spec.js";
-import type { PlannedAllocation } from "../allocations/scale/plan-allocations.js";
-import type { RefusedShape } from "../allocations/scale/too-big.js";
+import type { PlannedAllocation, RefusedShape } from "../allocations/scale/plan-allocations.js";
 import type { KeeperPorts } from "./keeper-ports.js";
 
 /** Something that will pass: the scheduler is asked again after as long. */

@@ -3,15 +3,14 @@ import { type Campaign, type ItemState, isUnfinished } from "../../core/campaign
 import { DarumaError } from "../../core/errors/errors.js";
 import { FAILURE_CLASSES, isFailureClass } from "../../core/model/failure.js";
 import { iso } from "../../core/text/iso-time.js";
-import { DUTY_LEASE } from "../../store/duties.js";
+import { DUTY_LEASE } from "../../store/lease-rules.js";
 import { ownerOf } from "../../tell/lookup/run-owner.js";
 import { resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { signaturePrefix, signatureReference } from "../failures/failure-item.js";
-import { moment, momentBefore } from "../failures/moment.js";
-import { hintSaid, refuseHint } from "../hints.js";
+import { moment, momentBefore } from "../moment.js";
 import { type Answer, operation } from "../operation.js";
-import { redactorOver } from "../operator-words.js";
+import { hintSaid, redactorOver, refuseHint } from "../operator-words.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { duration, flag, hint, key, limit, listOf, name, owner, reason, runReference } from "../schemas.js";
 import { findItems, type ItemFilter } from "./find-items.js";

@@ -5,15 +5,18 @@ import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { flag } from "../schemas.js";
 import { type Check, type CheckRequest, error, type Finding } from "./check.js";
-import { checkClock } from "./check-clock.js";
-import { checkDisk } from "./check-disk.js";
 import { checkFiles } from "./check-files.js";
 import { checkGroups } from "./check-groups.js";
-import { checkLeases } from "./check-leases.js";
-import { checkNeeds, checkSettings, checkVersions } from "./check-machine.js";
-import { checkScratch } from "./check-scratch.js";
+import {
+  checkClock,
+  checkDisk,
+  checkNeeds,
+  checkScratch,
+  checkSettings,
+  checkVersions,
+} from "./check-machine.js";
 import { checkRetention, checkServers, checkWorkers } from "./check-servers.js";
-import { checkStore } from "./check-store.js";
+import { checkLeases, checkStore } from "./check-store.js";
 
 /** What does not need the store comes first. */
 const CHECKS: readonly Check[] = [

@@ -1,8 +1,7 @@
 import { counted } from "../../core/text/amount-text.js";
 import { readHealth, WORKERS } from "../../run/engine/health/health-rows.js";
 import { iso } from "../../tell/run-report.js";
-import { listPasses } from "../retention/retention-passes.js";
-import { countsText } from "../retention/retention-words.js";
+import { countsText, listPasses } from "../retention/retention-passes.js";
 import { presentServers } from "../server/present-servers.js";
 import { type Check, error, type Finding, ok, warning } from "./check.js";
 

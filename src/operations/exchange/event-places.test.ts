@@ -9,7 +9,7 @@ import { evolve } from "../../core/evolve/evolve.js";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
 import { newRun } from "../../core/model/new-run.js";
 import { JOB_IDS_PER_RUN, type Run } from "../../core/model/run.js";
-import { withJobIds, withOutputPaths } from "./event-places.js";
+import { withJobIds, withOutputPaths } from "./run-document.js";
 
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 100);
 const NEW_NUMBER = 7;

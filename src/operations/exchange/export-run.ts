@@ -11,7 +11,6 @@ import { operation } from "../operation.js";
 import { artifactsOf } from "../runs/artifacts.js";
 import { flag, runReference } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
-import { withOutputPaths } from "./event-places.js";
 import {
   ARTIFACTS,
   DOCUMENT_FORMAT,
@@ -22,6 +21,7 @@ import {
   LOGS,
   MAX_FILE_BYTES,
   type RunDocument,
+  withOutputPaths,
 } from "./run-document.js";
 
 export const exportRun = operation({

@@ -19,13 +19,20 @@ import type { Append } from "../../store/store.js";
 import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { removeFiles } from "../retention/remove-files.js";
+import { removeFiles } from "../retention/removed-files.js";
 import { key, runStatus } from "../schemas.js";
 import type { Workflow } from "../workflows/workflow.js";
 import { fromDefinition } from "../workflows/workflow-source.js";
-import { withJobIds, withOutputPaths } from "./event-places.js";
 import { readRunDocument } from "./read-run-document.js";
-import { ARTIFACTS, type DocumentFile, document, LOG_NAME, type RunDocument } from "./run-document.js";
+import {
+  ARTIFACTS,
+  type DocumentFile,
+  document,
+  LOG_NAME,
+  type RunDocument,
+  withJobIds,
+  withOutputPaths,
+} from "./run-document.js";
 
 export const importRun = operation({
   name: "import_run",

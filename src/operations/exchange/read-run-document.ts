@@ -6,15 +6,16 @@ import { LAST_TIME } from "../../core/text/iso-time.js";
 import { WORKFLOW_NAME } from "../../file/fields/workflow-fields.js";
 import { WORKSPACE_FOLDER } from "../../run/workspace/workspace-paths.js";
 import { runStatus } from "../schemas.js";
-import { isEventType, withOutputPaths } from "./event-places.js";
-import { wrongFieldOf } from "./event-shapes.js";
 import {
   ARTIFACTS,
   DOCUMENT_FORMAT,
   DOCUMENT_VERSION,
+  isEventType,
   isSafeName,
   LOG_NAME,
   type RunDocument,
+  withOutputPaths,
+  wrongFieldOf,
 } from "./run-document.js";
 
 const MAX_RUN_ID = Math.floor(Number.MAX_SAFE_INTEGER / JOB_IDS_PER_RUN) - 1;

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { type BookEntry, TRIAGE_STATES, triageState } from "../../core/book/book-entry.js";
+import { type BookEntry, TRIAGE_STATES, triageState } from "../../core/book/book.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import { SIGNATURE_VERSION } from "../../core/failure/signature.js";
 import { iso } from "../../core/text/iso-time.js";
 import type { Store } from "../../store/store.js";
 import { nameOf } from "../../tell/lookup/job-name.js";
-import { rescueText } from "../../tell/words/book-words.js";
+import { rescueText } from "../../tell/words/remedy-words.js";
 import type { Answer } from "../operation.js";
 
 export const failureState = z.enum(TRIAGE_STATES);

@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { type BookEntry, type Triage, triageState } from "../../core/book/book-entry.js";
+import { type BookEntry, type Triage, triageState } from "../../core/book/book.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import { iso } from "../../core/text/iso-time.js";
 import { readBook } from "../../tell/failure-book.js";
 import type { Context } from "../context.js";
+import { moment, momentAfter } from "../moment.js";
 import { operation } from "../operation.js";
 import { redacted } from "../operator-words.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { key, name } from "../schemas.js";
 import { failureItem, signaturePrefix, signatureReference, toItems } from "./failure-item.js";
 import { rollUpHere } from "./list-failures.js";
-import { moment, momentAfter } from "./moment.js";
 
 const MAX_ENTRIES = 1_000;
 const MAX_OCCURRENCES = 20;

@@ -2,14 +2,47 @@ import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { AttemptRow, JobRow } from "../../core/model/rows.js";
 import { zodOf } from "../../run/worker/zod-of.js";
-import { ATTEMPT_FACT, attemptFacts, compareErrors, type NamedText } from "../../tell/attempt-facts.js";
-import { compareTexts, DIFF_ROW, VERDICTS } from "../../tell/compare-texts.js";
+import {
+  ATTEMPT_FACT,
+  attemptFacts,
+  compareErrors,
+  compareTexts,
+  DIFF_ROW,
+  type NamedText,
+  type TextEnd,
+  VERDICTS,
+} from "../../tell/compare-attempts.js";
 import { findJob } from "../../tell/lookup/choose-job.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { jobId, recordOf, runOfJob } from "../schemas.js";
-import { readEnd } from "./log-lines/text-end.js";
+import { NEWLINE, readAt, withLines } from "./log-lines/line-index.js";
 import { textsOfAttempt } from "./read-logs.js";
+
+/** The last lines of a file, with their numbers in it. */
+interface FileEnd extends TextEnd {
+  readonly total: number;
+  readonly isWhole: boolean;
+}
+
+const EMPTY: FileEnd = { lines: [], firstLine: 1, total: 0, isWhole: true };
+
+async function readEnd(path: string, maxBytes: number): Promise<FileEnd> {
+  for (;;) {
+    const found = await withLines(path, async ({ file, size, facts }): Promise<FileEnd | null> => {
+      // A very long file is read in parts, and only then are its lines counted.
+      if (!facts.complete) return null;
+      const from = Math.max(0, size - maxBytes);
+      const bytes = await readAt(file, from, size - from);
+      const begins = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+      const lines = bytes.toString("utf8", begins).split("\n");
+      if (lines.at(-1) === "") lines.pop();
+      return { lines, firstLine: facts.total - lines.length + 1, total: facts.total, isWhole: from === 0 };
+    });
+    if (found !== null) return found;
+    if ((await withLines(path, async () => true)) === null) return EMPTY;
+  }
+}
 
 /** How much of each text's end is compared. The answer says if something was left out. */
 const COMPARED_BYTES = 128 * 1_024;

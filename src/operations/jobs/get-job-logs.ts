@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 import type { AttemptStatus, JobRow } from "../../core/model/rows.js";
-import { NOTICE_END } from "../../run/action/log-quota.js";
+import { NOTICE_END } from "../../run/action/log-limits.js";
 import { changesOf } from "../../tell/lookup/changes.js";
 import { findJob } from "../../tell/lookup/choose-job.js";
 import type { Context } from "../context.js";
@@ -9,8 +9,7 @@ import { limitBytes, offset, piece, readPart, tailBytes } from "../file-part.js"
 import { type Answer, operation, type StreamItem } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
 import { encoding, flag, jobId, json, runOfJob } from "../schemas.js";
-import { findLines, foundLines } from "./log-lines/find-lines.js";
-import { lines } from "./log-lines/line-span.js";
+import { findLines, foundLines, lines } from "./log-lines/read-lines.js";
 import {
   ARTIFACT_KINDS,
   type ArtifactKind,

@@ -6,20 +6,36 @@ import { jobById } from "../../core/model/run.js";
 import { expiryOf } from "../../core/notices/expiry.js";
 import { loadRun } from "../../run/engine/load-run.js";
 import type { Store } from "../../store/store.js";
-import { diagnosticsOf } from "../../tell/attempt-diagnostics.js";
-import { patchByAttempt } from "../../tell/attempt-patches.js";
-import { PROGRESS, progressByAttempt } from "../../tell/attempt-progress.js";
+import {
+  diagnosticsOf,
+  PROGRESS,
+  patchByAttempt,
+  processUsagesOf,
+  progressByAttempt,
+  SHOWN_USAGE,
+  UNKNOWN_USAGE,
+  usagesOf,
+} from "../../tell/attempt-details.js";
 import { jobRecord } from "../../tell/job-record.js";
 import { findJob, type JobRequest } from "../../tell/lookup/choose-job.js";
 import { readyTimes } from "../../tell/lookup/ready-times.js";
 import { requireRun } from "../../tell/lookup/run-reference.js";
-import { usagesOf } from "../../tell/model-usage.js";
-import { processUsagesOf, SHOWN_USAGE, UNKNOWN_USAGE } from "../../tell/process-usage.js";
 import { iso, showOutput } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { type Answer, operation } from "../operation.js";
-import { error, expiry, job } from "../record-schemas.js";
-import { diagnostics, flag, jobId, json, raise, recordOf, runOfJob, tokenUsage } from "../schemas.js";
+import {
+  diagnostics,
+  error,
+  expiry,
+  flag,
+  job,
+  jobId,
+  json,
+  raise,
+  recordOf,
+  runOfJob,
+  tokenUsage,
+} from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { ARTIFACT_KINDS, artifactsThere } from "./read-logs.js";
 import { Waits, waitsFor } from "./waits-for.js";

@@ -14,9 +14,8 @@ import { findJob } from "../../tell/lookup/choose-job.js";
 import { requireRun } from "../../tell/lookup/run-reference.js";
 import { throwIfRefused } from "../command-outcome.js";
 import type { Context } from "../context.js";
-import { hintSaid, refuseHint } from "../hints.js";
 import { type Answer, operation } from "../operation.js";
-import { definitionOf, redactorFor, type TypedWords } from "../operator-words.js";
+import { definitionOf, hintSaid, redactorFor, refuseHint, type TypedWords } from "../operator-words.js";
 import { changedRun, giveCommand } from "../put-command.js";
 import { duration, flag, hint, jobId, json, key, memorySize, reason, runOfJob } from "../schemas.js";
 

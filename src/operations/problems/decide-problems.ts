@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { bookKey } from "../../core/book/book-entry.js";
+import { bookKey } from "../../core/book/book.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
 import type { JobRow } from "../../core/model/rows.js";
@@ -11,10 +11,9 @@ import { requireRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { refuseFiles } from "../controls/plan-control.js";
 import { triageFailure } from "../failures/triage-failure.js";
-import { refuseHint } from "../hints.js";
 import { decideHolds } from "../jobs/resolve-holds.js";
 import { type Answer, operation } from "../operation.js";
-import { DEFAULT_REASON, type TypedWords } from "../operator-words.js";
+import { DEFAULT_REASON, refuseHint, type TypedWords } from "../operator-words.js";
 import { changedRun, commandJob, type Said } from "../put-command.js";
 import { files, flag, hint, json, key, reason, step } from "../schemas.js";
 

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { dependentsIn } from "../../tell/lookup/blocked-steps.js";
 import { describeProblem, PROBLEM, type Problem } from "../../tell/problems/describe-problem.js";
-import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "../../tell/problems/group-problems.js";
-import { openProblems } from "../../tell/problems/open-problems.js";
+import { openProblems, PROBLEM_KINDS, type ProblemGroup, runsIn } from "../../tell/problems/open-problems.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { limit, listOf, name, recordOf } from "../schemas.js";

@@ -1,11 +1,20 @@
 import type { Store } from "../../store/store.js";
 import { iso } from "../../tell/run-report.js";
-import type { ListedRun } from "./list-runs.js";
-import { NeededRuns } from "./needed-runs.js";
-import type { Planned, RetentionPlace, RetentionPlan } from "./plan-retention.js";
-import { removeArtifacts, removeFiles, removeLogs } from "./remove-files.js";
-import { noteRemovedFiles, type RemovedKind } from "./removed-files.js";
-import { noteRemovedRuns } from "./removed-runs.js";
+import {
+  type ListedRun,
+  NeededRuns,
+  type Planned,
+  type RetentionPlace,
+  type RetentionPlan,
+} from "./plan-retention.js";
+import {
+  noteRemovedFiles,
+  noteRemovedRuns,
+  type RemovedKind,
+  removeArtifacts,
+  removeFiles,
+  removeLogs,
+} from "./removed-files.js";
 
 /** What is needed is looked at again before each: a run may have been forked since. */
 const RUNS_AT_ONCE = 100;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { RunRow } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
-import { NeededRuns } from "./needed-runs.js";
+import { NeededRuns } from "./plan-retention.js";
 
 const store = (unfinished: readonly number[], forks: ReadonlyMap<number, number>): Store =>
   ({

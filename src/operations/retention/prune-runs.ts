@@ -1,8 +1,7 @@
 import { rm } from "node:fs/promises";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { parseDuration } from "../../file/read/duration.js";
-import { parseMemorySize } from "../../file/read/memory-size.js";
+import { parseDuration, parseMemorySize } from "../../file/read/amounts.js";
 import {
   FINAL_STATUSES,
   keepsAll,
@@ -17,8 +16,7 @@ import { flag, listOf, runStatus } from "../schemas.js";
 import { applyRetention } from "./apply-retention.js";
 import { type EndedRows, endedBefore } from "./ended-rows.js";
 import { type Planned, planRetention } from "./plan-retention.js";
-import { noRules } from "./retention-passes.js";
-import { countsOf } from "./retention-words.js";
+import { countsOf, noRules } from "./retention-passes.js";
 import { RunFiles } from "./run-files.js";
 
 const MAX_KEPT = 1_000_000_000;

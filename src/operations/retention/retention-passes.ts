@@ -1,11 +1,11 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import { aboutSize, counted } from "../../core/text/amount-text.js";
 import { Board, type BoardStore } from "../../run/engine/board.js";
-import type { RetentionCounts } from "./retention-words.js";
 
 const KIND = "retention_pass";
 
 /** What a server last did to keep within the bounds of its settings. */
-export interface RetentionPass {
+interface RetentionPass {
   readonly host: string;
   /** On the store's clock. */
   readonly at: number;
@@ -51,4 +51,36 @@ export function noRules(): DarumaError {
       asked: "Give older_than, keep_last or max_size, or set `retention` in the server's settings.",
     },
   });
+}
+
+/** How much a pass removed. */
+export interface RetentionCounts {
+  readonly runs: number;
+  readonly logs: number;
+  readonly artifacts: number;
+  readonly bytes: number;
+}
+
+/** `3 runs, the logs of 2 runs (1.2 GiB)`; null: nothing. */
+export function countsText({ runs, logs, artifacts, bytes }: RetentionCounts): string | null {
+  const parts = [
+    ...(runs === 0 ? [] : [counted(runs, "run")]),
+    ...(logs === 0 ? [] : [`the logs of ${counted(logs, "run")}`]),
+    ...(artifacts === 0 ? [] : [`the artifacts of ${counted(artifacts, "run")}`]),
+  ];
+  return parts.length === 0 ? null : `${parts.join(", ")} (${aboutSize(bytes)})`;
+}
+
+export function countsOf(done: {
+  readonly runs: readonly { readonly bytes: number }[];
+  readonly logs: readonly { readonly bytes: number }[];
+  readonly artifacts: readonly { readonly bytes: number }[];
+}): RetentionCounts {
+  const all = [...done.runs, ...done.logs, ...done.artifacts];
+  return {
+    runs: done.runs.length,
+    logs: done.logs.length,
+    artifacts: done.artifacts.length,
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }

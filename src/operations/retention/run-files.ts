@@ -1,8 +1,14 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { logFilesOf, logFolder, outputFolder, runFolder } from "../../run/worker/attempt-paths.js";
-import { workFolderOf, workFolders } from "../../run/worker/work-folder.js";
+import {
+  logFilesOf,
+  logFolder,
+  outputFolder,
+  runFolder,
+  workFolderOf,
+  workFolders,
+} from "../../run/worker/attempt-paths.js";
 import { removedNotes } from "./removed-files.js";
 
 export interface RunBytes {

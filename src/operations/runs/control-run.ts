@@ -5,8 +5,7 @@ import { GOES_BACK, type GoesBack } from "../../core/decide/going-back.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { JobRow } from "../../core/model/rows.js";
 import type { Store } from "../../store/store.js";
-import { findJob } from "../../tell/lookup/choose-job.js";
-import { findNamedJobs } from "../../tell/lookup/named-jobs.js";
+import { findJob, findNamedJobs } from "../../tell/lookup/choose-job.js";
 import { ownerOf } from "../../tell/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import { findOutcome } from "../command-outcome.js";
@@ -20,9 +19,8 @@ import {
   refuseFiles,
   takesHint,
 } from "../controls/plan-control.js";
-import { hintSaid, refuseHint } from "../hints.js";
 import { type Answer, operation } from "../operation.js";
-import { redactorOver } from "../operator-words.js";
+import { hintSaid, redactorOver, refuseHint } from "../operator-words.js";
 import { giveCommand, nameOfPrincipal } from "../put-command.js";
 import {
   dryRun,

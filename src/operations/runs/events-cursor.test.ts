@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readCursor, writeCursor, writeEventId } from "./events-cursor.js";
+import { readCursor, writeCursor, writeEventId } from "./list-events.js";
 
 const number = fc.integer({ min: 0, max: 999_999_999_999_999 });
 

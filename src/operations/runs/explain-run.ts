@@ -10,8 +10,7 @@ import { readPages } from "../../run/engine/load-run.js";
 import { queuedText } from "../../run/engine/places/place-text.js";
 import { runFolder } from "../../run/worker/attempt-paths.js";
 import type { Store } from "../../store/store.js";
-import { ADVICE_KINDS, advice, adviceLines, commandOf } from "../../tell/advice.js";
-import { explainCommand } from "../../tell/advised-commands.js";
+import { ADVICE_KINDS, advice, adviceLines, commandOf, explainCommand } from "../../tell/advice.js";
 import { isToldInPart, readEventfulLog } from "../../tell/eventful-log.js";
 import { explainTold } from "../../tell/explain.js";
 import { handledInChildren } from "../../tell/handled-in-children.js";
@@ -29,12 +28,11 @@ import { childText } from "../../tell/words/handled-text.js";
 import { RunTeller } from "../../tell/words/job-story.js";
 import { BUDGET_KINDS, type LeftBudget, sentenceOf } from "../../tell/words/left-budgets.js";
 import type { Context } from "../context.js";
-import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
+import { Waits, type WaitsFor, type WaitsForPlace, waitsFor, waitsOf } from "../jobs/waits-for.js";
 import { type Answer, operation } from "../operation.js";
 import { at, considered, flag, runReference, variables } from "../schemas.js";
 import { storedDefinition } from "../workflows/stored-workflows.js";
 import { interrupted, pastAt, recovery, waitsForPlace } from "./run-shapes.js";
-import { type WaitsForPlace, waitsOf } from "./run-waits.js";
 
 const input = z.strictObject({
   run_id: runReference,

@@ -6,10 +6,16 @@ import { logFile } from "../../run/worker/attempt-paths.js";
 import type { Store } from "../../store/store.js";
 import { nameOf } from "../../tell/lookup/job-name.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
-import { type AttemptUsage, USAGE_EVENTS, UsageReader } from "../../tell/resources/attempt-usage.js";
+import {
+  type AttemptUsage,
+  parseSamples,
+  USAGE_EVENTS,
+  USAGE_SAMPLE,
+  UsageReader,
+  type UsageSample,
+} from "../../tell/resources/attempt-usage.js";
 import { RESOURCE_GROUP, ResourceGroups } from "../../tell/resources/resource-groups.js";
 import { RESOURCE_TIMELINE, timelineOf } from "../../tell/resources/resource-timeline.js";
-import { parseSamples, USAGE_SAMPLE, type UsageSample } from "../../tell/resources/usage-samples.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";

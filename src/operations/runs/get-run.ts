@@ -5,13 +5,12 @@ import type { Run, Scope } from "../../core/model/run.js";
 import { LIVE_CONTROL } from "../../fleet/desk/protocol.js";
 import { loadRun } from "../../run/engine/load-run.js";
 import type { Store } from "../../store/store.js";
-import { diagnosticsOf } from "../../tell/attempt-diagnostics.js";
+import { type AttemptUsage, diagnosticsOf, usagesOf } from "../../tell/attempt-details.js";
 import { DECIDED_JOB } from "../../tell/decided-jobs.js";
 import { HANDLED_CHILD } from "../../tell/handled-in-children.js";
 import { liveControlOf, NOBODY_STEERS } from "../../tell/live-control.js";
 import { pastRun } from "../../tell/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
-import { type AttemptUsage, usagesOf } from "../../tell/model-usage.js";
 import { readRecoveries } from "../../tell/recoveries.js";
 import {
   FAILED_JOB,
@@ -22,24 +21,26 @@ import {
   reportRun,
   reportState,
   SKIPPED_BY_FAILURE,
+  UNDONE_JOB,
 } from "../../tell/run-report.js";
 import { summariseRun } from "../../tell/run-summary.js";
-import { UNDONE_JOB } from "../../tell/undone.js";
 import type { Context } from "../context.js";
-import { Waits, type WaitsFor, waitsFor } from "../jobs/waits-for.js";
+import { Waits, type WaitsFor, waitsFor, waitsOf } from "../jobs/waits-for.js";
 import { type Answer, operation } from "../operation.js";
 import { definitionOf } from "../operator-words.js";
-import { error, job, waitingJob } from "../record-schemas.js";
 import {
   at,
   diagnostics,
   endPhase,
+  error,
   files,
+  job,
   json,
   recordOf,
   runReference,
   runStatus,
   tokenUsage,
+  waitingJob,
 } from "../schemas.js";
 import {
   concurrency,
@@ -54,7 +55,6 @@ import {
   runPriority,
   waitsForPlace,
 } from "./run-shapes.js";
-import { waitsOf } from "./run-waits.js";
 
 /** Which jobs of a run the answer describes. */
 const JOB_CHOICES = ["all", "failed", "none"] as const;

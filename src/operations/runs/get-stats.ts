@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { iso } from "../../core/text/iso-time.js";
 import { text } from "../../core/text/shape.js";
-import { collectStatistics } from "../../tell/collect-statistics.js";
 import { resolveRun } from "../../tell/lookup/run-reference.js";
-import { RUN_OUTCOMES, STATISTICS } from "../../tell/statistics.js";
+import { collectStatistics, RUN_OUTCOMES, STATISTICS } from "../../tell/statistics.js";
 import type { Context } from "../context.js";
 import { rollUpHere } from "../failures/list-failures.js";
 import { type Answer, operation } from "../operation.js";

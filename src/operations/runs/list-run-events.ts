@@ -8,8 +8,7 @@ import { resolveRun } from "../../tell/lookup/run-reference.js";
 import { EVENT_KINDS, type EventKind, kindOf } from "../../tell/timeline/event-kinds.js";
 import { operation, type StreamItem } from "../operation.js";
 import { limit, runReference } from "../schemas.js";
-import { DesignTeller, NAMINGS, type Naming } from "./design-events.js";
-import { type EventItem, eventItem } from "./event-item.js";
+import { DesignTeller, type EventItem, eventItem, NAMINGS, type Naming } from "./event-item.js";
 
 export const event = z.looseObject({
   seq: z.number(),

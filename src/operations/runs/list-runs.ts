@@ -10,14 +10,14 @@ import { type HeldChild, heldBelow } from "../../tell/lookup/held-below.js";
 import { isImported } from "../../tell/lookup/own-runs.js";
 import { interruptedRuns, runToResume } from "../../tell/lookup/run-owner.js";
 import { programOf } from "../../tell/lookup/run-program.js";
-import { OUTCOMES, outcomeOf, type RunOutcome } from "../../tell/run-outcome.js";
 import { timesOf } from "../../tell/run-report.js";
 import { type ToldRun, toldOf } from "../../tell/run-tally.js";
+import { OUTCOMES, outcomeOf, type RunOutcome } from "../../tell/statistics.js";
 import { childText, isOpenChild, strictReason } from "../../tell/words/handled-text.js";
 import { happenedText } from "../../tell/words/run-happened.js";
+import { type WaitsForPlace, waitsOf } from "../jobs/waits-for.js";
 import { type Answer, operation } from "../operation.js";
-import { error } from "../record-schemas.js";
-import { flag, limit, listOf, runStatus } from "../schemas.js";
+import { error, flag, limit, listOf, runStatus } from "../schemas.js";
 import { searchFields, searchOf, textField } from "../search-fields.js";
 import {
   concurrency,
@@ -29,7 +29,6 @@ import {
   runPriority,
   waitsForPlace,
 } from "./run-shapes.js";
-import { type WaitsForPlace, waitsOf } from "./run-waits.js";
 
 const runItemShape = z.object({
   run_id: z.number(),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import {
+  type ClusterLimit,
   type Diagnosis,
   diagnose,
   type Finding,
@@ -9,14 +10,17 @@ import {
   USUAL_SCALE,
 } from "../../core/failure/diagnose.js";
 import type { OperatorCommand } from "../../core/model/commands.js";
-import { amountsOf } from "../../core/model/resources.js";
-import type { Run } from "../../core/model/run.js";
+import type { Definition } from "../../core/model/definition.js";
+import { amountsOf, type Resource } from "../../core/model/resources.js";
+import type { Job, Run } from "../../core/model/run.js";
+import { messageOf } from "../../core/text/message-of.js";
+import type { ClusterSettings } from "../../file/settings/settings.js";
+import { jobLimits, placeOf, targetOf } from "../../fleet/allocations/scale/demand.js";
 import { loadRun } from "../../run/engine/load-run.js";
 import { ownerOf } from "../../tell/lookup/run-owner.js";
 import { resolveRun } from "../../tell/lookup/run-reference.js";
-import { limitsOnClusters } from "../clusters/limits-on-clusters.js";
 import { runBefore } from "../command-outcome.js";
-import type { Context } from "../context.js";
+import type { ClusterControl, Context } from "../context.js";
 import { operation } from "../operation.js";
 import { typedWords } from "../operator-words.js";
 import { type CommandAnswer, putCommand, tryCommandOn } from "../put-command.js";
@@ -206,4 +210,45 @@ function shownFinding({ job, code, diagnosis, recovers, raise, limit, why, reaso
     why,
     explanation: reason,
   };
+}
+
+type LimitOf = NonNullable<RecoveryPolicy["limitOf"]>;
+
+/** What these jobs may be given where they run; each cluster is asked once. Null: none of them runs on a cluster. */
+async function limitsOnClusters(
+  { clusters }: Context,
+  jobs: readonly Job[],
+  workflow: Pick<Definition, "schedulers">,
+): Promise<LimitOf | null> {
+  if (clusters == null) return null;
+  const limits = new Map<string, (resource: Resource) => ClusterLimit>();
+  for (const job of jobs) {
+    const place = placeOf(job, clusters.settings, workflow);
+    if (place !== null && !limits.has(keyOf(place)))
+      limits.set(keyOf(place), await limitsOf(clusters, place));
+  }
+  if (limits.size === 0) return null;
+  return (job, resource) => {
+    const place = placeOf(job, clusters.settings, workflow);
+    return place === null ? null : (limits.get(keyOf(place))?.(resource) ?? null);
+  };
+}
+
+/** A key that is equal for jobs with the same limits. */
+function keyOf({ name, tags }: ClusterSettings): string {
+  return [name, ...tags].join(" ");
+}
+
+/** A job that was given more than there is would wait for ever, so a cluster that cannot be asked counts as trouble. */
+async function limitsOf(
+  clusters: ClusterControl,
+  settings: ClusterSettings,
+): Promise<(resource: Resource) => ClusterLimit> {
+  const { name: cluster } = settings;
+  try {
+    const limits = jobLimits(settings, targetOf(settings, await clusters.targets(cluster)));
+    return (resource) => ({ cluster, amount: limits[resource] });
+  } catch (error) {
+    return () => ({ cluster, trouble: messageOf(error) });
+  }
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { RunCause } from "../../core/model/events.js";
-import { orderedJson } from "../../core/text/ordered-json.js";
-import { toStorableText } from "../../store/storable-text.js";
+import { orderedJson } from "../../core/text/json.js";
 import type { Store } from "../../store/store.js";
+import { toStorableText } from "../../store/stored-text.js";
 
 /** The cause of a run that somebody starts under a key; `asked` is all that he asks for. */
 export function causeOfKey(key: string, asked: object): RunCause {

@@ -1,10 +1,13 @@
 import type { Definition } from "../../core/model/definition.js";
 import { newScheduleState, replaceSchedule, type ScheduleState } from "../../core/schedule/plan-ticks.js";
-import type { WebhookDefinition } from "../../core/schedule/webhook.js";
+import type { WebhookDefinition } from "../../core/schedule/triggers.js";
 import { Board } from "../../run/engine/board.js";
 import type { Clock } from "../../run/engine/clock.js";
 import type { SharedStore } from "../../store/shared-rows.js";
-import type { WorkflowRow } from "../../store/store.js";
+import type { Store, WorkflowRow } from "../../store/store.js";
+import type { Runner } from "../context.js";
+import { refuseChildrenWithoutFolder } from "../runs/started-run.js";
+import { publishedAsWorkflow } from "../workflows/choose-workflow.js";
 
 const KIND = "schedules";
 
@@ -55,4 +58,16 @@ export function editSchedules(
     const isSame = schedules.every((state, place) => state === before.schedules[place]);
     return isSame ? before : { ...before, schedules };
   });
+}
+
+/** A run of the newest published version with the inputs of its schedule. Null: that version has no such schedule. */
+export async function startScheduled(
+  { store, start }: { readonly store: Store; readonly start: Runner["start"] },
+  { workflow: name, id, mark }: { readonly workflow: string; readonly id: string; readonly mark: string },
+): Promise<number | null> {
+  const workflow = await publishedAsWorkflow(store, name);
+  const schedule = workflow.definition.schedules?.find((each) => each.id === id);
+  if (schedule === undefined) return null;
+  refuseChildrenWithoutFolder(workflow.definition, workflow.folder);
+  return start(workflow, { inputs: schedule.inputs, cause: { mark, request: null } });
 }

@@ -11,15 +11,14 @@ import {
 } from "../../core/schedule/plan-ticks.js";
 import { nextTick } from "../../core/schedule/ticks.js";
 import { iso } from "../../core/text/iso-time.js";
-import { DUTY_LEASE } from "../../store/duties.js";
-import { toStorableText } from "../../store/storable-text.js";
+import { DUTY_LEASE } from "../../store/lease-rules.js";
+import { toStorableText } from "../../store/stored-text.js";
 import { ownerOf } from "../../tell/lookup/run-owner.js";
 import { type Answer, operation } from "../operation.js";
 import { nameOfPrincipal } from "../put-command.js";
 import { describeStarted, requireRunner, startedRun } from "../runs/started-run.js";
 import { key, name, owner, reason } from "../schemas.js";
-import { editSchedules, type ScheduleRows, scheduleRows } from "./schedule-rows.js";
-import { startScheduled } from "./start-scheduled.js";
+import { editSchedules, type ScheduleRows, scheduleRows, startScheduled } from "./schedule-rows.js";
 
 const time = z.string().nullable();
 const counted = z.object({ count: z.number(), last: time });

@@ -3,18 +3,19 @@ import {
   type Breaker,
   type BreakerPolicy,
   type BreakerState,
+  type BreakerUser,
   closeByHand,
   countFailures,
   nextProbeAt,
   openByHand,
+  ownKey,
   spentAt,
   stateOf,
 } from "../../core/breakers/breaker.js";
-import { type BreakerUser, ownKey } from "../../core/breakers/breakers-of.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import { DEFAULT_BREAKER, type NotifyRule } from "../../core/model/definition.js";
+import { openingNotices, rulesFor } from "../../run/engine/breakers/breaker-notices.js";
 import { BREAKERS, openBreakers, readBreaker } from "../../run/engine/breakers/breaker-rows.js";
-import { openingNotices, rulesFor } from "../../run/engine/breakers/opening-notices.js";
 import { iso } from "../../tell/run-report.js";
 import type { Context } from "../context.js";
 import { type Answer, operation } from "../operation.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
-import { parseDuration } from "../../file/read/duration.js";
+import { parseDuration } from "../../file/read/amounts.js";
 import type { TokenRow } from "../../store/token-rows.js";
 import { hashOfToken, newToken } from "../../store/token-text.js";
 import { iso } from "../../tell/run-report.js";
@@ -127,3 +127,18 @@ async function revoke({ store, now }: Context, id: number): Promise<{ id: number
     throw new DarumaError("TOKEN_NOT_FOUND", `there is no token ${id}`);
   return { id, revoked };
 }
+
+export const whoami = operation({
+  name: "whoami",
+  summary: "show who you are to the server: the token's name and role",
+  description:
+    "Returns the name and the role of the token of this request. Where no token is needed: local or command line, and admin.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({}),
+  output: z.object({ name: z.string(), role: z.enum(ROLES) }),
+  rest: { method: "GET", path: "/whoami" },
+  cli: [{ words: "whoami", positional: [], examples: ["daruma whoami --server http://127.0.0.1:7420"] }],
+  withoutStore: "unread",
+  handler: async ({ principal }) => ({ name: principal.name, role: principal.role }),
+});

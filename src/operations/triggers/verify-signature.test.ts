@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { expect, it } from "vitest";
-import { type Headers, signedId } from "./verify-signature.js";
+import { type Headers, signedId } from "./webhook-desk.js";
 
 const NOW = 1_700_000_000_000;
 const BODY = Buffer.from('{"ref":"main"}');

@@ -1,25 +1,112 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { DarumaError, ERROR_CATALOGUE, type ErrorCode } from "../../core/errors/errors.js";
 import type { RunCause } from "../../core/model/events.js";
-import { inCause } from "../../core/schedule/in-cause.js";
-import type { WebhookDefinition } from "../../core/schedule/webhook.js";
+import { inCause, type WebhookDefinition } from "../../core/schedule/triggers.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
+import type { SecretPlace } from "../../core/text/secret-place.js";
 import type { Rendered } from "../../run/sandbox/render-step.js";
 import type { Sandbox, SandboxResult } from "../../run/sandbox/sandbox.js";
 import type { Store } from "../../store/store.js";
+import { type Environment, type FoundSecret, findSecret } from "../../tell/channels/find-secret.js";
 import type { Runner } from "../context.js";
 import { findRunOf } from "../runs/run-cause.js";
 import { refuseChildrenWithoutFolder } from "../runs/started-run.js";
 import { scheduleRows } from "../schedules/schedule-rows.js";
 import { refuseVisibleSecrets } from "../workflows/check-secrets.js";
 import { publishedAsWorkflow } from "../workflows/choose-workflow.js";
-import { type Headers, signedId } from "./verify-signature.js";
-import type { WebhookSecrets } from "./webhook-secrets.js";
+
+/** A signed request may be so old, or so far ahead of this machine's clock. */
+const TOLERANCE_MS = 5 * 60_000;
+const MAX_SIGNATURES = 20;
+/** The parts of what is signed are set apart by dots. */
+const MESSAGE_ID = /^[!-\-/-~]{1,200}$/;
+const TIMESTAMP = /^\d{1,12}$/;
+const KEY = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
+
+type WebhookForm = WebhookDefinition["form"];
+export type Headers = { readonly [name: string]: string | string[] | undefined };
+
+interface SignedRequest {
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+  readonly now: number;
+}
+
+/** Takes as long as any other to find out that it fits nothing. */
+const NO_SECRET = randomBytes(32).toString("hex");
+
+/**
+ * What makes the request the one it is, if it is signed with the secret: its id, or the hash of its body where no id is
+ * signed. Null: it is not. Without a secret the same work is done, so that nobody learns from the time whether there is one.
+ */
+export function signedId(
+  form: WebhookForm | null,
+  secret: string | null,
+  request: SignedRequest,
+): string | null {
+  const by = form ?? (request.headers["x-hub-signature-256"] === undefined ? "standard" : "github");
+  const id = (by === "github" ? githubId : standardId)(secret ?? NO_SECRET, request);
+  return secret === null ? null : id;
+}
+
+/** https://www.standardwebhooks.com: several signatures while a secret is being replaced. */
+function standardId(secret: string, { headers, bytes, now }: SignedRequest): string | null {
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
+  const [, encoded] = KEY.exec(secret) ?? [];
+  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, "base64");
+  const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(bytes).digest();
+  const given = String(signatures ?? "")
+    .split(" ", MAX_SIGNATURES)
+    .flatMap((each) => (each.startsWith("v1,") ? [Buffer.from(each.slice("v1,".length), "base64")] : []));
+  // All of them, whichever fits.
+  const fits = given.map((signature) => isSame(signature, expected)).includes(true);
+  // `whsec_` and a letter is no key: anybody could sign with it.
+  if (key.length === 0) return null;
+  if (typeof id !== "string" || !MESSAGE_ID.test(id)) return null;
+  if (typeof timestamp !== "string" || !TIMESTAMP.test(timestamp)) return null;
+  return fits && Math.abs(now - Number(timestamp) * 1_000) <= TOLERANCE_MS ? id : null;
+}
+
+/** Its `X-GitHub-Delivery` is not signed. */
+function githubId(secret: string, { headers, bytes }: SignedRequest): string | null {
+  const expected = createHmac("sha256", secret).update(bytes).digest();
+  const [, hex = ""] = /^sha256=([0-9a-f]{64})$/.exec(String(headers["x-hub-signature-256"] ?? "")) ?? [];
+  return isSame(Buffer.from(hex, "hex"), expected) ? createHash("sha256").update(bytes).digest("hex") : null;
+}
+
+function isSame(given: Uint8Array, expected: Uint8Array): boolean {
+  const isWhole = given.length === expected.length;
+  return timingSafeEqual(isWhole ? given : new Uint8Array(expected.length), expected) && isWhole;
+}
+
+/** Reading a file takes time that would tell that there is one; and a secret may be replaced while the server runs. */
+const FRESH_MS = 10_000;
+
+/** Secrets of webhooks, read when they are needed. */
+export class WebhookSecrets {
+  private readonly files = new Map<string, { readonly found: FoundSecret; readonly readAt: number }>();
+
+  constructor(
+    private readonly env: Environment,
+    private readonly elapsed: () => number,
+  ) {}
+
+  find(place: SecretPlace): FoundSecret {
+    if ("variable" in place) return findSecret(place, this.env);
+    const known = this.files.get(place.file);
+    const now = this.elapsed();
+    if (known !== undefined && now - known.readAt < FRESH_MS) return known.found;
+    const found = findSecret(place, this.env);
+    this.files.set(place.file, { found, readAt: now });
+    return found;
+  }
+}
 
 /** Names that no workflow has are not looked for. */
 const WORKFLOW_NAME = /^[^\p{Cc}]{1,200}$/u;
 
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly workflow: string;
   readonly headers: Headers;
   /** The bytes as received, because the signature covers them. */
@@ -28,14 +115,14 @@ export interface WebhookRequest {
   readonly parse: () => unknown;
 }
 
-export interface WebhookAnswer {
+interface WebhookAnswer {
   /** Null if the request does not start a run. */
   readonly run_id: number | null;
   /** It came before, and this is the run it started then. */
   readonly again: boolean;
 }
 
-export interface WebhookDeskOptions {
+interface WebhookDeskOptions {
   readonly store: Store;
   readonly sandbox: Pick<Sandbox, "evaluate" | "render">;
   readonly secrets: WebhookSecrets;

@@ -1,6 +1,9 @@
 import { DarumaError } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
 import { createRedactor, type Secret, unredactable } from "../../core/redaction/redaction.js";
 import type { Json } from "../../core/text/json.js";
+import type { LlmProvider } from "../../file/fields/agent-fields.js";
+import { checkModelPackages } from "../../run/action/llm-model.js";
 import type { Workflow } from "./workflow.js";
 
 /** Knows tokens by their form alone. */
@@ -86,4 +89,10 @@ function shownIn(json: string, secrets: readonly Secret[]): string[] {
   return secrets
     .filter(({ value }) => text.includes(JSON.stringify(value).slice(1, -1).toLowerCase()))
     .map(({ name }) => name);
+}
+
+/** Before a run of this process begins: not after an hour of other steps. Throws PACKAGE_MISSING. */
+export function checkPackages({ steps }: Definition): void {
+  for (const { action } of steps)
+    if (action.type === "llm_call") checkModelPackages(action.provider as LlmProvider);
 }

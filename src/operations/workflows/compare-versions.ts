@@ -1,15 +1,14 @@
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
-import { type DiffLine, diffTexts } from "../../core/text/diff-texts.js";
+import { type DiffLine, diffTexts } from "../../core/text/diff-lines.js";
 import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import { CHANGED_STEP, compareDefinitions } from "../../tell/compare-runs.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
 import { recordOf } from "../schemas.js";
-import { draftName, requireDraft } from "./drafts.js";
+import { draftName, fileOf, requireDraft } from "./drafts.js";
 import { storedDefinition, storedWorkflow } from "./stored-workflows.js";
-import { fileOf } from "./validate-draft.js";
 import { readTextIn } from "./workflow-source.js";
 
 const DRAFT = "draft";

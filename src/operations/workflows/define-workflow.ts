@@ -1,10 +1,9 @@
 import type { Definition } from "../../core/model/definition.js";
-import { defineWorkflow as define } from "../../file/builder.js";
-import type { WorkflowInput } from "../../file/workflow-input.js";
-import { checkExpression } from "../../run/sandbox/check-expression.js";
+import { defineWorkflow as define, type WorkflowInput } from "../../file/builder.js";
 import { compilePattern } from "../../run/sandbox/compile-pattern.js";
 import { nameFinder } from "../../run/sandbox/names/find-names.js";
 import { checkTemplate } from "../../run/sandbox/template.js";
+import { checkExpression } from "../../run/sandbox/wrap-code.js";
 
 /**
  * A workflow written in TypeScript, with the keys of the file. Throws a DarumaError that lists every problem.

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { DarumaError, type ErrorCode } from "../../core/errors/errors.js";
+import type { Definition } from "../../core/model/definition.js";
+import { type BASH_OR_SH, type Shell, shellText } from "../../core/model/shell.js";
 import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import { WORST_CASE, worstCase } from "../../file/lint/worst-case.js";
 import type { Problem } from "../../file/read/problem.js";
 import type { Survey } from "../../file/survey.js";
 import { type Answer, operation } from "../operation.js";
 import { fileName, flag, name, problem, recordOf, source } from "../schemas.js";
-import { survey } from "./graph-shape.js";
-import { stepShells } from "./step-shells.js";
+import { survey } from "./workflow-graph.js";
 import { readTextIn } from "./workflow-source.js";
 
 export const checked = z.object({
@@ -23,7 +24,7 @@ export const checked = z.object({
 });
 
 /** The option of `validate` and `workflow check`. */
-export const withGraph = flag.optional().describe("Add the graph of what can be read, with its lines.");
+const withGraph = flag.optional().describe("Add the graph of what can be read, with its lines.");
 
 export const validateWorkflow = operation({
   name: "validate_workflow",
@@ -103,4 +104,23 @@ function problemsOf(error: unknown, file: string): readonly Problem[] {
   if (!(error instanceof DarumaError) || OF_THE_SERVER.includes(error.code)) throw error;
   const { code, message, hint } = error;
   return [{ code, message, hint, file, line: 1, column: 1, path: "" }];
+}
+
+/** A shell, and the steps whose texts it runs. */
+export interface StepShells {
+  readonly shell: string;
+  readonly steps: readonly string[];
+}
+
+/** The shells in the order of their first use in the file. Steps without shell code are left out. */
+function stepShells({ steps }: Definition): StepShells[] {
+  const found = new Map<string, string[]>();
+  for (const { id, action } of steps) {
+    if (action.shell === undefined) continue;
+    const shell = shellText(action.shell as Shell | typeof BASH_OR_SH);
+    const known = found.get(shell);
+    if (known === undefined) found.set(shell, [id]);
+    else known.push(id);
+  }
+  return [...found].map(([shell, ids]) => ({ shell, steps: ids }));
 }

@@ -1,20 +1,156 @@
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
-import type { JobStatus } from "../../core/model/rows.js";
-import { draw } from "../../file/draw/drawing.js";
+import type { JobRow, JobStatus } from "../../core/model/rows.js";
+import { DRAWN_EDGE, DRAWN_NODE, draw } from "../../file/draw/drawing.js";
 import { toDot, toMermaid } from "../../file/draw/graph.js";
+import { InvalidWorkflow } from "../../file/invalid-workflow.js";
+import type { Lines, Survey } from "../../file/survey.js";
 import type { WorkflowRow } from "../../store/store.js";
 import { pastRun } from "../../tell/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";
-import { at, fileName, name, runReference, source } from "../schemas.js";
-import { graph } from "./graph-shape.js";
-import { statusOf, summariseJobs } from "./node-jobs.js";
-import { keptLines, linesOf, NO_LINES, type SourceLines } from "./source-lines.js";
+import { at, fileName, jobStatus, json, name, recordOf, runReference, source } from "../schemas.js";
 import { storedDefinition, storedWorkflow, textOfRun, textOfWorkflow } from "./stored-workflows.js";
+import type { Reading } from "./workflow.js";
 import { readTextIn } from "./workflow-source.js";
+
+/** A fan-out with more items has no cells: nobody could tell them apart. */
+const MAX_CELLS = 60;
+
+/** The jobs of one step of a run, without listing them. */
+const nodeJobs = z.object({
+  total: z.number(),
+  counts: z.partialRecord(jobStatus, z.number()).describe("How many have each status."),
+  handled: z.number().describe("Failed, and the failure was handled."),
+  again: z.number().describe("Completed with more than one attempt."),
+  attempts: z.number().describe("Of all of them."),
+  cells: z
+    .array(z.object({ scope: z.string(), status: jobStatus, again: z.boolean(), handled: z.boolean() }))
+    .describe(`Each job in the order of its items, if there are at most ${MAX_CELLS}; else empty.`),
+});
+type NodeJobs = z.output<typeof nodeJobs>;
+
+/** Counts of jobs by step. */
+function summariseJobs(jobs: readonly JobRow[]): Map<string, NodeJobs> {
+  const found = new Map<string, NodeJobs>();
+  for (const { step, scope, status, handled, attempt_id: attempts } of jobs) {
+    let node = found.get(step);
+    if (node === undefined) {
+      node = { total: 0, counts: {}, handled: 0, again: 0, attempts: 0, cells: [] };
+      found.set(step, node);
+    }
+    const isHandled = status === "failed" && handled;
+    const again = status === "completed" && attempts > 1;
+    node.total += 1;
+    node.counts[status] = (node.counts[status] ?? 0) + 1;
+    if (isHandled) node.handled += 1;
+    if (again) node.again += 1;
+    node.attempts += attempts;
+    if (node.total <= MAX_CELLS) node.cells.push({ scope, status, again, handled: isHandled });
+  }
+  for (const node of found.values()) if (node.total > MAX_CELLS) node.cells = [];
+  return found;
+}
+
+/** A step may have a job in each branch; the one that most needs a look gives the colour. */
+const MOST_TELLING: readonly JobStatus[] = [
+  "failed",
+  "held",
+  "running",
+  "recovering",
+  "waiting",
+  "canceled",
+  "ready",
+  "blocked",
+  "completed",
+  "skipped",
+];
+
+function statusOf({ counts }: NodeJobs): JobStatus {
+  return MOST_TELLING.find((status) => (counts[status] ?? 0) > 0) ?? "blocked";
+}
+
+const node = recordOf(DRAWN_NODE);
+const edge = recordOf(DRAWN_EDGE);
+
+const lines = z
+  .object({ first: z.number(), last: z.number() })
+  .nullable()
+  .describe("The lines of the text that it stands in, from 1; null: no text was kept.");
+
+/** A workflow or a run as nodes and edges. */
+const graph = z.object({
+  nodes: z.array(
+    node.extend({
+      lines,
+      jobs: nodeJobs
+        .nullable()
+        .describe("The jobs of the step in this run; null: there is no run, or no job."),
+    }),
+  ),
+  edges: z.array(edge.extend({ lines })),
+});
+
+/** A text that may have problems, as far as it can be read, with the lines that everything stands in. */
+export const survey = z.object({
+  nodes: z.array(node.extend({ lines })),
+  edges: z.array(
+    edge.extend({
+      lines,
+      transition: z.number().nullable().describe("Its number in the list of transitions, from 1."),
+      when: json.nullable().describe("Of a transition: its condition as data."),
+      taken: z.string().nullable().describe("Of a transition: when it is taken."),
+    }),
+  ),
+});
+
+/** The lines of a workflow's steps and edges in its text. */
+interface SourceLines {
+  readonly ofStep: (step: string | null) => Lines | null;
+  readonly ofEdge: (id: string) => Lines | null;
+}
+
+/** Cached by the hash of the text. */
+const KNOWN = new Map<string, SourceLines>();
+const MAX_KNOWN = 100;
+
+const NO_LINES: SourceLines = { ofStep: () => null, ofEdge: () => null };
+
+function linesOf(survey: Survey | null): SourceLines {
+  if (survey === null) return NO_LINES;
+  const steps = new Map(survey.nodes.map(({ step, lines }) => [step, lines]));
+  const edges = new Map(survey.edges.map(({ id, lines }) => [id, lines]));
+  return {
+    ofStep: (step) => (step === null ? null : (steps.get(step) ?? null)),
+    ofEdge: (id) => edges.get(id) ?? null,
+  };
+}
+
+/** The lines of a stored text. A run's graph is drawn again with every event, so its text is read once. */
+async function keptLines(reading: Reading, text: string, file: string | null): Promise<SourceLines> {
+  const name = basename(file ?? "workflow.yaml");
+  const hash = createHash("sha256").update(`${name}\n${text}`).digest("hex");
+  const known = KNOWN.get(hash);
+  if (known !== undefined) return known;
+  const found = linesOf(await surveyIn(reading, text, name));
+  if (KNOWN.size >= MAX_KNOWN) KNOWN.delete(KNOWN.keys().next().value!);
+  KNOWN.set(hash, found);
+  return found;
+}
+
+/** A text that an older Daruma took may have problems by now: it is shown as far as it can be read. */
+async function surveyIn(reading: Reading, text: string, file: string): Promise<Survey | null> {
+  try {
+    return (await readTextIn(reading, text, { file, folder: "/", surveys: true })).survey ?? null;
+  } catch (error) {
+    if (error instanceof InvalidWorkflow) return error.survey;
+    throw error;
+  }
+}
 
 const FORMATS = ["mermaid", "dot", "json"] as const;
 

@@ -8,10 +8,10 @@ import { oursFor } from "../../core/text/foreign-words.js";
 import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import { loadDefinition } from "../../file/load.js";
 import { type Survey, surveyOf } from "../../file/survey.js";
-import { checkExpression } from "../../run/sandbox/check-expression.js";
 import { compilePattern } from "../../run/sandbox/compile-pattern.js";
 import { nameFinder } from "../../run/sandbox/names/find-names.js";
 import { checkTemplate } from "../../run/sandbox/template.js";
+import { checkExpression } from "../../run/sandbox/wrap-code.js";
 import type { Reading, TextPlace, Workflow } from "./workflow.js";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { DarumaError } from "../../core/errors/errors.js";
 import { draw } from "../../file/draw/drawing.js";
+import { workflowJsonSchema } from "../../file/json-schema.js";
 import type { Store, WorkflowRow } from "../../store/store.js";
 import { iso } from "../../tell/run-report.js";
 import { operation } from "../operation.js";
@@ -116,3 +118,63 @@ async function listWorkflowItems(
   });
   return { items: rows.map(workflowItem), next: rows.length < limit ? null : rows.at(-1)!.id };
 }
+
+const handler = z.object({
+  id: z.number(),
+  workflow_id: z.number(),
+  name: z.string(),
+  rules: z.string(),
+});
+
+export const listFailureHandlers = operation({
+  name: "list_failure_handlers",
+  summary: "list failure handlers with their rules",
+  description:
+    "Lists the failure handlers of the stored workflows, or of one. `rules` is a JSON array: exit_codes, match_all_exit_codes, recovery_script, recovery_timeout_ms, max_retries. They are edited in the workflow.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({
+    workflow_id: z.coerce.number().int().positive().optional().describe("Only those of this workflow."),
+  }),
+  output: z.object({ items: z.array(handler) }),
+  rest: { method: "GET", path: "/failure_handlers", unprefixed: true },
+  cli: [
+    {
+      words: "handlers",
+      positional: [],
+      examples: ["daruma handlers", "daruma handlers --workflow-id 2 --json"],
+    },
+  ],
+  handler: async ({ store }, { workflow_id }) => ({ items: await store.listFailureHandlers(workflow_id) }),
+});
+
+export const getFailureHandler = operation({
+  name: "get_failure_handler",
+  summary: "show a failure handler",
+  description: "One failure handler by its id; `rules` is a JSON array as text.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({ id: z.coerce.number().int().positive().describe("The failure handler's id.") }),
+  output: handler,
+  rest: { method: "GET", path: "/failure_handlers/{id}", unprefixed: true },
+  cli: [{ words: "handler", positional: ["id"], examples: ["daruma handler 1"] }],
+  handler: async ({ store }, { id }) => {
+    const found = await store.readFailureHandler(id);
+    if (found === null) throw new DarumaError("HANDLER_NOT_FOUND", `there is no failure handler ${id}`);
+    return found;
+  },
+});
+
+export const getWorkflowSchema = operation({
+  name: "get_workflow_schema",
+  summary: "print the JSON Schema of workflow files, for editors",
+  description: "Returns the JSON Schema of workflow files: every key, its type and its meaning.",
+  role: "viewer",
+  effect: "reads",
+  input: z.strictObject({}),
+  output: z.looseObject({}),
+  rest: { method: "GET", path: "/schema" },
+  cli: [{ words: "schema", positional: [], examples: ["daruma schema > daruma.schema.json"] }],
+  withoutStore: "unread",
+  handler: async () => ({ ...workflowJsonSchema() }),
+});

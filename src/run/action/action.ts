@@ -1,7 +1,8 @@
 import type { ActionDefinition } from "../../core/model/definition.js";
 import type { Outcome } from "../../core/model/outcome.js";
+import { durationAmount } from "../../core/text/amount-text.js";
 import type { Json } from "../../core/text/json.js";
-import type { HideSecrets } from "../process/printed-text.js";
+import type { HideSecrets } from "../process/output-capture.js";
 
 /** One attempt as an action sees it. Everything in it is rendered already. */
 export interface Attempt {
@@ -56,4 +57,26 @@ export interface Action {
   /** It starts no process, so no files of one are looked for. */
   readonly silent?: boolean;
   run(attempt: Attempt): Promise<Outcome<Json>>;
+}
+
+/** The result of an attempt that was ended from outside. The reason of its aborted signal decides, not how it ended. */
+export function stoppedResult({
+  signal,
+  timeoutMs,
+  idleTimeoutMs,
+}: Pick<Attempt, "signal" | "timeoutMs" | "idleTimeoutMs">): Exclude<Outcome<Json>, { kind: "succeeded" }> {
+  switch (signal.reason as StopCause) {
+    case "timeout":
+      return {
+        kind: "failed",
+        facts: { message: `timed out after ${durationAmount(timeoutMs ?? 0)}`, timeout: "wall" },
+      };
+    case "idle_timeout":
+      return {
+        kind: "failed",
+        facts: { message: `printed nothing for ${durationAmount(idleTimeoutMs ?? 0)}`, timeout: "idle" },
+      };
+    default:
+      return { kind: "stopped" };
+  }
 }

@@ -8,9 +8,7 @@ import type { Json } from "../../core/text/json.js";
 import { AGENT_PROFILES } from "../../file/fields/agent-fields.js";
 import { createProcessHost } from "../process/create-process-host.js";
 import type { Attempt } from "./action.js";
-import { createAgentAction } from "./agent.js";
-import { agentCommand } from "./agent-command.js";
-import { PROFILES } from "./agent-profiles.js";
+import { agentCommand, createAgentAction, PROFILES } from "./agent.js";
 
 const host = createProcessHost();
 const action = createAgentAction(host);

@@ -6,16 +6,22 @@ import { createAgentAction } from "./agent.js";
 import { createCommandAction } from "./command.js";
 import { createHttpAction } from "./http.js";
 import { createLlmCallAction } from "./llm-call.js";
-import { noopAction } from "./noop.js";
 import { createScriptAction } from "./script.js";
 import { type ChildRuns, createWorkflowAction } from "./workflow.js";
 
-export interface ActionPorts {
+/** Does nothing and gives its `output`, rendered: a place for routing, joins and tests. */
+export const noopAction: Action = {
+  type: "noop",
+  silent: true,
+  run: async ({ action }) => ({ kind: "succeeded", output: action.output ?? null }),
+};
+
+interface ActionPorts {
   readonly processes: ProcessHost;
   readonly sandbox: Sandbox;
 }
 
-export interface ServerPorts extends ActionPorts {
+interface ServerPorts extends ActionPorts {
   readonly children: ChildRuns;
 }
 

@@ -1,18 +1,16 @@
 import type { FailureFacts } from "../../core/model/failure.js";
 import { type Failed, type Outcome, withRemark } from "../../core/model/outcome.js";
 import type { Shell } from "../../core/model/shell.js";
-import type { Json } from "../../core/text/json.js";
+import { isDeeperThan, type Json, MAX_JSON_LEVELS } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { tellingLine } from "../../core/text/telling-line.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
 import { readDeclaredFailure, readOutputFile } from "../process/attempt-files.js";
 import { endProcessesWithToken } from "../process/attempt-processes.js";
 import { whenFilesAllow } from "../process/machine-shortage.js";
 import { HeadCapture, TailCapture } from "../process/output-capture.js";
 import { startCommand } from "../process/plain-words.js";
 import type { ProcessExit, ProcessHost, RunningProcess } from "../process/process-host.js";
-import type { Action, Attempt, StopCause } from "./action.js";
-import { stoppedResult } from "./stopped-result.js";
+import { type Action, type Attempt, type StopCause, stoppedResult } from "./action.js";
 
 /** How much of stdout becomes the step's output. The log keeps all of it. */
 export const MAX_OUTPUT_CAPTURE_BYTES = 1024 * 1024;

@@ -1,8 +1,6 @@
-import type { Json } from "../../core/text/json.js";
+import { type Json, NotJson, toJson } from "../../core/text/json.js";
 import { messageOf } from "../../core/text/message-of.js";
-import { NotJson, toJson } from "../../core/text/to-json.js";
-import type { Action } from "./action.js";
-import { stoppedResult } from "./stopped-result.js";
+import { type Action, stoppedResult } from "./action.js";
 
 /** What a TypeScript function that serves as a step is given. */
 export interface StepContext<Params = { readonly [key: string]: Json }> {

@@ -2,8 +2,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Json } from "../../core/text/json.js";
-import { fetchFollowing } from "./http-redirect.js";
-import { readHttpRequest } from "./http-request.js";
+import { fetchFollowing, readHttpRequest } from "./http-request.js";
 
 const servers: Server[] = [];
 afterEach(async () => {

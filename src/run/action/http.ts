@@ -1,16 +1,12 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Outcome } from "../../core/model/outcome.js";
-import type { Json } from "../../core/text/json.js";
+import { isDeeperThan, type Json, MAX_JSON_LEVELS } from "../../core/text/json.js";
 import { messageOf } from "../../core/text/message-of.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
-import { printedText } from "../process/printed-text.js";
+import { printedText } from "../process/output-capture.js";
 import { readRetryAfter } from "../process/retry-after.js";
-import type { Action, Attempt } from "./action.js";
-import { fetchFollowing } from "./http-redirect.js";
-import { describeUrl, type HttpRequest, readHttpRequest } from "./http-request.js";
-import { errnoOf } from "./network-errno.js";
-import { stoppedResult } from "./stopped-result.js";
+import { type Action, type Attempt, stoppedResult } from "./action.js";
+import { describeUrl, errnoOf, fetchFollowing, type HttpRequest, readHttpRequest } from "./http-request.js";
 
 /** How much of a body becomes the output. The log keeps all of it. */
 export const MAX_CAPTURED_BODY_BYTES = 1_048_576;

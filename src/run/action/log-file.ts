@@ -18,8 +18,7 @@ import { promisify } from "node:util";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { RedactionStream } from "../../core/redaction/redaction.js";
 import { shortageBehind } from "../process/machine-shortage.js";
-import type { LogQuota } from "./log-quota.js";
-import { LogTail } from "./log-tail.js";
+import { type LogQuota, LogTail } from "./log-limits.js";
 
 /** What an attempt prints, redacted on its way to a file. */
 export interface LogFile {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LogTail } from "./log-tail.js";
+import { LogTail } from "./log-limits.js";
 
 const MAX_BYTES = 16;
 

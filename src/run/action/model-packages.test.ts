@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { LlmProvider } from "../../file/fields/agent-fields.js";
-import { checkModelPackages, MODEL_PACKAGES } from "./model-packages.js";
+import { checkModelPackages, MODEL_PACKAGES } from "./llm-model.js";
 
 interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { Json } from "../../core/text/json.js";
 import { createSandbox } from "../sandbox/quickjs-sandbox.js";
 import type { Evaluation, Sandbox } from "../sandbox/sandbox.js";
 import type { Attempt, StopCause } from "./action.js";
-import { noopAction } from "./noop.js";
+import { noopAction } from "./built-in-actions.js";
 import { createScriptAction } from "./script.js";
 
 const sandbox = createSandbox();

@@ -3,8 +3,7 @@ import type { Outcome } from "../../core/model/outcome.js";
 import { durationAmount } from "../../core/text/amount-text.js";
 import type { Json } from "../../core/text/json.js";
 import type { Sandbox, SandboxResult } from "../sandbox/sandbox.js";
-import type { Action, Attempt } from "./action.js";
-import { stoppedResult } from "./stopped-result.js";
+import { type Action, type Attempt, stoppedResult } from "./action.js";
 
 /** What a script may compute without a `timeout_ms`. Counted, not measured: a busy machine takes nothing away from it. */
 export const DEFAULT_SCRIPT_BUDGET_MS = 1_000;

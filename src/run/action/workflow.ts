@@ -2,8 +2,7 @@ import { DarumaError, WORKFLOW_FILE_ERRORS } from "../../core/errors/errors.js";
 import type { UncleanChild } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Json } from "../../core/text/json.js";
-import type { Action, Attempt } from "./action.js";
-import { stoppedResult } from "./stopped-result.js";
+import { type Action, type Attempt, stoppedResult } from "./action.js";
 
 /** How a child run went. */
 export interface ChildResult {

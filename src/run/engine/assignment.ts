@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { endSeenBy } from "../../core/decide/ending/finally.js";
+import { endSeenBy } from "../../core/decide/ending/ending.js";
 import { matchRule } from "../../core/decide/ladder/rule.js";
 import { actionTraits, isBuiltInAction } from "../../core/model/action-traits.js";
 import { bytesOf, givenUserData, MAX_GIVEN_USER_DATA_BYTES } from "../../core/model/batch/user-data.js";
@@ -15,7 +15,7 @@ import { resourcesOf } from "../../core/model/resources.js";
 import type { Job, Run } from "../../core/model/run.js";
 import { BASH_OR_SH, type FoundShell, type Shell } from "../../core/model/shell.js";
 import { lastCommit, nextOrdinal, workspacePathFor } from "../../core/model/workspace-state.js";
-import { hiddenNames } from "../../core/schedule/webhook.js";
+import { hiddenNames } from "../../core/schedule/triggers.js";
 import { aboutSize, sizeText } from "../../core/text/amount-text.js";
 import type { Json } from "../../core/text/json.js";
 import { messageOf } from "../../core/text/message-of.js";
@@ -31,10 +31,14 @@ import {
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { isTemplate } from "../sandbox/template.js";
 import type { Assignment } from "../worker.js";
-import { LaterOutputs } from "./later-outputs.js";
-import { ledHere } from "./led-here.js";
-import { promptMaterialOf } from "./prompt-material.js";
-import { envTemplates, outputsReadLater, type ReadArtifact, variablesFor } from "./variables.js";
+import { ledHere, promptMaterialOf } from "./prompt-material.js";
+import {
+  envTemplates,
+  LaterOutputs,
+  outputsReadLater,
+  type ReadArtifact,
+  variablesFor,
+} from "./variables.js";
 
 /** An attempt's assignment as it is decided. `render` prepares what a thread must still make of its templates. */
 export interface PlannedAssignment {

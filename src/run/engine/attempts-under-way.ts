@@ -7,7 +7,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import type { AbortCause, Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../worker.js";
 import type { PlannedAssignment } from "./assignment.js";
 import type { Clock } from "./clock.js";
-import { failIfOf, judgeSuccess } from "./fail-if.js";
+import { failIfOf, judgeSuccess } from "./judged-output.js";
 import type { RunHost } from "./run-host.js";
 import type { ReadArtifact } from "./variables.js";
 

@@ -6,8 +6,7 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Place, Worker } from "../worker.js";
 
 import type { Clock } from "./clock.js";
-import { Patience } from "./health/patience.js";
-import { wishOf } from "./health/worker-wish.js";
+import { Patience, wishOf } from "./health/patience.js";
 import { isHumanStep, questionFor } from "./human-step.js";
 import { hasRoomlessSteps, isNothing, type KeyedNeeds, kindsIn, needsNobody, needsOf } from "./needs.js";
 import type { RunHost } from "./run-host.js";

@@ -9,14 +9,13 @@ import type { Place } from "../worker.js";
 import { assignmentFor, type PlannedAssignment, recoveryFor } from "./assignment.js";
 import { type AttemptPorts, AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
+import type { FailureKeeper } from "./engine-options.js";
 import { type CodePurpose, evaluate, evaluationFor, type PlannedEvaluation } from "./evaluation.js";
-import type { FailureKeeper } from "./failure-keeper.js";
+import { checkStandIn, type StandInCheck } from "./judged-output.js";
 import { heldAttempts } from "./occupancy.js";
 import type { RunHost } from "./run-host.js";
-import { checkStandIn, type StandInCheck } from "./stand-in-check.js";
-import { RebuildsUnderWay } from "./workspace/rebuilds-under-way.js";
-import { SetAsidesUnderWay } from "./workspace/set-asides-under-way.js";
 import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
+import { RebuildsUnderWay, SetAsidesUnderWay } from "./workspace/workspaces-under-way.js";
 
 export interface EffectPorts extends AttemptPorts {
   readonly clock: Clock;

@@ -1,11 +1,12 @@
-import type { SharedBreakers } from "../../core/breakers/breakers-of.js";
+import type { SharedBreakers } from "../../core/breakers/breaker.js";
 import type { NotifyRule } from "../../core/model/definition.js";
+import type { Event } from "../../core/model/events.js";
+import type { Run } from "../../core/model/run.js";
 import type { LeaseOwner, Store } from "../../store/store.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import type { Worker } from "../worker.js";
 import type { Clock } from "./clock.js";
-import type { FailureKeeper } from "./failure-keeper.js";
-import type { CancelRun } from "./places/replacing.js";
+import type { CancelRun } from "./places/place-queue.js";
 import type { ReadArtifact } from "./variables.js";
 import type { WorkspaceKeeper } from "./workspace/workspace-keeper.js";
 
@@ -41,4 +42,10 @@ export interface EngineOptions {
   readonly tell?: (text: string) => void;
   /** How long an owner on another host that shows no sign of life keeps its runs. By default 30 s. */
   readonly leaseMs?: number;
+}
+
+/** Writes what is known about failures for steps and people to read, before any consequence begins. */
+export interface FailureKeeper {
+  /** Returns what to write once these events are committed; null for nothing. `run` is the run right after them. */
+  plan(run: Run, events: readonly Event[]): (() => void) | null;
 }

@@ -11,23 +11,25 @@ import { Dispatcher } from "./dispatcher.js";
 import { Effects } from "./effects.js";
 import type { EngineOptions } from "./engine-options.js";
 import { GroupCommit } from "./group-commit.js";
-import { type AnsweredEntry, answerEntry, type Posted, takeEntry, tellOutcome } from "./inbox-entry.js";
-import { writeLast } from "./last-words.js";
+import { type AnsweredEntry, answerEntry, type Posted, takeEntry, tellOutcome } from "./inbox.js";
 import { LeaseKeeper } from "./lease-keeper.js";
-import { letGo } from "./let-go.js";
 import { loadRun, readRecalledLog } from "./load-run.js";
 import { hasPlace } from "./needs.js";
 import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { begunSince, sideWork } from "./occupancy.js";
-import type { LossListener, OwnedRun, Resumed } from "./owned-run.js";
+import { type LossListener, letGo, type OwnedRun, type Resumed, writeLast } from "./owned-run.js";
 import { PlaceQueue } from "./places/place-queue.js";
 import { RestBelow } from "./rest-below.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
 import { Turns } from "./turns.js";
 import { findWaiting } from "./waiting-runs.js";
-import { isElsewhere, takeUpWorkspace } from "./workspace/take-up-workspace.js";
-import { noWorkspaces, type WorkspaceKeeper } from "./workspace/workspace-keeper.js";
+import {
+  isElsewhere,
+  noWorkspaces,
+  takeUpWorkspace,
+  type WorkspaceKeeper,
+} from "./workspace/workspace-keeper.js";
 
 export type { NewRun } from "./new-run.js";
 export type { RunListener } from "./run-listeners.js";

@@ -3,7 +3,7 @@ import type { EvaluationResult } from "../../core/model/events.js";
 import type { Job, Run } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
 import { messageOf } from "../../core/text/message-of.js";
-import { chosenWithout } from "../../file/fields/human-choices.js";
+import { chosenWithout } from "../../file/fields/action-fields.js";
 import { outputsNamedInTemplate } from "../sandbox/names/find-names.js";
 import { notRendered, type Rendered, type Rendering, renderInPlace } from "../sandbox/render-step.js";
 import { envTemplates, type ReadArtifact, variablesFor } from "./variables.js";

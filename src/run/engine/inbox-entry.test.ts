@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseCommand } from "./inbox-entry.js";
+import { parseCommand } from "./inbox.js";
 
 const ASKING = { reason: "", key: null };
 

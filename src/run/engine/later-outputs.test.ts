@@ -10,7 +10,7 @@ import type { Run } from "../../core/model/run.js";
 import { defineWorkflow } from "../../file/builder.js";
 import { Daruma } from "../../host/daruma.js";
 import { assignmentFor } from "./assignment.js";
-import { LaterOutputs } from "./later-outputs.js";
+import { LaterOutputs } from "./variables.js";
 
 /** A run of `length` functions, each after the one before, whose outputs were all too large for the log. */
 function chainAtItsEnd(length: number): Run {

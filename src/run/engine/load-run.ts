@@ -6,7 +6,7 @@ import { newRun } from "../../core/model/new-run.js";
 import type { Run } from "../../core/model/run.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import type { Store, StoredSnapshot } from "../../store/store.js";
-import { unpackRun } from "./snapshot/pack-run.js";
+import { unpackRun } from "./snapshot/snapshots.js";
 
 export interface LoadedRun {
   readonly run: Run;

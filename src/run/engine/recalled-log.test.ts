@@ -4,7 +4,7 @@ import type { Script } from "../../../test/support/scripted-worker.js";
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { Store } from "../../store/store.js";
 import { Meter } from "../../tell/metrics/measure.js";
-import { SpanMaker } from "../../tell/metrics/spans.js";
+import { SpanMaker } from "../../tell/metrics/otlp.js";
 import { readRecalledLog } from "./load-run.js";
 
 const TEXT = `routing: { max_loops: 4 }

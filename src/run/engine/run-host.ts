@@ -1,7 +1,14 @@
 import { decide } from "../../core/decide/decide.js";
 import { DarumaError } from "../../core/errors/errors.js";
-import { checkpointRows } from "../../core/evolve/checkpoint-rows.js";
-import { attemptRow, isWanted, jobRow, routeRow, runRow, wantedAt } from "../../core/evolve/projections.js";
+import {
+  attemptRow,
+  checkpointRows,
+  isWanted,
+  jobRow,
+  routeRow,
+  runRow,
+  wantedAt,
+} from "../../core/evolve/projections.js";
 import { waitingJobs } from "../../core/evolve/run-tally.js";
 import type { Command } from "../../core/model/commands.js";
 import type { NotifyRule } from "../../core/model/definition.js";
@@ -12,7 +19,7 @@ import { isOver, isSettled, type Run } from "../../core/model/run.js";
 import type { Notice } from "../../core/notices/notice.js";
 import { noticesOf } from "../../core/notices/notices-of.js";
 import type { Append, SerialisedEvent } from "../../store/store.js";
-import type { LaterOutputs } from "./later-outputs.js";
+import type { LaterOutputs } from "./variables.js";
 
 interface Waiter {
   readonly resolve: (run: Run) => void;

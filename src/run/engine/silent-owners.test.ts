@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.js";
-import { SILENT_MS, SilentOwners } from "./silent-owners.js";
+import { SILENT_MS, SilentOwners } from "./run-claimer.js";
 
 const owner = (engine: string) => ({ host: "h", bootId: "b", pid: 1, processStart: "0", engine });
 

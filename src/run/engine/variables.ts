@@ -1,4 +1,4 @@
-import { endSeenBy } from "../../core/decide/ending/finally.js";
+import { endSeenBy } from "../../core/decide/ending/ending.js";
 import { loopCount } from "../../core/decide/loop-budget.js";
 import { undoneBy } from "../../core/model/ending/run-ending.js";
 import type { Output } from "../../core/model/events.js";
@@ -8,13 +8,80 @@ import { type LedBy, openFailureOf } from "../../core/model/led-by.js";
 import type { Job, Run, Scope } from "../../core/model/run.js";
 import { lastErrorSeenBy, seenBriefly, seenError } from "../../core/model/seen-error.js";
 import type { Json } from "../../core/text/json.js";
+import { messageOf } from "../../core/text/message-of.js";
 import { isTemplate } from "../sandbox/template.js";
-import { addReadLater, readOutput } from "./later-outputs.js";
+
+interface Variables {
+  readonly [name: string]: Json;
+}
+
+/**
+ * The outputs that a program's function may read. They are collected only when it reads them, because most functions of
+ * a long chain read none, and each has all earlier steps before it. They must be those of the attempt's start: call
+ * `keep` before the run changes.
+ */
+export class LaterOutputs {
+  private kept: { readonly outputs: Json } | { readonly error: Error } | null = null;
+
+  constructor(
+    readonly jobId: number,
+    readonly attempt: number,
+    private readonly read: () => Json,
+  ) {}
+
+  keep(): void {
+    if (this.kept !== null) return;
+    try {
+      this.kept = { outputs: this.read() };
+    } catch (error) {
+      this.kept = { error: unreadable(error) };
+    }
+  }
+
+  get outputs(): Json {
+    this.keep();
+    if (this.kept !== null && "outputs" in this.kept) return this.kept.outputs;
+    throw this.kept?.error;
+  }
+
+  /** The variables with these outputs, which are plain data once they are read. */
+  amongst(variables: Variables): Variables {
+    return addReadLater({ ...variables }, "outputs", () => this.outputs);
+  }
+}
+
+/** Adds a property that is computed when it is first read, and is then like any other. */
+function addReadLater(
+  owner: { [name: string]: Json },
+  name: string,
+  read: () => Json,
+): { [name: string]: Json } {
+  const shape = { enumerable: true, configurable: true };
+  const become = (value: Json) => {
+    Object.defineProperty(owner, name, { ...shape, writable: true, value });
+    return value;
+  };
+  return Object.defineProperty(owner, name, { ...shape, get: () => become(read()), set: become });
+}
+
+/** Reads an output. If that fails, the step that wants it fails with the right code. */
+function readOutput(path: string, read: (path: string) => Json): Json {
+  try {
+    return read(path);
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+function unreadable(error: unknown): Error {
+  const message = `what the step needs cannot be read: ${messageOf(error)}`;
+  return Object.assign(new Error(message, { cause: error }), { code: "ARTIFACT_MISSING" });
+}
 
 /** Reads an output that was too large for the log. */
 export type ReadArtifact = (path: string) => Json;
 
-export interface VariableRequest {
+interface VariableRequest {
   readonly run: Run;
   readonly job: Job;
   /** The steps whose outputs the code names. */

@@ -1,7 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import type { FailureFacts } from "../../core/model/failure.js";
-import type { Json } from "../../core/text/json.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
+import { isDeeperThan, type Json, MAX_JSON_LEVELS } from "../../core/text/json.js";
 import { shortageBehind } from "./machine-shortage.js";
 import { boundedWait } from "./retry-after.js";
 

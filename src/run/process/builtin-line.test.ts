@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBuiltinLine } from "./builtin-line.js";
+import { isBuiltinLine } from "./launcher-protocol.js";
 
 describe("a line of built-ins", () => {
   it.each([

@@ -2,8 +2,7 @@ import { readlinkSync } from "node:fs";
 import { expect, it } from "vitest";
 import { listLaunchers } from "../../../scripts/compile-launcher.mjs";
 import { childrenOf, PATH } from "../../../test/support/process-trial.js";
-import { createProcessHost, prepareProcessHost } from "./create-process-host.js";
-import { nativeLauncher } from "./launcher-program.js";
+import { createProcessHost, nativeLauncher, prepareProcessHost } from "./create-process-host.js";
 
 /** False on systems that there is none for, and where nothing can compile it. */
 const canCompile = listLaunchers(false).some(({ compiler }) => compiler !== undefined);

@@ -1,5 +1,6 @@
+import { accessSync, constants } from "node:fs";
 import { LauncherHost } from "./launcher-host.js";
-import { nativeLauncher } from "./launcher-program.js";
+import { builtFile } from "./package-folder.js";
 import type { ProcessHost } from "./process-host.js";
 import { SpawnHost } from "./spawn-host.js";
 
@@ -20,4 +21,20 @@ export function createProcessHost(): ProcessHost {
   if (ready !== null) return ready;
   const native = nativeLauncher();
   return native === null ? new SpawnHost() : new LauncherHost(native);
+}
+
+/** The compiled launcher (`native/launcher`); null where there is none for this machine. */
+export function nativeLauncher(): string | null {
+  if (process.platform !== "linux") return null;
+  const file = builtFile("launcher", `linux-${process.arch}`);
+  return file !== null && isExecutable(file) ? file : null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

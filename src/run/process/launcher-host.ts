@@ -3,9 +3,14 @@ import { GroupEnding } from "./group-ending.js";
 import { type GoneCause, Launcher, type LauncherJob } from "./launcher.js";
 import { findUnusable } from "./launcher-protocol.js";
 import { spawnFailure } from "./process-exit.js";
-import type { ProcessExit, ProcessHost, ProcessSpec, RunningProcess } from "./process-host.js";
+import {
+  type ProcessExit,
+  type ProcessHost,
+  type ProcessSpec,
+  type RunningProcess,
+  StopSignals,
+} from "./process-host.js";
 import { SpawnHost } from "./spawn-host.js";
-import { StopSignals } from "./stop-signals.js";
 
 const MAX_LAUNCHERS = 16;
 /** It takes 0.06 ms of CPU for a job, so one keeps many cores busy; each job takes five of its file descriptors. */

@@ -1,5 +1,5 @@
+import { isUtf8 } from "node:buffer";
 import { plainLines, plainText } from "../../core/text/plain-text.js";
-import { type HideSecrets, printedText } from "./printed-text.js";
 
 const INITIAL_BYTES = 1024;
 
@@ -61,4 +61,17 @@ export class TailCapture {
     const lines = plainLines(plainText(printedText(hide(this.tail), undefined)));
     return this.hasDropped && lines.length > 1 ? lines.slice(1) : lines;
   }
+}
+
+/** Bytes without secrets. */
+export type HideSecrets = (bytes: Uint8Array) => Uint8Array;
+
+/**
+ * What was printed or received, as text. Where decoding loses bytes, as it does of UTF-16, secrets are hidden before:
+ * nobody would find them in what is left. Other text is searched later, once it is known to be JSON or not.
+ */
+export function printedText(bytes: Uint8Array, hide: HideSecrets | undefined, isCut = false): string {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const shown = hide === undefined || isUtf8(bytes) ? bytes : hide(bytes);
+  return decoder.decode(shown, { stream: isCut });
 }

@@ -1,5 +1,7 @@
 import type { ProcessExit, ProcessHost, ProcessSpec, RunningProcess } from "./process-host.js";
-import { SHELL_SETTINGS } from "./shell-settings.js";
+
+/** Variables by which some shells change how they run a line. A line may do without a new shell only without them. */
+export const SHELL_SETTINGS = ["BASHOPTS", "POSIXLY_CORRECT", "SHELLOPTS"];
 
 /** Letters that mean nothing to any shell: no quotes, globs, variables, redirections, braces, comments, tildes. */
 const PLAIN_LINE = /^[ \t]*[\w./][\w./,:+@%=-]*(?:[ \t]+[\w./,:+@%=-]+)*[ \t]*\n?$/;

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { llmFailure } from "../action/llm-failure.js";
+import { llmFailure } from "../action/llm-call.js";
 import { readDeclaredFailure } from "./attempt-files.js";
 import { readRetryAfter } from "./retry-after.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkExpression } from "./check-expression.js";
+import { checkExpression } from "./wrap-code.js";
 
 describe("checking the syntax of an expression", () => {
   test.each([

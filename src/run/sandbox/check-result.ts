@@ -1,6 +1,5 @@
 import type { EvaluationResult } from "../../core/model/events.js";
-import type { Json } from "../../core/text/json.js";
-import { isDeeperThan } from "../../core/text/to-json.js";
+import { isDeeperThan, type Json } from "../../core/text/json.js";
 import { MAX_RESULT_BYTES, MAX_RESULT_DEPTH, MAX_SCRIPT_RESULT_BYTES } from "./limits.js";
 import type { ExpectedResult } from "./sandbox.js";
 

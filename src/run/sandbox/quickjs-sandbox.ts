@@ -3,7 +3,6 @@ import { MAX_SCRIPT_BYTES } from "../../core/model/action-traits.js";
 import { MAX_EXPRESSION_BYTES } from "../../core/model/definition.js";
 import type { EvaluationResult } from "../../core/model/events.js";
 import { refuse, type Verdict, withDuration } from "./check-result.js";
-import { EvaluationTask } from "./evaluation-task.js";
 import {
   BATCH_SIZE,
   EXPRESSION_BUDGET_MS,
@@ -18,7 +17,7 @@ import {
 } from "./limits.js";
 import type { Rendering } from "./render-step.js";
 import type { Evaluation, Sandbox } from "./sandbox.js";
-import { ThreadLane } from "./thread-lane.js";
+import { EvaluationTask, ThreadLane } from "./sandbox-thread.js";
 
 interface SandboxOptions {
   /** How many long evaluations (scripts) may run at a time; by default the number of cores, at least 2. */

@@ -1,15 +1,59 @@
 import type { Worker } from "node:worker_threads";
-import type { EvaluationTask } from "./evaluation-task.js";
-import { BATCH_PATIENCE_MS } from "./limits.js";
-import type { ThreadMessage } from "./quickjs-thread.js";
+import type { EvaluationResult } from "../../core/model/events.js";
+import { refuse, type Verdict, withDuration } from "./check-result.js";
+import { BATCH_PATIENCE_MS, REINFORCE_AFTER_MS } from "./limits.js";
+import type { ThreadMessage, ThreadRequest } from "./quickjs-thread.js";
 import { afterCpuTime } from "./thread-cpu.js";
 import { startThread } from "./thread-file.js";
+
+/** A pending evaluation or rendering. It settles once; later results are ignored. */
+export class EvaluationTask {
+  readonly request: ThreadRequest;
+  readonly deadlineMs: number;
+  /** What the deadline measures: the thread's CPU time, which a busy machine does not use up, or wall time. */
+  readonly counts: "cpu" | "wall";
+  /** Set after a batch with this task in it got stuck. The task then gets a thread to itself. */
+  runsAlone = false;
+  isSettled = false;
+  readonly #resolve: (result: EvaluationResult) => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort: () => void;
+
+  constructor(options: {
+    request: ThreadRequest;
+    deadlineMs: number;
+    counts: "cpu" | "wall";
+    signal: AbortSignal | undefined;
+    resolve: (result: EvaluationResult) => void;
+    onAbort: (task: EvaluationTask) => void;
+  }) {
+    this.request = options.request;
+    this.deadlineMs = options.deadlineMs;
+    this.counts = options.counts;
+    this.#resolve = options.resolve;
+    this.#signal = options.signal;
+    this.#onAbort = () => options.onAbort(this);
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  settle(result: EvaluationResult): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#resolve(result);
+  }
+
+  refuse(code: string, reason: string, durationMs = 0): void {
+    const verdict: Verdict = refuse(code, reason);
+    this.settle(withDuration(verdict, durationMs));
+  }
+}
 
 /**
  * Callbacks for the owner of a thread. After `onStuck` and `onDead` the thread is gone, and the callback gets the tasks
  * that it had.
  */
-export interface ThreadOwner {
+interface ThreadOwner {
   onIdle(thread: SandboxThread): void;
   onStuck(thread: SandboxThread, tasks: readonly EvaluationTask[]): void;
   onDead(thread: SandboxThread, tasks: readonly EvaluationTask[], error: Error): void;
@@ -22,7 +66,7 @@ export interface ThreadOwner {
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, stackSizeMb: 16 };
 
 /** One worker thread, running one batch at a time. */
-export class SandboxThread {
+class SandboxThread {
   readonly #worker: Worker;
   readonly #owner: ThreadOwner;
   #tasks: readonly EvaluationTask[] = [];
@@ -109,4 +153,126 @@ export class SandboxThread {
     if (this.#isGone) return;
     this.#owner.onDead(this, this.#leave(), error);
   }
+}
+
+/**
+ * A queue and the threads that serve it. Threads start on demand: the first at once, another when work has waited for a
+ * busy one. Evaluations are pure, so one whose thread died because of another evaluation simply runs again.
+ */
+export class ThreadLane implements ThreadOwner {
+  readonly #maxThreads: number;
+  readonly #batchSize: number;
+  #queue: EvaluationTask[] = [];
+  readonly #threads = new Set<SandboxThread>();
+  #isPumpDue = false;
+  #reinforcement: NodeJS.Timeout | undefined;
+
+  constructor(options: { maxThreads: number; batchSize: number }) {
+    this.#maxThreads = options.maxThreads;
+    this.#batchSize = options.batchSize;
+  }
+
+  /** Queues the task. It is sent at the end of the current turn, together with others that were added in it. */
+  add(task: EvaluationTask): void {
+    this.#queue.push(task);
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    queueMicrotask(() => {
+      this.#isPumpDue = false;
+      this.#pump();
+    });
+  }
+
+  /** Removes a settled task from the queue. */
+  remove(task: EvaluationTask): void {
+    this.#queue = this.#queue.filter((queued) => queued !== task);
+    const thread = [...this.#threads].find((candidate) => candidate.tasks.includes(task));
+    if (thread === undefined) return;
+    const others = thread.tasks.filter((other) => other !== task);
+    this.#threads.delete(thread);
+    void thread.terminate();
+    this.#queue.unshift(...others);
+    this.#pump();
+  }
+
+  async close(refuse: (task: EvaluationTask) => void): Promise<void> {
+    const threads = [...this.#threads];
+    const tasks = [...threads.flatMap((thread) => thread.tasks), ...this.#queue];
+    this.#queue = [];
+    this.#threads.clear();
+    clearTimeout(this.#reinforcement);
+    const ended = threads.map((thread) => thread.terminate());
+    for (const task of tasks) refuse(task);
+    await Promise.all(ended);
+  }
+
+  onIdle(): void {
+    this.#pump();
+  }
+
+  onStuck(thread: SandboxThread, tasks: readonly EvaluationTask[]): void {
+    this.#threads.delete(thread);
+    const [only] = tasks;
+    if (tasks.length === 1 && only !== undefined) {
+      const reason = `it was stopped after ${only.deadlineMs} ms`;
+      only.refuse("EXPRESSION_TIMEOUT", reason, only.deadlineMs);
+    } else {
+      this.#runEachAlone(tasks);
+    }
+    this.#pump();
+  }
+
+  onDead(thread: SandboxThread, tasks: readonly EvaluationTask[], error: Error): void {
+    this.#threads.delete(thread);
+    if (!thread.isReady) this.#refuseAll(error);
+    else if (tasks.length > 1) this.#runEachAlone(tasks);
+    else for (const task of tasks) refuseCrashed(task, error);
+    this.#pump();
+  }
+
+  /** Puts the tasks at the end of the queue, so that the culprit among them does not hold up later ones. */
+  #runEachAlone(tasks: readonly EvaluationTask[]): void {
+    for (const task of tasks) task.runsAlone = true;
+    this.#queue.push(...tasks);
+  }
+
+  /** Refuses all queued tasks, because a thread that cannot start would fail again for each of them. */
+  #refuseAll(error: Error): void {
+    const tasks = this.#queue;
+    this.#queue = [];
+    for (const task of tasks) task.refuse("SANDBOX_FAILED", `the sandbox could not start: ${error.message}`);
+  }
+
+  #pump(): void {
+    for (const thread of this.#threads) {
+      if (this.#queue.length === 0) return;
+      if (thread.isIdle) thread.run(this.#takeBatch());
+    }
+    if (this.#queue.length === 0) return;
+    if (this.#threads.size === 0) this.#threads.add(new SandboxThread(this));
+    else this.#callReinforcement();
+  }
+
+  #takeBatch(): EvaluationTask[] {
+    const firstAlone = this.#queue.findIndex((task) => task.runsAlone);
+    const together = firstAlone < 0 ? this.#queue.length : firstAlone;
+    return this.#queue.splice(0, Math.max(1, Math.min(this.#batchSize, together)));
+  }
+
+  #callReinforcement(): void {
+    if (this.#threads.size >= this.#maxThreads || this.#reinforcement !== undefined) return;
+    this.#reinforcement = setTimeout(() => {
+      this.#reinforcement = undefined;
+      const isStarting = [...this.#threads].some((thread) => !thread.isReady);
+      if (this.#queue.length === 0 || isStarting) return;
+      if (this.#threads.size < this.#maxThreads) this.#threads.add(new SandboxThread(this));
+      this.#pump();
+    }, REINFORCE_AFTER_MS);
+  }
+}
+
+function refuseCrashed(task: EvaluationTask, error: Error): void {
+  const isMemory = "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+  if (isMemory) task.refuse("EXPRESSION_MEMORY", "it used too much memory");
+  else task.refuse("SANDBOX_FAILED", `the sandbox crashed: ${error.message}`);
 }

@@ -68,3 +68,10 @@ function describeProblem(error: Error): SyntaxProblem {
   const caret = marker?.indexOf("^") ?? -1;
   return caret < 0 ? { message: error.message, line } : { message: error.message, line, column: caret + 1 };
 }
+
+/** Why `code` is neither an expression nor a function body, or null. Checks the syntax only; nothing is run. */
+export function checkExpression(code: string): SyntaxProblem | null {
+  if (code.trim() === "") return { message: "it is empty" };
+  const wrapped = wrapCode(code);
+  return wrapped.ok ? null : wrapped.problem;
+}

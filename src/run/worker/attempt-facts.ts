@@ -7,7 +7,7 @@ import { truncateHeadTail } from "../../core/text/head-tail.js";
 import type { Json } from "../../core/text/json.js";
 import { messageOf } from "../../core/text/message-of.js";
 import { MAX_TAIL_BYTES } from "../action/log-file.js";
-import { LogTail } from "../action/log-tail.js";
+import { LogTail } from "../action/log-limits.js";
 import type { AbortCause, Assignment } from "../worker.js";
 
 /** Limit for a message or a stack, which goes into the log and every row. Actions may return any length. */

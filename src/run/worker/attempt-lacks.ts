@@ -1,10 +1,13 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
 import type { FailureFacts } from "../../core/model/failure.js";
+import { PROGRAM, SECRET } from "../../core/model/worker-names.js";
 import { counted } from "../../core/text/amount-text.js";
 import type { Assignment } from "../worker.js";
-import type { Extent } from "./local-room.js";
+import type { Extent } from "./room.js";
 
 /** What a worker can offer to its attempts. */
-export interface Equipment {
+interface Equipment {
   readonly env: { readonly [name: string]: string | undefined };
   readonly tags: readonly string[];
   /** The number of machines in its allocation. */
@@ -33,4 +36,23 @@ export function lackOf(assignment: Assignment, equipment: Equipment): FailureFac
 
 function noWorker(what: string): FailureFacts {
   return { code: "NO_WORKER", message: `the step ${what}` };
+}
+
+export const BASH = `${PROGRAM}bash`;
+
+/** Whether this process has a non-empty variable, or a program on its PATH. Values are not passed on. */
+export function hasWanted(wanted: string, env: { readonly [name: string]: string | undefined }): boolean {
+  if (wanted.startsWith(SECRET)) return Boolean(env[wanted.slice(SECRET.length)]);
+  if (!wanted.startsWith(PROGRAM)) return false;
+  const program = wanted.slice(PROGRAM.length);
+  return (env.PATH ?? "").split(delimiter).some((folder) => isProgram(join(folder || ".", program)));
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

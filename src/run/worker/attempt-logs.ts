@@ -1,14 +1,42 @@
+import { existsSync } from "node:fs";
 import { DEFAULT_MAX_LOG_BYTES } from "../../core/model/definition.js";
 import type { FailureFacts } from "../../core/model/failure.js";
-import type { Redactor } from "../../core/redaction/redaction.js";
+import { createRedactor, type Redactor } from "../../core/redaction/redaction.js";
 import { closeLogs, type LogFile, MAX_TAIL_BYTES, openLogFile } from "../action/log-file.js";
-import { LogQuota } from "../action/log-quota.js";
+import { LogQuota } from "../action/log-limits.js";
 import type { Assignment } from "../worker.js";
-import { logFile } from "./attempt-paths.js";
+import { type AttemptName, logFile, runLogFolder } from "./attempt-paths.js";
 import type { OutputPiece } from "./local-worker-options.js";
-import type { EarlierLogs } from "./logs/earlier-logs.js";
 
-export interface AttemptLogsPorts {
+/** For how many runs it is remembered whether their folder already existed. */
+const MAX_KNOWN_RUNS = 1_000;
+
+/**
+ * Finds logs of an earlier database whose runs had the same numbers, so that they are not mistaken for an attempt's
+ * output. The check is made once per run, not per attempt: a folder that did not exist contains only logs of this
+ * worker.
+ */
+export class EarlierLogs {
+  private readonly hadFolder = new Map<number, boolean>();
+
+  constructor(private readonly base: string) {}
+
+  /** Paths where an old log may exist. */
+  of(name: AttemptName, stream: "stdout" | "stderr"): string[] {
+    return this.hadFolderOf(name.runId) ? [logFile(this.base, name, stream)] : [];
+  }
+
+  private hadFolderOf(runId: number): boolean {
+    const known = this.hadFolder.get(runId);
+    if (known !== undefined) return known;
+    const had = existsSync(runLogFolder(this.base, runId));
+    if (this.hadFolder.size >= MAX_KNOWN_RUNS) this.hadFolder.clear();
+    this.hadFolder.set(runId, had);
+    return had;
+  }
+}
+
+interface AttemptLogsPorts {
   readonly base: string;
   readonly redactor: Redactor;
   readonly earlier: EarlierLogs;
@@ -57,5 +85,23 @@ export class AttemptLogs {
   private tell(stream: "stdout" | "stderr", bytes: Uint8Array | null): void {
     const { jobId, stepId: step, recovery } = this.assignment;
     this.ports.listener?.({ jobId, step, recovery, stream, bytes });
+  }
+}
+
+/** Redactors for workflows' secrets, with values from one environment. Each set of names gets one. */
+export class Redactors {
+  private readonly known = new Map<string, Redactor>();
+
+  constructor(private readonly env: { readonly [name: string]: string | undefined }) {}
+
+  for(secrets: readonly string[]): Redactor {
+    const key = secrets.join("\0");
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const made = createRedactor(
+      secrets.flatMap((name) => (this.env[name] ? [{ name, value: this.env[name] }] : [])),
+    );
+    this.known.set(key, made);
+    return made;
   }
 }

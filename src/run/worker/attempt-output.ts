@@ -8,8 +8,7 @@ import type { Output, ScopeItem } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Succeeded } from "../../core/model/outcome.js";
 import type { Redactor } from "../../core/redaction/redaction.js";
-import type { Json } from "../../core/text/json.js";
-import { isDeeperThan, MAX_JSON_LEVELS } from "../../core/text/to-json.js";
+import { isDeeperThan, type Json, MAX_JSON_LEVELS } from "../../core/text/json.js";
 
 /** A larger output is stored in a file. The log then has its hash and first part. */
 export const MAX_LOGGED_OUTPUT_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { Assignment } from "../worker.js";
 
 const SELF_HEAL_DIGITS = 4;
 
@@ -37,7 +38,7 @@ export function runFolder(base: string, runId: number): string {
 }
 
 /** The output of an attempt, or samples of its processes' resource use. */
-export type LogStream = "stdout" | "stderr" | "usage";
+type LogStream = "stdout" | "stderr" | "usage";
 const LOG_ENDINGS: { readonly [stream in LogStream]: string } = {
   stdout: "o",
   stderr: "e",
@@ -136,4 +137,20 @@ export function streamOfEnding(ending: string): LogStream {
 
 function runArtifact(base: string, name: AttemptName, folder: string, ending: string): string {
   return `${runFolder(base, name.runId)}/${folder}/j${name.jobId}_a${name.attempt}.${ending}`;
+}
+
+/** The folder in which an attempt works. A run without a folder gets one from each worker when it is needed. */
+export function workFolder(base: string, { runId, cwd }: Pick<Assignment, "runId" | "cwd">): string {
+  if (isAbsolute(cwd)) return cwd;
+  const folder = workFolderOf(base, runId);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return join(folder, cwd);
+}
+
+export function workFolders(base: string): string {
+  return join(base, "work");
+}
+
+export function workFolderOf(base: string, runId: number): string {
+  return join(workFolders(base), `run-${runId}`);
 }

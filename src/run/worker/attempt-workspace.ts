@@ -1,8 +1,10 @@
-import { resolve } from "node:path";
+import { posix, resolve } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
 import { DEFAULT_MAX_LOG_BYTES } from "../../core/model/definition.js";
 import type { CheckpointFacts } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
+import { withRemark } from "../../core/model/outcome.js";
+import type { Json } from "../../core/text/json.js";
 import type { AssignedWorkspace, Assignment } from "../worker.js";
 import type { CheckpointInput } from "../workspace/checkpoint.js";
 import { REPOSITORY_VARIABLES } from "../workspace/git-program.js";
@@ -10,7 +12,39 @@ import { stepEnvironment } from "../workspace/tree-index.js";
 import type { Workspace } from "../workspace/workspace.js";
 import type { Workspaces } from "../workspace/workspaces.js";
 import { FileProgress } from "./file-progress.js";
-import { filesNamedIn, lacksProgram, withUncommitted } from "./missing-program.js";
+
+/** The exit code of a shell that does not find a command or a script. */
+const NOT_FOUND = 127;
+/** More words than any command line that a person writes. */
+const MAX_WORDS = 100;
+const SHORT_COMMIT_CHARS = 8;
+
+/** Whether the failure looks like a missing command. */
+function lacksProgram({ exitCode, errno }: FailureFacts): boolean {
+  return exitCode === NOT_FOUND || errno === "ENOENT";
+}
+
+/** The words of the step's command that may be files of the repository, as paths from its root. */
+function filesNamedIn({ action, cwd }: Pick<Assignment, "action" | "cwd">): string[] {
+  const words = wordsOf(action.exec).slice(0, MAX_WORDS);
+  const paths = words.map((word) => posix.normalize(posix.join(cwd, word)));
+  return [...new Set(paths)].filter(
+    (path) => path !== "../worker" && !path.startsWith("..") && !path.startsWith("/"),
+  );
+}
+
+function wordsOf(exec: Json | undefined): string[] {
+  if (Array.isArray(exec)) return exec.flatMap(wordsOf);
+  return typeof exec === "string" ? (exec.match(/[\w@%+.,:/-]+/g) ?? []) : [];
+}
+
+/** Adds to the failure why the workspace does not have such a file. */
+function withUncommitted(facts: FailureFacts, files: readonly string[], commit: string): FailureFacts {
+  if (files.length === 0) return facts;
+  const [are, them] = files.length === 1 ? ["is", "it"] : ["are", "them"];
+  const why = `; ${files.join(", ")} ${are} in your working tree, but not in commit ${commit.slice(0, SHORT_COMMIT_CHARS)}, of which the workspace was made: commit ${them}`;
+  return withRemark(facts, why);
+}
 
 /** How many changed files a failure names. No retry context has room for more. */
 const MAX_FAILURE_FILES = 50;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { beginningOf, mayGoAhead } from "./backfill.js";
-import { minus, NO_ROOM, plus, type Room, type Taker } from "./room.js";
+import { beginningOf, mayGoAhead, minus, NO_ROOM, plus, type Room, type Taker } from "./room.js";
 
 const NOW = 1_000;
 const slots = (count: number, more: Partial<Room> = {}): Room => ({ ...NO_ROOM, slots: count, ...more });

@@ -5,7 +5,7 @@ import type { Failure } from "../../core/model/failure.js";
 import type { Redactor } from "../../core/redaction/redaction.js";
 import { firstChars } from "../../core/text/head-tail.js";
 import type { Action, Attempt } from "../action/action.js";
-import { printedText } from "../process/printed-text.js";
+import { printedText } from "../process/output-capture.js";
 import type { Assignment } from "../worker.js";
 import { summaryArtifact } from "./attempt-paths.js";
 

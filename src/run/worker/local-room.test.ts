@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NEEDS } from "../../../test/support/pool-bench.js";
 import type { Place } from "../worker.js";
-import { LocalRoom } from "./local-room.js";
+import { LocalRoom } from "./room.js";
 
 const room = (slots: number, memoryBytes = 1_000, gpus: readonly string[] = []): LocalRoom =>
   new LocalRoom("here", slots, { extent: () => ({ memoryBytes, gpus }) });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.js";
 import type { Outcome } from "../../core/model/outcome.js";
-import { StopSignals } from "../process/stop-signals.js";
-import { LocalStops } from "./local-stops.js";
+import { StopSignals } from "../process/process-host.js";
+import { LocalStops } from "./local-worker-options.js";
 
 const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };
 const DIED: Outcome = { kind: "failed", facts: { message: "ended", signal: "SIGTERM" } };

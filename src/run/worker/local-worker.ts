@@ -25,28 +25,30 @@ import {
   withShortTexts,
   workspaceFacts,
 } from "./attempt-facts.js";
-import { lackOf } from "./attempt-lacks.js";
-import { removeIfThere, writeUsage } from "./attempt-leavings.js";
-import { AttemptLogs } from "./attempt-logs.js";
+import { BASH, hasWanted, lackOf } from "./attempt-lacks.js";
+import { AttemptLogs, EarlierLogs, Redactors } from "./attempt-logs.js";
 import { outputOfFailure, resultOfOutput, tooDeep } from "./attempt-output.js";
-import { logFile, logFolder, outputArtifact, outputFolder, usageArtifact } from "./attempt-paths.js";
+import {
+  logFile,
+  logFolder,
+  outputArtifact,
+  outputFolder,
+  usageArtifact,
+  workFolder,
+} from "./attempt-paths.js";
 import { AttemptTimers } from "./attempt-timers.js";
 import { AttemptWorkspace } from "./attempt-workspace.js";
-import { DeclaredData } from "./declared-data.js";
+import { DeclaredData, removeIfThere, writeUsage } from "./declared-data.js";
 import { writeFailureSummary } from "./failure-summary-file.js";
-import { type Extent, LocalRoom } from "./local-room.js";
 import { actionsByType, type LocalWorkerOptions, type OutputPiece } from "./local-worker-options.js";
-import { EarlierLogs } from "./logs/earlier-logs.js";
-import { KernelKills } from "./machine/kernel-kills.js";
+import { KernelKills } from "./machine/control-group.js";
 import { readMachine } from "./machine/machine.js";
 import { UsageSampler } from "./machine/usage-sampler.js";
-import { BASH, hasWanted } from "./machine/wanted.js";
-import { Redactors } from "./redactors.js";
+import { tellAttempt } from "./prompt-files.js";
 import { ResourceLimits } from "./resource-limits.js";
+import { type Extent, LocalRoom } from "./room.js";
 import { ScratchFolder } from "./scratch-folder.js";
 import { lackedAtStart, Shortages } from "./shortages.js";
-import { tellAttempt } from "./tell-attempt.js";
-import { workFolder } from "./work-folder.js";
 
 /** The end of an action, however it came about. */
 interface ActionEnd {

@@ -1,15 +1,17 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { assemblePrompt, type PromptInput, type RetryPart } from "../../core/failure/prompt.js";
 import { buildRetryContext } from "../../core/failure/retry-context.js";
 import type { ActionDefinition } from "../../core/model/definition.js";
+import { previousPatch } from "../../core/model/files-policy.js";
 import type { Hint } from "../../core/model/led-by.js";
 import type { Redactor } from "../../core/redaction/redaction.js";
 import type { Json } from "../../core/text/json.js";
 import type { AttemptPrompt } from "../action/action.js";
 import type { Assignment, PromptMaterial, RetryMaterial } from "../worker.js";
-import { promptArtifact, retryContextArtifact, summaryArtifact } from "./attempt-paths.js";
-import { failureContextInput, readIfThere } from "./failure-context-files.js";
+import type { AttemptFiles } from "./attempt-environment.js";
+import { promptArtifact, retryContextArtifact, runFolder, summaryArtifact } from "./attempt-paths.js";
+import { failureContextInput, readIfThere, writeFailureContext } from "./failure-context-files.js";
 
 /**
  * Writes the prompt of an agent or model: a bounded text beside the attempt's other files, with a manifest of what was
@@ -65,7 +67,7 @@ export function withPromptFiles(base: string, assignment: Assignment): Assignmen
 }
 
 /** Writes the minimal retry context for `$DARUMA_RETRY_CONTEXT`. Null if nothing of the step has failed before. */
-export function writeRetryContext(base: string, assignment: Assignment, redactor: Redactor): string | null {
+function writeRetryContext(base: string, assignment: Assignment, redactor: Redactor): string | null {
   const retry = retryPart(base, assignment, redactor);
   if (retry === null) return null;
   const { text } = buildRetryContext({
@@ -78,7 +80,7 @@ export function writeRetryContext(base: string, assignment: Assignment, redactor
   return file;
 }
 
-export function hintTold({ hint }: Assignment, redactor: Redactor): Hint | null {
+function hintTold({ hint }: Assignment, redactor: Redactor): Hint | null {
   return hint === undefined ? null : { by: hint.by, text: redactor.redact(hint.text) };
 }
 
@@ -114,4 +116,34 @@ function retryPart(base: string, assignment: Assignment, redactor: Redactor): Re
 function commandLineOf({ type, exec }: ActionDefinition): string | null {
   if (type !== "command") return null;
   return typeof exec === "string" ? exec : (exec as readonly string[]).join(" ");
+}
+
+/** What an attempt is told about the past, for its environment, its prompt and its variables. */
+interface Told {
+  readonly files: Omit<AttemptFiles, "output" | "failure">;
+  readonly prompt: AttemptPrompt | null;
+  readonly variables: Assignment["variables"];
+}
+
+/** Writes these to files beside the attempt's other files. A first attempt to which no failure led has none. */
+export function tellAttempt(base: string, assignment: Assignment, redactor: Redactor): Told {
+  const context = writeFailureContext(base, assignment);
+  const { promptMaterial, variables, earlierFiles = [] } = assignment;
+  const patch = previousPatch(earlierFiles);
+  const files = {
+    failureContext: context?.file ?? null,
+    retryContext: writeRetryContext(base, assignment, redactor),
+    hint: hintTold(assignment, redactor)?.text ?? null,
+    previousPatch: patch === null ? null : join(runFolder(base, assignment.runId), patch),
+  };
+  return {
+    files,
+    prompt: promptMaterial === undefined ? null : writePrompt(base, assignment, promptMaterial, redactor),
+    variables: context === null ? variables : withContext(variables, context.text),
+  };
+}
+
+/** Adds the envelope to the variables of templates and expressions. */
+function withContext(variables: Assignment["variables"], context: string): Assignment["variables"] {
+  return { ...variables, failure: { ...(variables.failure as { [name: string]: Json } | null), context } };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/support/manual-clock.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Outcome } from "../../core/model/outcome.js";
-import { StopSignals } from "../process/stop-signals.js";
+import { StopSignals } from "../process/process-host.js";
 import { StopWindow } from "./stop-window.js";
 
 const SUCCEEDED: Outcome = { kind: "succeeded", output: { kind: "value", value: null } };

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { readDifference, writePatch } from "./difference.js";
 import { writeDurably } from "./durable-file.js";
 import type { GitProgram } from "./git-program.js";
 import { rememberOwnRepository } from "./own-repository.js";
+import { readDifference, writePatch } from "./patch.js";
 import { withSnapshot } from "./snapshot.js";
 import { keepIndex } from "./tree-index.js";
 import type { Checkpoint, Workspace } from "./workspace.js";

@@ -1,6 +1,8 @@
 import type { Dirent } from "node:fs";
 import { constants, copyFile, link, mkdir, readdir, readFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
+import type { GitProgram } from "./git-program.js";
+import { isFolder } from "./pointer.js";
 
 /** git itself follows alternates only this deep. */
 const MAX_ALTERNATES_DEPTH = 5;
@@ -86,4 +88,18 @@ async function listFolder(path: string): Promise<Dirent[]> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
+}
+
+export async function hasCommit(git: GitProgram, store: string, commit: string): Promise<boolean> {
+  if (!(await isFolder(store))) return false;
+  const call = { cwd: store, env: { GIT_DIR: store } };
+  return (await git.attempt(["cat-file", "-e", `${commit}^{commit}`], call)).status === 0;
+}
+
+/** How many objects of the commit's files (not of its history) are missing. Null if the commit itself is missing. */
+export async function countMissing(git: GitProgram, store: string, commit: string): Promise<number | null> {
+  if (!(await hasCommit(git, store, commit))) return null;
+  const args = ["rev-list", "--objects", "--no-walk", "--quiet", "--missing=print", commit];
+  const printed = await git.run(args, { cwd: store, env: { GIT_DIR: store } });
+  return printed.toString("latin1").split("\n").filter(Boolean).length;
 }

@@ -23,7 +23,7 @@ import {
 import { edit, tryEdit } from "../../../test/support/random-edits.js";
 import { BASE_FILES, Chain, codeOf, STEPS } from "../../../test/support/workspace-chain.js";
 import { GitProgram } from "./git-program.js";
-import { completeTree, makeTree } from "./make-tree.js";
+import { completeTree, makeTree } from "./rebuild.js";
 import { workspacePaths } from "./workspace-paths.js";
 import { openWorkspaces, type Workspaces } from "./workspaces.js";
 

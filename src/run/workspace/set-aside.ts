@@ -1,10 +1,10 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
-import { type Ends, readDifference, writePatch } from "./difference.js";
 import { dressSubmodules } from "./dress-tree.js";
 import type { GitCall, GitProgram } from "./git-program.js";
 import { takeOwnRepositoryBack } from "./own-repository.js";
+import { type Ends, readDifference, writePatch } from "./patch.js";
 import { withSnapshot } from "./snapshot.js";
 import { splitAtNul } from "./split-at-nul.js";
 import { inTree, withTemporaryIndex } from "./tree-index.js";

@@ -2,9 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { GitProgram } from "./git-program.js";
-import { linkObjects } from "./link-objects.js";
+import { countMissing, linkObjects } from "./link-objects.js";
 import { isFolder } from "./pointer.js";
-import { countMissing } from "./run-objects.js";
 import { findCheckout, type SourceRepository } from "./source-repository.js";
 import { splitAtNul } from "./split-at-nul.js";
 

@@ -9,13 +9,25 @@ import {
   type MadeCheckpoint,
   makeCheckpoint,
 } from "./checkpoint.js";
-import { type Difference, readDifference, writePatch } from "./difference.js";
 import { unflatten } from "./flat-tree.js";
 import { GitProgram } from "./git-program.js";
-import { nextTree, removeOtherTrees, removeTree } from "./make-tree.js";
-import { fetchPatches, type PatchShelf, shelvePatch } from "./patch-shelf.js";
+import {
+  type Difference,
+  fetchPatches,
+  type PatchShelf,
+  readDifference,
+  shelvePatch,
+  writePatch,
+} from "./patch.js";
 import { isFolder, readHome, readPointer, writePointer } from "./pointer.js";
-import { type CheckpointCommit, type Replay, rebuildTree } from "./rebuild.js";
+import {
+  type CheckpointCommit,
+  nextTree,
+  type Replay,
+  rebuildTree,
+  removeOtherTrees,
+  removeTree,
+} from "./rebuild.js";
 import { removeFolder } from "./remove-folder.js";
 import { createBranch } from "./result-branch.js";
 import { ensureStore } from "./run-store.js";
@@ -23,9 +35,8 @@ import { keepLeftovers, type Leftovers, takeFilesBack } from "./set-aside.js";
 import { withSnapshot } from "./snapshot.js";
 import { openSource, resolveCommit } from "./source-repository.js";
 import { readSubmodules } from "./submodules.js";
-import { uncommittedFiles } from "./uncommitted.js";
 import type { Workspace } from "./workspace.js";
-import { notesOf } from "./workspace-notes.js";
+import { notesOf, uncommittedFiles } from "./workspace-notes.js";
 import {
   failedPatchFile,
   otherPatchFile,

@@ -1,10 +1,8 @@
 import { statSync } from "node:fs";
 import { messageOf } from "../../core/text/message-of.js";
 import { SCHEMA_VERSION } from "../schema-version.js";
-import { connectReadOnly, isReadOnly } from "../sqlite/file/read-only.js";
-import { refuseSpecialFile } from "../sqlite/file/regular-file.js";
-import { type Database, loadSqlite } from "../sqlite/sqlite-driver.js";
-import { toStoreError } from "../sqlite/sqlite-errors.js";
+import { connectReadOnly, isReadOnly, refuseSpecialFile } from "../sqlite/file/read-only.js";
+import { type Database, loadSqlite, toStoreError } from "../sqlite/sqlite-driver.js";
 import type { StoreInspection } from "./store-inspection.js";
 
 /** A larger file takes minutes to check. */

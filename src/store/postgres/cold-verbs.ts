@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { namesOf } from "../tables.js";
-import type { Dialect } from "../verbs/dialect.js";
-import { answerLater, type Value, type Verb } from "../verbs/query.js";
+import { answerLater, type Dialect, type Value, type Verb } from "../verbs/dialect.js";
 import { type AnyVerb, type ColdVerbs, changeOf, each, LISTS, PUTS, READS, WRITES } from "../verbs/verbs.js";
-import { nameChange } from "./commit/commit-payload.js";
+import { nameChange } from "./commit/commit-queue.js";
 import type { Parameter, Session } from "./connection-pool.js";
 import { type Database, LONG_DEADLINE_MS, toArrayLiteral, type WorkLimits } from "./database.js";
 import type { LeaseClock } from "./lease-verbs.js";

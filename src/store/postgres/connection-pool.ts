@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { toStorableText } from "../storable-text.js";
+import { toStorableText } from "../stored-text.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { AnswerOverdue, isConnectionLoss } from "./postgres-errors.js";
 

@@ -1,23 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { refuseMalformedAppend } from "../append-rules.js";
 import { ChangeListeners } from "../change-listeners.js";
 import { createColdStore } from "../cold-store.js";
 import { inspectSchema } from "../inspect/inspect-postgres.js";
-import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
 import type { Store } from "../store.js";
-import { Announcements } from "./announcements.js";
-import { ChangeFeed } from "./change-feed.js";
+import { refuseMalformedAppend, UNFINISHED_RUN_STATUSES } from "../write-rules.js";
+import { Announcements, ChangeFeed } from "./announcements.js";
 import { createColdVerbs, dialectOf } from "./cold-verbs.js";
 import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
-import { createLeaseVerbs, type LeaseClock } from "./lease-verbs.js";
-import { createOutboxVerbs } from "./outbox-verbs.js";
+import { createLeaseVerbs, createWaitingVerbs, type LeaseClock } from "./lease-verbs.js";
 import { createPlaceVerbs } from "./places/place-verbs.js";
 import { parseAddress } from "./postgres-address.js";
-import { createRunReads } from "./run-reads.js";
+import { createOutboxVerbs, createRunReads } from "./row-verbs.js";
 import { prepareSchema } from "./schema.js";
-import { createWaitingVerbs } from "./waiting-verbs.js";
 
 const DEFAULT_MAX_CONNECTIONS = 8;
 const SENDER_BYTES = 6;

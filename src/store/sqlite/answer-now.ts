@@ -1,7 +1,6 @@
-import { toStorableText } from "../storable-text.js";
+import { toStorableText } from "../stored-text.js";
 
-import type { Dialect } from "../verbs/dialect.js";
-import { answerNow, type Query, type Value } from "../verbs/query.js";
+import { answerNow, type Dialect, type Query, type Value } from "../verbs/dialect.js";
 import {
   type AnyVerb,
   type ColdReads,

@@ -1,8 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { seeksPlace } from "../place-rules.js";
-import { toStorableText } from "../storable-text.js";
+import { seeksPlace } from "../places.js";
 import type { Append, LastLease, Lease } from "../store.js";
-import { parseStoredJson } from "../stored-json.js";
+import { parseStoredJson, toStorableText } from "../stored-text.js";
 import { type Column, readRow, storedValue, TABLES, type Table } from "../tables.js";
 import type { Cell } from "./sqlite-driver.js";
 

@@ -1,13 +1,18 @@
 import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
 import { isFree, isSameOwner } from "../lease-rules.js";
-import { hasRoomFor, holdersIn, nextInGroup, refuseWithoutPlace } from "../place-rules.js";
-import type { GroupMember, PlaceRequest, PlaceStore } from "../places.js";
+import {
+  type GroupMember,
+  hasRoomFor,
+  holdersIn,
+  nextInGroup,
+  type PlaceRequest,
+  type PlaceStore,
+  refuseWithoutPlace,
+} from "../places.js";
 import type { ClaimRequest, LeaseOwner } from "../store.js";
-import type { Caller } from "./caller.js";
 import { unpackLease } from "./packed-rows.js";
-import type { ReadVerbs, WriteVerbs } from "./protocol.js";
-import type { Cell } from "./sqlite-driver.js";
-import type { Statements } from "./statements.js";
+import type { Caller, ReadVerbs, WriteVerbs } from "./protocol.js";
+import type { Cell, Statements } from "./sqlite-driver.js";
 
 /** The same condition as in the index of unfinished runs in groups. */
 const IN_GROUP = "run.concurrency_group IS NOT NULL AND run.finished_at IS NULL";

@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { JobFilter } from "../filters.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
@@ -12,8 +13,8 @@ import type {
   WaitingRun,
 } from "../store.js";
 import type { ColdReads, ColdWrites } from "../verbs/verbs.js";
-import type { JsonPiece } from "./json-pieces.js";
 import type { Cells, PackedAppend } from "./packed-rows.js";
+import type { JsonPiece } from "./read-verbs.js";
 
 /** Requests to the database thread: the port's verbs over packed rows, with lists of rows as one flat list. */
 export interface ReadVerbs extends ColdReads {
@@ -72,3 +73,16 @@ export type Response =
       readonly id: number;
       readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string };
     };
+
+/** Has a database execute verbs: on a thread of its own for a file, on this thread for one in memory. */
+export interface Caller {
+  readonly file: string;
+  call<V extends Verb>(verb: V, ...args: Parameters<ThreadVerbs[V]>): Promise<ReturnType<ThreadVerbs[V]>>;
+  /** Calls a verb whose arguments include queues. Nothing else shares its transaction. */
+  callWith<V extends Verb>(
+    queues: readonly MessagePort[],
+    verb: V,
+    ...args: Parameters<ThreadVerbs[V]>
+  ): Promise<ReturnType<ThreadVerbs[V]>>;
+  close(): Promise<void>;
+}

@@ -3,10 +3,9 @@ import { beforeEach, expect, test } from "vitest";
 import type { JobFilter, RunFilter } from "../filters.js";
 import { findRuns } from "../verbs/run.js";
 import { DIALECT, toCell, toText } from "./answer-now.js";
-import { pieceOf } from "./json-pieces.js";
-import { FIND_CLAIMABLE_RUNS } from "./lease-writes.js";
+import { FIND_CLAIMABLE_RUNS } from "./lease-verbs.js";
 import { MEMBERS_OF_QUEUES } from "./place-verbs.js";
-import { LIST_OWNERS, piecesOfEvents, piecesOfJobs } from "./read-verbs.js";
+import { LIST_OWNERS, pieceOf, piecesOfEvents, piecesOfJobs } from "./read-verbs.js";
 import { hasSchema, prepareSchema } from "./schema.js";
 import type { Database } from "./sqlite-driver.js";
 

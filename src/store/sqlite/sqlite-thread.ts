@@ -6,8 +6,7 @@ import { WatchedFiles } from "./file/watched-files.js";
 import { NativeGate } from "./native-gate.js";
 import type { ReadVerbs, Request, Response, ThreadVerbs, Verb, WriteVerbs } from "./protocol.js";
 import { createReadVerbs } from "./read-verbs.js";
-import { type Database, loadSqlite } from "./sqlite-driver.js";
-import { toStoreError } from "./sqlite-errors.js";
+import { type Database, loadSqlite, toStoreError } from "./sqlite-driver.js";
 import { type Outcome, Transactions } from "./transactions.js";
 import { createWriteVerbs } from "./write-verbs.js";
 

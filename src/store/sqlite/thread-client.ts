@@ -1,7 +1,6 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { DarumaError } from "../../core/errors/errors.js";
-import type { Caller } from "./caller.js";
-import type { Request, Response, ThreadVerbs, Verb } from "./protocol.js";
+import type { Caller, Request, Response, ThreadVerbs, Verb } from "./protocol.js";
 
 interface Waiting {
   resolve(value: unknown): void;

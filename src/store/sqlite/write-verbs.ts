@@ -1,14 +1,13 @@
 import type { RunStatus } from "../../core/model/rows.js";
-import { mayDeleteRun } from "../run-rules.js";
-import { createColdWrites } from "./answer-now.js";
+import { COLUMNS } from "../tables.js";
+import { Conditions } from "../verbs/dialect.js";
+import { mayDeleteRun } from "../write-rules.js";
+import { createColdWrites, DIALECT, toCell, toText } from "./answer-now.js";
 import { CommitWriter } from "./commit-writer.js";
-import { createLeaseWrites } from "./lease-writes.js";
-import { createOutboxWrites } from "./outbox-verbs.js";
+import { createLeaseWrites, createWaitingWrites } from "./lease-verbs.js";
 import { createPlaceWrites } from "./place-verbs.js";
 import type { WriteVerbs } from "./protocol.js";
-import type { Database } from "./sqlite-driver.js";
-import { keepStatements, type Statements } from "./statements.js";
-import { createWaitingWrites } from "./waiting-verbs.js";
+import { type Cell, type Database, keepStatements, type Statements } from "./sqlite-driver.js";
 
 /** The writing verbs. Each runs within a transaction that the caller has opened. */
 export function createWriteVerbs(db: Database): WriteVerbs {
@@ -58,4 +57,26 @@ function deleteRun({ run, row }: Statements, runId: number): boolean {
   }
   run("DELETE FROM run WHERE id = ?", runId);
   return true;
+}
+
+function createOutboxWrites({ run, rows }: Statements): Pick<WriteVerbs, "claimNotices"> {
+  return {
+    claimNotices: ({ lease, now, leaseMs, limit, state, channels, runIds, deadLeases = [] }) => {
+      const { where, values } = new Conditions(DIALECT)
+        .demandIf(true, "state IN ('new', 'due')")
+        .demand("state = ?", state)
+        .demand("next_at <= ?", now)
+        .demandOneOf("channel", channels, "text")
+        .demandOneOf("run_id", runIds, "bigint")
+        .demandAll(
+          `(lease IS NULL OR leased_until <= ? OR ${DIALECT.among("lease", "?", "text")})`,
+          ...[now, deadLeases],
+        );
+      const sql = `SELECT ${COLUMNS.outbox} FROM outbox ${where} ORDER BY at, id LIMIT ?`;
+      const found = rows(toText(sql), ...(values.map(toCell) as Cell[]), limit);
+      for (const [id] of found)
+        run("UPDATE outbox SET lease = ?, leased_until = ? WHERE id = ?", lease, now + leaseMs, id!);
+      return found.flat();
+    },
+  };
 }

@@ -1,5 +1,10 @@
-import { type BookEntry, type BookKey, TRIAGE_FIELDS, type Triage } from "../../core/book/book-entry.js";
-import type { BookRow } from "../../core/book/book-row.js";
+import {
+  type BookEntry,
+  type BookKey,
+  type BookRow,
+  TRIAGE_FIELDS,
+  type Triage,
+} from "../../core/book/book.js";
 import {
   type BookFilter,
   type BookPage,
@@ -9,10 +14,19 @@ import {
   stateConditions,
   uncounted,
 } from "../book-rows.js";
-import { DUTY_LEASE } from "../duties.js";
+import { DUTY_LEASE } from "../lease-rules.js";
 import { TABLES } from "../tables.js";
-import { Conditions, type Dialect, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.js";
-import { put, row, rows, rowsOf, type Verb } from "./query.js";
+import {
+  Conditions,
+  type Dialect,
+  NOT_IMPORTED,
+  put,
+  row,
+  rows,
+  rowsOf,
+  type Verb,
+  WRITTEN_STEP,
+} from "./dialect.js";
 
 const NEWEST_ENTRY_FIRST = "ORDER BY last_seen DESC, workflow DESC, step DESC, signature DESC";
 /** No text with a given beginning sorts after this character. */

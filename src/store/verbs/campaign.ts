@@ -1,10 +1,36 @@
 import { type Campaign, isUnfinished } from "../../core/campaign/campaign.js";
 import type { NewCampaign } from "../campaign-rows.js";
 import type { SharedRow } from "../shared-rows.js";
-import { dropClaims, HOLDS_CLAIMS, heldClaims, holderName, takeClaims } from "./claim.js";
-import type { Dialect } from "./dialect.js";
-import type { Verb } from "./query.js";
+import { TABLES } from "../tables.js";
+import { type Dialect, put, rows, type Verb } from "./dialect.js";
 import { dataOf, findShared, writeShared } from "./shared.js";
+
+/** Returns those of these keys that are held. */
+function* heldClaims({ among }: Dialect, keys: readonly string[]): Verb<string[]> {
+  const held = yield* rows<{ key: string }>(
+    `SELECT key FROM claim WHERE ${among("key", "$1", "text")}`,
+    keys,
+  );
+  return held.map(({ key }) => key);
+}
+
+/** Takes keys, in a transaction that has found them free. */
+function* takeClaims(dialect: Dialect, keys: readonly string[], holder: string): Verb<void> {
+  const claims = keys.map((key) => ({ key, holder }));
+  yield* put(dialect, TABLES.claim, claims);
+}
+
+function* dropClaims(holder: string): Verb<void> {
+  yield* rows("DELETE FROM claim WHERE holder = $1", holder);
+}
+
+/** A condition for rows of `shared` that hold claims. */
+const HOLDS_CLAIMS = "EXISTS (SELECT 1 FROM claim WHERE holder = shared.kind || '/' || shared.name)";
+
+/** The holder's name for a row of `shared`. */
+function holderName({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind}/${name}`;
+}
 
 const KIND = "campaign";
 /** Names of equal length sort like their numbers. */

@@ -8,8 +8,7 @@ import {
 } from "../cluster-rows.js";
 import type { SharedRow } from "../shared-rows.js";
 import { TABLES } from "../tables.js";
-import { Conditions, type Dialect } from "./dialect.js";
-import { put, rowOf, rows, rowsOf, type Verb } from "./query.js";
+import { Conditions, type Dialect, put, rowOf, rows, rowsOf, type Verb } from "./dialect.js";
 import { dataOf, findShared, writeShared } from "./shared.js";
 
 const KIND = "cluster";

@@ -1,7 +1,14 @@
-import { DECIDED_ENDS } from "../../core/book/book-row.js";
+import { DECIDED_ENDS } from "../../core/book/book.js";
 import type { CountColumns, CountFilter, CountKind, Counts } from "../counts.js";
-import { Conditions, type Dialect, demandRuns, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.js";
-import { rows, type Verb } from "./query.js";
+import {
+  Conditions,
+  type Dialect,
+  demandRuns,
+  NOT_IMPORTED,
+  rows,
+  type Verb,
+  WRITTEN_STEP,
+} from "./dialect.js";
 
 const COLUMNS: { readonly [Kind in CountKind]: CountColumns<Counts[Kind]> } = {
   runs: {

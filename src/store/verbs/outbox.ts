@@ -1,9 +1,19 @@
 import type { Notice } from "../../core/notices/notice.js";
 import type { BesideNotices, CompletedStep, NoticeChange, NoticeFilter } from "../outbox-rows.js";
-import { toStorableText } from "../storable-text.js";
+import { toStorableText } from "../stored-text.js";
 import { TABLES } from "../tables.js";
-import { Conditions, type Dialect, NOT_IMPORTED, WRITTEN_STEP } from "./dialect.js";
-import { instant, put, row, rows, rowsOf, type Verb } from "./query.js";
+import {
+  Conditions,
+  type Dialect,
+  instant,
+  NOT_IMPORTED,
+  put,
+  row,
+  rows,
+  rowsOf,
+  type Verb,
+  WRITTEN_STEP,
+} from "./dialect.js";
 
 export function* listNotices(
   dialect: Dialect,

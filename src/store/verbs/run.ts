@@ -1,14 +1,31 @@
 import type { AttemptRow, CheckpointRow, JobRow, RouteRow, RunRow } from "../../core/model/rows.js";
 import { isSettled } from "../../core/model/run.js";
 import { DATE_RANGE } from "../../core/text/iso-time.js";
-import type { JobFilter, RunFilter } from "../filters.js";
-import { UNFINISHED_RUN_STATUSES } from "../run-rules.js";
-import { afterSignatures, firstJobId, runOfJobId, searchesRuns } from "../search-rules.js";
-import type { EventRange } from "../store.js";
+import {
+  afterSignatures,
+  firstJobId,
+  type JobFilter,
+  type RunFilter,
+  runOfJobId,
+  searchesRuns,
+} from "../filters.js";
+import type { EventRange, InboxCommand, NewInboxCommand, StoredPatch, StoredSnapshot } from "../store.js";
 import { TABLES } from "../tables.js";
 import { ATTEMPT_OF_JOB, UNANSWERED_COLUMNS, UNANSWERED_IN_RUN, type UnansweredJob } from "../unanswered.js";
-import { Conditions, type Dialect, demandRuns, IS_OF_STEP, NOT_IMPORTED } from "./dialect.js";
-import { rowOf, rows, rowsOf, type Value, type Verb } from "./query.js";
+import { UNFINISHED_RUN_STATUSES } from "../write-rules.js";
+import {
+  Conditions,
+  type Dialect,
+  demandRuns,
+  IS_OF_STEP,
+  NOT_IMPORTED,
+  row,
+  rowOf,
+  rows,
+  rowsOf,
+  type Value,
+  type Verb,
+} from "./dialect.js";
 
 export function* readRun(_: Dialect, runId: number): Verb<RunRow | null> {
   return yield* rowOf(TABLES.run, "WHERE id = $1", runId);
@@ -88,7 +105,7 @@ function failedSaying({ position }: Dialect): string {
 }
 
 /** The parts of a query for jobs. */
-export interface FoundJobs {
+interface FoundJobs {
   readonly from: string;
   readonly conditions: Conditions;
   /**
@@ -152,4 +169,80 @@ export function* listUnanswered({ join, indexed }: Dialect, limit: number): Verb
     limit,
   );
   return found.map((job) => ({ ...job, dead_letter: Boolean(job.dead_letter) }));
+}
+
+/** Sends a command. Its key is looked up first, because an insert that meets an existing key still uses up an id. */
+export function* sendCommand(_: Dialect, { runId, key, command, at }: NewInboxCommand): Verb<number> {
+  const sql = "SELECT id FROM inbox WHERE run_id = $1 AND key = $2";
+  const there = yield* row<{ id: number }>(sql, runId, key);
+  if (there !== null) return there.id;
+  const added = yield* row<{ id: number }>(
+    "INSERT INTO inbox (run_id, key, command, at) VALUES ($1, $2, $3, $4) RETURNING id",
+    ...[runId, key, command, at],
+  );
+  return added!.id;
+}
+
+export function* readInbox({ among }: Dialect, runIds: readonly number[]): Verb<InboxCommand[]> {
+  const found = yield* rows<{ id: number; run_id: number; command: string }>(
+    `SELECT id, run_id, command FROM inbox WHERE answer IS NULL AND ${among("run_id", "$1", "bigint")} ORDER BY id`,
+    runIds,
+  );
+  return found.map(({ id, run_id, command }) => ({ id, runId: run_id, command }));
+}
+
+/** Returns the run of the command; null if there was no open command. */
+export function* answerCommand(_: Dialect, id: number, answer: string): Verb<number | null> {
+  const sql = "UPDATE inbox SET answer = $2 WHERE id = $1 AND answer IS NULL RETURNING run_id";
+  return (yield* row<{ run_id: number }>(sql, id, answer))?.run_id ?? null;
+}
+
+export function* readAnswer(_: Dialect, id: number): Verb<string | null> {
+  const entry = yield* row<{ answer: string | null }>("SELECT answer FROM inbox WHERE id = $1", id);
+  return entry?.answer ?? null;
+}
+
+export function* forgetCommands(_: Dialect, runId: number, before: number): Verb<void> {
+  yield* rows("DELETE FROM inbox WHERE run_id = $1 AND at < $2", runId, before);
+}
+
+type Stored = Uint8Array | string | null;
+
+export function* putPatch({ bytes }: Dialect, patch: StoredPatch): Verb<void> {
+  yield* rows(
+    `INSERT INTO patch (run_id, diff_hash, bytes) VALUES ($1, $2, ${bytes.write("$3")}) ON CONFLICT DO NOTHING`,
+    ...[patch.runId, patch.diffHash, patch.bytes],
+  );
+}
+
+export function* readPatch({ bytes }: Dialect, runId: number, diffHash: string): Verb<Uint8Array | null> {
+  const found = yield* row<{ bytes: Stored }>(
+    `SELECT ${bytes.read("bytes")} AS bytes FROM patch WHERE run_id = $1 AND diff_hash = $2`,
+    ...[runId, diffHash],
+  );
+  return found === null ? null : bytesOf(found.bytes);
+}
+
+export function* putSnapshot({ bytes }: Dialect, snapshot: StoredSnapshot): Verb<void> {
+  const { runId, seq, version, sha256 } = snapshot;
+  yield* rows(
+    `INSERT INTO snapshot (run_id, seq, version, sha256, bytes) VALUES ($1, $2, $3, $4, ${bytes.write("$5")})
+     ON CONFLICT (run_id) DO UPDATE
+       SET seq = excluded.seq, version = excluded.version, sha256 = excluded.sha256, bytes = excluded.bytes`,
+    ...[runId, seq, version, sha256, snapshot.bytes],
+  );
+}
+
+export function* readSnapshot({ bytes }: Dialect, runId: number): Verb<StoredSnapshot | null> {
+  const found = yield* row<Omit<StoredSnapshot, "runId" | "bytes"> & { bytes: Stored }>(
+    `SELECT seq, version, sha256, ${bytes.read("bytes")} AS bytes FROM snapshot WHERE run_id = $1`,
+    runId,
+  );
+  return found === null ? null : { ...found, runId, bytes: bytesOf(found.bytes) };
+}
+
+/** Decodes bytes. PostgreSQL's driver has no bytes here, and some releases of Node return empty bytes as null. */
+function bytesOf(stored: Stored): Uint8Array {
+  if (typeof stored === "string") return Uint8Array.from(Buffer.from(stored, "base64"));
+  return stored ?? new Uint8Array();
 }

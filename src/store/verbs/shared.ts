@@ -1,10 +1,12 @@
+import { ownerText } from "../lease-rules.js";
 import type { BesideNotices } from "../outbox-rows.js";
+import type { ServerRow } from "../server-rows.js";
 import type { SharedRead, SharedRow } from "../shared-rows.js";
-import { parseStoredJson } from "../stored-json.js";
+import type { LeaseOwner } from "../store.js";
+import { parseStoredJson } from "../stored-text.js";
 import { TABLES } from "../tables.js";
-import { Conditions, type Dialect } from "./dialect.js";
+import { Conditions, type Dialect, instant, put, rows, rowsOf, type Value, type Verb } from "./dialect.js";
 import { settle } from "./outbox.js";
-import { instant, put, rows, rowsOf, type Value, type Verb } from "./query.js";
 
 /** Rows of one kind. `rest` follows that condition, and its first value is `$2`. */
 export function* findShared(kind: string, rest: string, ...values: readonly Value[]): Verb<SharedRow[]> {
@@ -53,4 +55,29 @@ export function* dropShared({ records }: Dialect, given: readonly Omit<SharedRow
     `DELETE FROM shared WHERE (kind, name, revision) IN (${dropped})`,
     JSON.stringify(given.map(({ kind, name, revision }) => ({ kind, name, revision }))),
   );
+}
+
+const KIND = "server";
+
+export function* keepServer(
+  dialect: Dialect,
+  { owner, expiresAt, ...rest }: Omit<ServerRow, "seenAt">,
+  now: number,
+): Verb<void> {
+  const seenAt = yield* instant(dialect, now);
+  const data = JSON.stringify({ ...rest, seenAt, expiresAt: seenAt + expiresAt - now });
+  // Nobody else writes it, so nobody is overtaken.
+  yield* put(dialect, TABLES.shared, [{ kind: KIND, name: ownerText(owner), revision: 1, data }]);
+}
+
+export function* listServers(dialect: Dialect, now: number): Verb<ServerRow[]> {
+  const at = yield* instant(dialect, now);
+  return (yield* findShared(KIND, "ORDER BY name")).map((row) => {
+    const kept = dataOf(row) as Omit<ServerRow, "owner">;
+    return { ...kept, owner: JSON.parse(row.name) as LeaseOwner, expiresAt: now + kept.expiresAt - at };
+  });
+}
+
+export function* forgetServer(_: Dialect, owner: LeaseOwner): Verb<void> {
+  yield* rows("DELETE FROM shared WHERE kind = $1 AND name = $2", KIND, ownerText(owner));
 }

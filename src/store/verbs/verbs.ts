@@ -9,7 +9,6 @@ import {
   rollUp,
   writeTriage,
 } from "./book.js";
-import { putPatch, putSnapshot, readPatch, readSnapshot } from "./bytes.js";
 import { createCampaign, listCampaigns, readCampaign, writeCampaign } from "./campaign.js";
 import {
   deleteEnded,
@@ -20,33 +19,49 @@ import {
   writeCluster,
 } from "./cluster.js";
 import { count } from "./count.js";
-import type { Dialect } from "./dialect.js";
-import { deleteDraft, listDrafts, readDraft, saveDraft } from "./draft.js";
-import { answerCommand, forgetCommands, readAnswer, readInbox, sendCommand } from "./inbox.js";
-import { findCompletion, listNoticeLeases, listNotices, pruneNotices } from "./outbox.js";
-import type { Verb } from "./query.js";
 import {
+  endSession,
+  findSession,
+  findToken,
+  listTokens,
+  putSession,
+  putToken,
+  revokeToken,
+} from "./credentials.js";
+import type { Dialect, Verb } from "./dialect.js";
+import { findCompletion, listNoticeLeases, listNotices, pruneNotices } from "./outbox.js";
+import {
+  answerCommand,
+  forgetCommands,
   listRuns,
   listUnanswered,
+  putPatch,
+  putSnapshot,
+  readAnswer,
   readAttempts,
   readCheckpoints,
+  readInbox,
   readJob,
+  readPatch,
   readRoutes,
   readRun,
+  readSnapshot,
+  sendCommand,
 } from "./run.js";
-import { forgetServer, keepServer, listServers } from "./server.js";
-import { endSession, findSession, putSession } from "./session.js";
-import { dropShared, readShared, writeShared } from "./shared.js";
-import { findToken, listTokens, putToken, revokeToken } from "./token.js";
+import { dropShared, forgetServer, keepServer, listServers, readShared, writeShared } from "./shared.js";
 import {
+  deleteDraft,
   findRegistered,
+  listDrafts,
   listFailureHandlers,
   listWorkflows,
   readDefinition,
+  readDraft,
   readFailureHandler,
   readWorkflow,
   readWritten,
   registerWorkflow,
+  saveDraft,
 } from "./workflow.js";
 
 /*

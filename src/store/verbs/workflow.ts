@@ -1,8 +1,17 @@
 import type { FailureHandlerRow } from "../../core/model/rows.js";
-import type { NewWorkflow, RegisteredWorkflow, WorkflowFilter, WorkflowRow } from "../store.js";
+import type { SharedRow } from "../shared-rows.js";
+import type {
+  DraftRow,
+  NewDraft,
+  NewWorkflow,
+  RegisteredWorkflow,
+  WorkflowFilter,
+  WorkflowRow,
+} from "../store.js";
+import { toStorableText } from "../stored-text.js";
 import { TABLES } from "../tables.js";
-import { Conditions, type Dialect } from "./dialect.js";
-import { row, rowOf, rows, rowsOf, type Verb } from "./query.js";
+import { Conditions, type Dialect, row, rowOf, rows, rowsOf, type Verb } from "./dialect.js";
+import { dataOf, findShared, writeShared } from "./shared.js";
 
 /** For a name: the newest published version, or else the newest. */
 const IS_NEWEST = `NOT EXISTS (
@@ -104,4 +113,36 @@ export function* listWorkflows(
 
 export function* readWorkflow(_: Dialect, id: number): Verb<WorkflowRow | null> {
   return yield* rowOf(TABLES.workflow, "WHERE id = $1", id);
+}
+
+const KIND = "draft";
+
+export function* readDraft(_: Dialect, name: string): Verb<DraftRow | null> {
+  const [row] = yield* findShared(KIND, "AND name = $2", name);
+  return row === undefined ? null : draftOf(row);
+}
+
+export function* listDrafts(): Verb<DraftRow[]> {
+  return (yield* findShared(KIND, "ORDER BY name")).map(draftOf);
+}
+
+export function* saveDraft(
+  dialect: Dialect,
+  { name, source, basedOn, at }: NewDraft,
+): Verb<{ saved: true; draft: DraftRow } | { saved: false; draft: DraftRow | null }> {
+  const present = yield* readDraft(dialect, name);
+  const revision = present?.revision ?? 0;
+  if (basedOn !== null && basedOn !== revision) return { saved: false, draft: present };
+  const kept = { source: toStorableText(source), updated_at: at };
+  yield* writeShared(dialect, [{ kind: KIND, name, revision, data: JSON.stringify(kept) }]);
+  return { saved: true, draft: { name, revision: revision + 1, ...kept } };
+}
+
+export function* deleteDraft(_: Dialect, name: string): Verb<void> {
+  yield* rows("DELETE FROM shared WHERE kind = $1 AND name = $2", KIND, name);
+}
+
+function draftOf(row: SharedRow): DraftRow {
+  const { name, revision } = row;
+  return { name, revision, ...(dataOf(row) as Pick<DraftRow, "source" | "updated_at">) };
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Message } from "../../core/notices/message.js";
+import type { Message } from "../../core/notices/notice.js";
 import type { ChannelSettings, WebhookChannel } from "../../file/settings/channels.js";
 import { sendMessage } from "./send-message.js";
 

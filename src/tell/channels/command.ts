@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { Message } from "../../core/notices/message.js";
+import type { Message } from "../../core/notices/notice.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import type { CommandChannel } from "../../file/settings/channels.js";
 import type { Environment } from "./find-secret.js";

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Message } from "../../core/notices/message.js";
+import type { Message } from "../../core/notices/notice.js";
 import type { EmailChannel } from "../../file/settings/channels.js";
 import { sendMessage } from "./send-message.js";
 

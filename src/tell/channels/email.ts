@@ -1,4 +1,4 @@
-import type { Message } from "../../core/notices/message.js";
+import type { Message } from "../../core/notices/notice.js";
 import type { EmailChannel } from "../../file/settings/channels.js";
 import type { Environment } from "./find-secret.js";
 import { readSecret } from "./secrets.js";

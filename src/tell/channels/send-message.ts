@@ -1,4 +1,4 @@
-import type { Message } from "../../core/notices/message.js";
+import type { Message } from "../../core/notices/notice.js";
 import { createRedactor, type Secret } from "../../core/redaction/redaction.js";
 import type { Json } from "../../core/text/json.js";
 import { messageOf } from "../../core/text/message-of.js";
@@ -7,9 +7,8 @@ import { type ChannelSettings, secretOf } from "../../file/settings/channels.js"
 import { runCommand } from "./command.js";
 import { sendEmail } from "./email.js";
 import type { Environment } from "./find-secret.js";
+import { sendSlack, sendWebhook } from "./post.js";
 import { readSecret } from "./secrets.js";
-import { sendSlack } from "./slack.js";
-import { sendWebhook } from "./webhook.js";
 
 export interface Sending {
   readonly env: Environment;

@@ -2,6 +2,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import { undoneJobs } from "../../core/model/ending/run-ending.js";
 import { type Graph, type GraphStep, isAncestor } from "../../core/model/graph.js";
 import type { Job, Run } from "../../core/model/run.js";
+import type { Labels } from "../../core/text/labels.js";
 
 /**
  * What a run forked at `step` need not do again: every completed job that neither is the step nor depends on it, as
@@ -104,4 +105,11 @@ export function forkableStep(run: Run, step: string): string | null {
   for (const each of [target, ...before])
     if (keptWithFiles(run, each, run.graph) === null) return each.definition.id;
   return null;
+}
+
+/** Labels of the run that do not come from its file. */
+export function givenLabels({ labels, definition }: Pick<Run, "labels" | "definition">): Labels {
+  return Object.fromEntries(
+    Object.entries(labels).filter(([key, value]) => definition.labels?.[key] !== value),
+  );
 }

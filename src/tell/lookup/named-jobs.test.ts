@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isGlob, isLike, isMeant } from "./named-jobs.js";
+import { isGlob, isLike, isMeant } from "./choose-job.js";
 
 describe("the names of several jobs", () => {
   it.each([

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Script } from "../../../test/support/scripted-worker.js";
 import { Stage } from "../../../test/support/stage.js";
 import type { LoggedEvent } from "../../core/model/events.js";
-import { JobMemories } from "./job-memory.js";
-import { Meter } from "./measure.js";
+import { JobMemories, Meter } from "./measure.js";
 
 /** The measurements as sorted lines, without durations. */
 function counted(meter: Meter, log: readonly LoggedEvent[]): string[] {

@@ -10,7 +10,7 @@ import { newRun } from "../../core/model/new-run.js";
 import type { Run } from "../../core/model/run.js";
 import { Meter } from "./measure.js";
 import { SERIES } from "./measurement.js";
-import { type Span, SpanMaker } from "./spans.js";
+import { type Span, SpanMaker } from "./otlp.js";
 import { openTelemetry, Telemetry } from "./telemetry.js";
 
 const FLAKY = `name: flaky

@@ -1,9 +1,8 @@
 import type { LoggedEvent } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 import { Meter } from "./measure.js";
-import { OtlpExporter } from "./otlp.js";
+import { OtlpExporter, SpanMaker } from "./otlp.js";
 import { PrometheusRegistry } from "./prometheus.js";
-import { SpanMaker } from "./spans.js";
 import { parseStatsdAddress, StatsdClient } from "./statsd.js";
 import { type Environment, tracesUrl } from "./wanted.js";
 

@@ -1,7 +1,7 @@
 import { LADDER } from "../../core/decide/ladder/ladder.js";
 import type { RungConsidered } from "../../core/model/events.js";
-import { lineBelow } from "../../core/model/excerpt.js";
-import { ANY_FAILURE } from "../../core/model/failure.js";
+import { brokeOf, lineBelow } from "../../core/model/excerpt.js";
+import { ANY_FAILURE, type ErrorRecord } from "../../core/model/failure.js";
 import { JOB_STATUSES, RUN_STATUSES } from "../../core/model/rows.js";
 import { EXPIRY, type Expiry, expiryOf } from "../../core/notices/expiry.js";
 import { iso } from "../../core/text/iso-time.js";
@@ -11,10 +11,10 @@ import type { Store } from "../../store/store.js";
 import type { UnansweredJob } from "../../store/unanswered.js";
 import { jobRecord } from "../job-record.js";
 import { BLOCKS, blocksOf } from "../lookup/blocked-steps.js";
-import { ItemNames } from "../lookup/item-names.js";
-import { titleOf, triedText } from "../words/problem-words.js";
-import { marksOf, RUNG_MARK, type RungMark } from "../words/rung-marks.js";
-import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "./group-problems.js";
+import { ItemNames } from "../lookup/event-names.js";
+import { type Considered, isSpent, marksOf, RUNG_MARK, type RungMark } from "../words/rung-marks.js";
+import { capitalised } from "../words/sentence.js";
+import { PROBLEM_KINDS, type ProblemGroup, runsIn } from "./open-problems.js";
 
 /** How many runs are looked at to tell whether the ladder of the newest speaks for all. */
 const MAX_COMPARED = 50;
@@ -45,7 +45,7 @@ const PROBLEM_ITEM = {
     "Of one problem alone; else null.",
   ),
 } as const;
-export type ProblemItem = OfFields<typeof PROBLEM_ITEM>;
+type ProblemItem = OfFields<typeof PROBLEM_ITEM>;
 
 /** Jobs of a problem that failed alike. */
 const KIND_OF_FAILURE = {
@@ -56,7 +56,7 @@ const KIND_OF_FAILURE = {
   runs: number,
   jobs: number,
 } as const;
-export type KindOfFailure = OfFields<typeof KIND_OF_FAILURE>;
+type KindOfFailure = OfFields<typeof KIND_OF_FAILURE>;
 
 /** What somebody should look at, once for all runs with the same cause. Times are ISO 8601. */
 export const PROBLEM = {
@@ -97,7 +97,7 @@ export const PROBLEM = {
 } as const;
 export type Problem = OfFields<typeof PROBLEM>;
 
-export interface Extent {
+interface Extent {
   /** How many of its jobs are listed, newest first. */
   readonly items: number;
   /** Also describes its runs, and whether their ladders differ. Only for a single problem. */
@@ -234,4 +234,20 @@ async function differences(
 
 function looksOf(marks: readonly RungMark[]): string {
   return marks.map(({ mark, times }) => `${mark} ${times}`).join();
+}
+
+/** Says what broke as a title. A message of the engine begins with a capital letter then. */
+function titleOf(error: ErrorRecord): string {
+  const broke = brokeOf(error);
+  return broke === error.message ? capitalised(broke) : broke;
+}
+
+/** "2 attempts, no retries left (1 used)": what the last climb found used up, or else why it did not retry. */
+function triedText(attempts: number, lastClimb: readonly Considered[]): string {
+  const count = attempts === 0 ? "no attempt" : `${attempts} attempt${attempts === 1 ? "" : "s"}`;
+  const spent = lastClimb.filter(isSpent);
+  const declined = lastClimb.filter(
+    ({ rung, applied, kind }) => rung === "retry" && !applied && kind !== "not_configured",
+  );
+  return [count, ...(spent.length > 0 ? spent : declined).map(({ reason }) => reason)].join(", ");
 }

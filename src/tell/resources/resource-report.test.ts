@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ResourceRequirements } from "../../core/model/definition.js";
 import type { Event } from "../../core/model/events.js";
-import { type AttemptUsage, UsageReader } from "./attempt-usage.js";
+import { type AttemptUsage, parseSamples, UsageReader } from "./attempt-usage.js";
 import { ResourceGroups } from "./resource-groups.js";
 import { timelineOf } from "./resource-timeline.js";
-import { parseSamples } from "./usage-samples.js";
 
 const MIB = 1024 ** 2;
 const HOUR_MS = 3_600_000;

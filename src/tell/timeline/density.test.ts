@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Density, MAX_STRETCHES } from "./density.js";
+import { Density, MAX_STRETCHES } from "./run-timeline.js";
 
 it("counts every event once in at most so many stretches, in order, however long the log is", () => {
   const gaps = fc.array(fc.record({ gap: fc.nat(10_000_000), failed: fc.boolean() }), { maxLength: 400 });

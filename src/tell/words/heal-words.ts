@@ -1,11 +1,11 @@
-import type { EventOf } from "../../core/model/events.js";
+import type { EventOf, WorkspaceNote } from "../../core/model/events.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { counted } from "../../core/text/amount-text.js";
+import { listNames } from "../lookup/job-name.js";
 import { durationText } from "./duration-text.js";
 import { because, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { type NewNote, note } from "./note.js";
 import { capitalised, cost, fact, why } from "./sentence.js";
-import { noteText } from "./workspace-note-text.js";
 
 type HealEvents =
   | "reset.reserved"
@@ -197,4 +197,14 @@ function setAsideStory(event: EventOf<"set_aside.finished">, run: Run): Told[] {
       `The changes of attempt ${attempt} (${counted(files, "file")}) were set aside before ${when}: ${patch}.`,
     ),
   );
+}
+
+/** One line for people: what they could miss in a workspace. */
+export function noteText(note: WorkspaceNote): string {
+  switch (note.kind) {
+    case "empty_submodules":
+      return `${note.paths.length === 1 ? "this submodule is" : "these submodules are"} not checked out in the repository and empty in the workspace: ${listNames(note.paths, (path) => path)}`;
+    case "lfs_pointers":
+      return "files that git LFS keeps elsewhere are pointers in the workspace; `git lfs pull` is not run";
+  }
 }

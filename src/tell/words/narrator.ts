@@ -1,4 +1,4 @@
-import type { Event, LoggedEvent, RungConsidered } from "../../core/model/events.js";
+import type { Event, LoggedEvent, ReasonKind, RungConsidered } from "../../core/model/events.js";
 import { excerptOf } from "../../core/model/excerpt.js";
 import type { Failure } from "../../core/model/failure.js";
 import type { Run } from "../../core/model/run.js";
@@ -7,8 +7,20 @@ import { failureText, isSameFailure } from "./attempt-words.js";
 import { nameIn } from "./event-words.js";
 import { type NewNote, type Note, note } from "./note.js";
 import type { CommandText } from "./shell-word.js";
-import { tellingReasons } from "./telling-reasons.js";
 import { wordsOf } from "./words.js";
+
+/** Reasons that only say that a rung is not for this step or this failure. */
+const PLAIN: ReadonlySet<ReasonKind | undefined> = new Set([
+  "not_configured",
+  "does_not_concern",
+  "breaker_not_open",
+]);
+
+/** Why the rungs that could have acted did not. What holds for several of them is said once. */
+function tellingReasons(considered: readonly RungConsidered[]): string[] {
+  const told = considered.filter(({ applied, kind }) => !applied && !PLAIN.has(kind));
+  return [...new Set(told.map(({ reason }) => reason))];
+}
 
 /** How many lines of a failed attempt's output are shown below its line while the run goes on. */
 const MAX_LINES = 5;

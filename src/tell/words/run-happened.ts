@@ -1,13 +1,17 @@
+import type { LoggedEvent } from "../../core/model/events.js";
 import type { ErrorRecord } from "../../core/model/failure.js";
 import type { RunStatus } from "../../core/model/rows.js";
+import type { Run } from "../../core/model/run.js";
 import type { RunTally } from "../../core/tally/run-tally.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { nameOf } from "../lookup/job-name.js";
 import { decisionText } from "./decided-text.js";
-import { recoveryWords } from "./recovery-words.js";
+import { durationText } from "./duration-text.js";
+import { recoveryWords } from "./remedy-words.js";
+import { wordsOf } from "./words.js";
 
 /** What a sentence about a run is made of. */
-export interface Happened {
+interface Happened {
   readonly status: RunStatus;
   readonly error: ErrorRecord | null;
   readonly recoveries: number;
@@ -68,4 +72,14 @@ function underWay({ jobs, ending }: RunTally): string {
     .filter(([count]) => count > 0)
     .map(([count, words]) => `${count} ${words}`)
     .join(", ");
+}
+
+/** What happened to the run as a whole beside its steps: where it came from, and what people did with it. */
+export function runSentences(run: Run, log: readonly LoggedEvent[]): string[] {
+  const sentences = log.flatMap(({ at, event }) => {
+    const { runStory } = wordsOf(event);
+    return runStory === undefined ? [] : [runStory(event, `after ${durationText(at - run.createdAt)}`, run)];
+  });
+  if (run.parent === null) return sentences;
+  return [`It is a child run of job ${run.parent.job_id} of run ${run.parent.run_id}.`, ...sentences];
 }

@@ -1,10 +1,11 @@
-import type { EventOf } from "../../core/model/events.js";
+import { undoneJobs } from "../../core/model/ending/run-ending.js";
+import type { EventOf, UnparkReason } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 import { counted, durationAmount } from "../../core/text/amount-text.js";
 import { jobNames, listNames } from "../lookup/job-name.js";
-import { nameIn, short, told, type WordsOf } from "./event-words.js";
+import { because, nameIn, short, steered, told, type WordsOf } from "./event-words.js";
 import { type NewNote, note, runNote } from "./note.js";
-import { fact } from "./sentence.js";
+import { cost, fact } from "./sentence.js";
 
 type RunEvents =
   | "run.created"
@@ -125,3 +126,90 @@ function deadlineIn({ definition: { timeLimits } }: Run): string {
     ? ", longer than expected"
     : `; it is canceled after ${durationAmount(deadlineMs)}`;
 }
+
+type EndingEvents = "run.ending" | "undo.started" | "undo.entered" | "undo.left" | "finally.entered";
+
+/** How far it got: a step that could not be undone, or whose turn has not come, is not. */
+function undoneText(run: Run, all: number, when: string): string {
+  const done = undoneJobs(run).length;
+  if (done === all) return `${counted(all, "step was", "steps were")} undone (${when}).`;
+  const were = `${counted(all, "step was", "steps were")} to be undone (${when})`;
+  const some = done === 0 ? "none" : String(done);
+  if (run.finishedAt === null) return `${were}; ${some} so far.`;
+  return `${were}, and ${some} of them ${done > 1 ? "were" : "was"}.`;
+}
+
+/** What a run does before it ends: it undoes what it has done, and finishes. */
+export const ENDING_WORDS: WordsOf<EndingEvents> = {
+  "run.ending": {
+    note({ status, message }, run) {
+      if (status === "completed") return null;
+      const why = message === "" ? "" : `: ${short(message)}`;
+      return runNote(status, run, `${status === "failed" ? "has failed" : "is canceled"}${why}`);
+    },
+  },
+  "undo.started": {
+    note: ({ jobs }, run) => runNote("run", run, `undoes ${jobNames(run, jobs)}`),
+    runStory: ({ jobs }, when, run) => undoneText(run, jobs.length, when),
+    debug: true,
+  },
+  "undo.entered": {
+    story: ({ job, visit, of }, run) => [
+      ...told(job, fact(`Visit ${visit} began (it undoes ${nameIn(run, of)}).`)),
+    ],
+    debug: true,
+  },
+  "undo.left": {
+    note: ({ job, of, undone }, run) =>
+      undone
+        ? note("route", `${nameIn(run, of)} is undone (${nameIn(run, job)})`)
+        : note("failed", `${nameIn(run, of)} is not undone (${nameIn(run, job)})`),
+    story: ({ job, of, undone }, run) =>
+      undone
+        ? steered(of, fact(`It was undone by ${nameIn(run, job)}.`))
+        : steered(of, fact(`It was not undone: ${nameIn(run, job)} did not complete.`)),
+  },
+  "finally.entered": {
+    story: ({ job, visit }) => told(job, fact(`Visit ${visit} began (the run was ending).`)),
+    debug: true,
+  },
+};
+
+type BreakerEvents = "job.parked" | "jobs.unparked" | "job.let_through";
+
+/** What breakers do to the jobs that use them. */
+export const BREAKER_WORDS: WordsOf<BreakerEvents> = {
+  "job.parked": {
+    answer: ({ breakers }) =>
+      `it waits until ${breakers.join(" and ")} ${breakers.length === 1 ? "works" : "work"} again`,
+    answerKind: "route",
+    story: ({ job }) => told(job, cost("nothing: no retry, no attempt of a rule, no loop")),
+    debug: true,
+  },
+  "jobs.unparked": {
+    note: ({ jobs, breaker, because: why }, run) =>
+      note("route", `${jobNames(run, jobs)}: ${UNPARKED[why](breaker)}`),
+    story: ({ jobs, breaker, because: why }) =>
+      jobs.flatMap((job) => told(job, fact(`It no longer waits: ${UNPARKED[why](breaker)}.`))),
+    debug: true,
+  },
+  "job.let_through": {
+    note: ({ job, reason }, run) =>
+      note(
+        "operator",
+        `${nameIn(run, job)}: its next attempt starts whatever its breakers say: ${short(reason)}`,
+      ),
+    story: ({ job, reason }) =>
+      steered(
+        job,
+        fact(`Somebody asked for a retry${because(reason)}: it starts whatever its breakers say.`),
+        cost("nothing"),
+      ),
+  },
+};
+
+const UNPARKED: Readonly<Record<UnparkReason, (breaker: string) => string>> = {
+  closed: (breaker) => `${breaker} works again`,
+  spent: (breaker) => `${breaker} was open for as long as it may be, so the failure climbs on`,
+  probe: (breaker) => `it checks whether ${breaker} works again`,
+};

@@ -1,15 +1,13 @@
 import type { Event, EventType } from "../../core/model/events.js";
 import type { Run } from "../../core/model/run.js";
 import { ATTEMPT_WORDS } from "./attempt-words.js";
-import { BREAKER_WORDS } from "./breaker-words.js";
-import { ENDING_WORDS } from "./ending-words.js";
 import { eventText } from "./event-text.js";
 import type { EventWords, WordsOf } from "./event-words.js";
 import { FLOW_WORDS } from "./flow-words.js";
 import { HEAL_WORDS } from "./heal-words.js";
 import { LADDER_WORDS } from "./ladder-words.js";
 import { OPERATOR_WORDS } from "./operator-words.js";
-import { RUN_WORDS } from "./run-words.js";
+import { BREAKER_WORDS, ENDING_WORDS, RUN_WORDS } from "./run-words.js";
 
 /** The words of every event: for live lines, for the story of a run, and for --debug. A new event must be entered. */
 const WORDS: WordsOf<EventType> = {

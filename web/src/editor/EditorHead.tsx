@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { Keys } from "../keys/KeysOverlay.js";
-import { StartLink } from "../pages/workflows/StartLink.js";
 import { Button } from "../parts/Button.js";
 import { Icon } from "../parts/Icon.js";
+import { StartLink } from "../parts/StartLink.js";
 import { addressOf } from "../place.js";
 import { count } from "../words/status.js";
 import { namedTime } from "../words/times.js";

@@ -1,6 +1,5 @@
 import { backArcOf, edgePath } from "../graph/edge-paths.js";
-import { type Bend, type Box, type Layout, layOut } from "../graph/layout.js";
-import { edgeKey } from "../graph/long-edges.js";
+import { type Bend, type Box, edgeKey, type Layout, layOut } from "../graph/layout.js";
 import type { Survey, SurveyEdge, TextProblem } from "./check.js";
 
 const CHAR_WIDTH = 7.3;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { workflowJsonSchema } from "../../../src/file/json-schema.js";
-import { docAt, keysAt, type SchemaPart, valuesAt } from "./schema-at.js";
-import { placeAt } from "./text-place.js";
+import { docAt, keysAt, placeAt, type SchemaPart, valuesAt } from "./text-completion.js";
 
 /** `|` marks the cursor. */
 function place(text: string) {

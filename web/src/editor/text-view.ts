@@ -14,8 +14,7 @@ import {
 } from "@codemirror/view";
 import { nameOfUnseen, UNSEEN } from "../words/unseen.js";
 import type { Fix } from "./check.js";
-import type { SchemaPart } from "./schema-at.js";
-import { textCompletion } from "./text-completion.js";
+import { type SchemaPart, textCompletion } from "./text-completion.js";
 import { textLook } from "./text-look.js";
 import { type Mend, showMarks, type TextMarks, textProblems } from "./text-problems.js";
 

@@ -1,9 +1,10 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { api, dataOf, Problem } from "../api/client.js";
+import { guardPlace } from "../use-place.js";
 import { type Draft, readDraft } from "./read-workflow.js";
 
 /** A conflict: somebody else has saved since. Null if the draft was deleted. */
-export interface Clash {
+interface Clash {
   readonly theirs: Draft | null;
 }
 
@@ -86,4 +87,30 @@ async function theirsOf(name: string): Promise<Draft | null> {
   } catch {
     return null;
   }
+}
+
+/** Asks for confirmation before leaving unsaved changes. */
+export function useLeaving(isDirty: boolean) {
+  const [wanted, setWanted] = useState<string | null>(null);
+  useEffect(() => {
+    if (!isDirty) return;
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener("beforeunload", warn);
+    const release = guardPlace((address) => {
+      setWanted(address);
+      return false;
+    });
+    return () => {
+      removeEventListener("beforeunload", warn);
+      release();
+    };
+  }, [isDirty]);
+  return {
+    wanted,
+    stay: () => setWanted(null),
+    leave: () => {
+      guardPlace(() => true)();
+      location.hash = wanted ?? "";
+    },
+  };
 }

@@ -1,6 +1,7 @@
-import { type RefObject, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import { api, dataOf, Problem } from "../api/client.js";
-import type { SurveyEdge } from "./check.js";
+import type { Survey, SurveyEdge } from "./check.js";
+import { edgeAtLine } from "./graph-model.js";
 import type { EdgeKeys } from "./Inspector.js";
 import type { TextView } from "./text-view.js";
 
@@ -38,5 +39,35 @@ export function useEdges(name: string, view: RefObject<TextView | null>) {
     remove: ({ transition }: SurveyEdge) => edit({ action: "remove", transition: transition! }),
     depend: (from: string, to: string) => edit({ action: "add", kind: "depends_on", from, to }),
     release: (from: string, to: string) => edit({ action: "remove", kind: "depends_on", from, to }),
+  };
+}
+
+/** The selected edge: chosen in the graph, or by the lines that contain the cursor. */
+export function useChosen(graph: Survey | null, view: RefObject<TextView | null>) {
+  const [id, setId] = useState<string | null>(null);
+  /** The number of a transition that was just added and is not in the graph yet. */
+  const [awaited, setAwaited] = useState<number | null>(null);
+  const edges = graph?.edges ?? [];
+  const edge: SurveyEdge | null = edges.find((each) => each.id === id) ?? null;
+  useEffect(() => {
+    const added = awaited === null ? undefined : edges.find(({ transition }) => transition === awaited);
+    if (added === undefined) return;
+    setAwaited(null);
+    setId(added.id);
+    if (added.lines !== null) view.current?.bringIntoView(added.lines.first);
+  }, [edges, awaited, view]);
+  return {
+    edge,
+    choose: (next: string) => {
+      setId(next);
+      const lines = edges.find((each) => each.id === next)?.lines;
+      if (lines != null) view.current?.bringIntoView(lines.first);
+    },
+    chooseLine: (line: number) => {
+      const found = graph === null ? null : edgeAtLine(graph, line);
+      if (found !== null) setId(found.id);
+    },
+    awaitNext: () => setAwaited(Math.max(0, ...edges.map(({ transition }) => transition ?? 0)) + 1),
+    drop: () => setId(null),
   };
 }

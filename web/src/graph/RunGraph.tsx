@@ -1,19 +1,50 @@
 import { type ReactNode, useMemo, useState } from "react";
-import type { Drawing, TimelineData } from "../pages/run/run-data.js";
+import { useKeys } from "../keys/use-keys.js";
+import type { Drawing, DrawnNode, TimelineData } from "../pages/run/run-data.js";
 import type { Recovery } from "../words/recoveries.js";
-import { Edges } from "./Edges.js";
-import { FarNodes } from "./FarNodes.js";
+import { Edges, Markers, RecoveryArcs } from "./Edges.js";
 import { GraphNode } from "./GraphNode.js";
-import { GraphTools } from "./GraphTools.js";
-import { layOut } from "./layout.js";
-import { Minimap } from "./Minimap.js";
+import { GraphTools, Minimap } from "./GraphTools.js";
+import { type Box, type Layout, layOut, NODE_HEIGHT } from "./layout.js";
 import { sizeOf } from "./node-size.js";
-import { Markers, RecoveryArcs } from "./RecoveryArcs.js";
-import { useGraphKeys } from "./use-graph-keys.js";
 import { useView } from "./use-view.js";
-import { isSeen, MAX_NODES, showsNames } from "./view.js";
+import { isSeen, MAX_NODES, neighbour, showsNames } from "./view.js";
 
-export interface RunGraphProps {
+interface GraphKeys {
+  readonly drawing: Drawing;
+  readonly layout: Layout;
+  readonly selectedName: string | null;
+  readonly select: (step: string) => void;
+  readonly show: (name: string) => void;
+  readonly zoom: (factor: number) => void;
+  readonly fitAll: () => void;
+}
+
+const ZOOM = 1.25;
+
+/** Keys that zoom, fit, and move from step to step along edges. */
+function useGraphKeys({ drawing, layout, selectedName, select, show, zoom, fitAll }: GraphKeys): void {
+  const walk = (key: "up" | "down" | "left" | "right"): void => {
+    const from = selectedName ?? drawing.nodes[0]?.name;
+    if (from === undefined) return;
+    const name = selectedName === null ? from : neighbour(layout, drawing.edges, from, key);
+    const step = drawing.nodes.find((node) => node.name === name)?.step;
+    if (name === null || step == null) return;
+    select(step);
+    show(name);
+  };
+  useKeys("Graph", [
+    { keys: "+|=", does: "larger", run: () => zoom(ZOOM) },
+    { keys: "-", does: "smaller", run: () => zoom(1 / ZOOM) },
+    { keys: ".", does: "fit to window", run: fitAll },
+    { keys: "up", does: "to a step before", run: () => walk("up") },
+    { keys: "down", does: "to a step after", run: () => walk("down") },
+    { keys: "left", does: "to the left", run: () => walk("left") },
+    { keys: "right", does: "to the right", run: () => walk("right") },
+  ]);
+}
+
+interface RunGraphProps {
   readonly drawing: Drawing;
   /** The present graph. It determines the layout, so that nothing moves while somebody browses the past. */
   readonly whole?: Drawing;
@@ -141,4 +172,24 @@ function useLayout(drawing: Drawing, whole: Drawing, unfolded: ReadonlySet<strin
       }),
     [shape],
   );
+}
+
+/** Draws thousands of steps as one shape per status. */
+function FarNodes({
+  nodes,
+  boxes,
+}: {
+  readonly nodes: readonly DrawnNode[];
+  readonly boxes: ReadonlyMap<string, Box>;
+}): ReactNode {
+  const byLook = new Map<string, string>();
+  for (const node of nodes) {
+    const { x, y, width, height = NODE_HEIGHT } = boxes.get(node.name)!;
+    const look = node.status ?? "blocked";
+    byLook.set(
+      look,
+      `${byLook.get(look) ?? ""}M${Math.round(x)} ${Math.round(y)}h${Math.round(width)}v${height}h${-Math.round(width)}z`,
+    );
+  }
+  return [...byLook].map(([look, path]) => <path key={look} className={`far ${look}`} d={path} />);
 }

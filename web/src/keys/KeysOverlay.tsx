@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
-import { shownKeys } from "./strokes.js";
+import { shownKeys } from "./registry.js";
 import { registry, switchSingleKeys, useKeys } from "./use-keys.js";
 
 const IS_MAC = /mac/i.test(navigator.platform);

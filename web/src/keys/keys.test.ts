@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { KeyRegistry } from "./registry.js";
-import { isSingle, type Pressed, shownKeys, strokesOf } from "./strokes.js";
+import { isSingle, KeyRegistry, type Pressed, shownKeys, strokesOf } from "./registry.js";
 
 function pressed(key: string, change: Partial<Pressed> = {}): Pressed {
   return { key, code: "", shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...change };

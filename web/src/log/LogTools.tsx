@@ -1,7 +1,7 @@
 import type { ReactNode, RefObject } from "react";
 import { Icon } from "../parts/Icon.js";
 import type { LogStreamName } from "./line-window.js";
-import type { Found } from "./use-find.js";
+import type { Found } from "./use-lines.js";
 
 export type Shown = LogStreamName | "both";
 

@@ -3,8 +3,7 @@ import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import type { Problem as Refusal } from "../api/client.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
-import { Refused } from "../parts/Notice.js";
-import { Skeleton } from "../parts/Skeleton.js";
+import { Refused, Skeleton } from "../parts/Notice.js";
 import { useMinute } from "../parts/use-minute.js";
 import { addressOf, type Place, placeOf } from "../place.js";
 import {

@@ -4,14 +4,19 @@ import { type Act, useAct } from "../api/use-act.js";
 import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
 import { Listing } from "../parts/Listing.js";
-import { Empty, Refused } from "../parts/Notice.js";
-import { PageTabs } from "../parts/PageTabs.js";
-import { Skeleton } from "../parts/Skeleton.js";
+import { Empty, Refused, Skeleton } from "../parts/Notice.js";
+import { PageTabs } from "../parts/PageHead.js";
 import { addressOf, type Place } from "../place.js";
-import { kindWords, type ServerSettings } from "../words/notifications.js";
-import { Deliveries } from "./notifications/Deliveries.js";
+import {
+  deliveryState,
+  kindWords,
+  type NotificationItem,
+  type ServerSettings,
+  toldWords,
+} from "../words/notifications.js";
 import "../styles/clocks.css";
 import "../styles/stats.css";
+import { exactTime } from "../words/times.js";
 
 /** Tries to deliver are no events of a run, so this page reloads at an interval. */
 const READ_EVERY_MS = 10_000;
@@ -179,4 +184,57 @@ function rulesFor(channel: string, rules: ServerSettings["notify"]): ReactNode {
       )}
     </div>
   ));
+}
+
+interface DeliveriesProps {
+  readonly items: readonly NotificationItem[];
+  readonly now: number;
+}
+
+/** Lists messages with their recipients, whether they arrived, and the last error if not. */
+function Deliveries({ items, now }: DeliveriesProps): ReactNode {
+  return (
+    <Listing
+      isAiry
+      items={items}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: "When", look: "num small", cell: ({ at }) => exactTime(at) },
+        {
+          name: "About",
+          look: "wide wrap-text about",
+          cell: (item) => <About item={item} />,
+        },
+        { name: "Channel", look: "mono-s", cell: ({ channel }) => channel },
+        {
+          name: "State",
+          cell: (item) => {
+            const { words, tone } = deliveryState(item, now);
+            return <span className={`chip ${tone}`}>{words}</span>;
+          },
+        },
+        { name: "Notes", look: "wrap-text small", cell: (item) => deliveryState(item, now).more },
+      ]}
+    />
+  );
+}
+
+function About({ item }: { readonly item: NotificationItem }): ReactNode {
+  const { kind, subject, run_id, step } = item;
+  const told = toldWords(item);
+  return (
+    <div>
+      {run_id === null ? (
+        subject
+      ) : (
+        <a className="link" href={addressOf(step === null ? ["runs", run_id] : ["runs", run_id, step])}>
+          {subject}
+        </a>
+      )}
+      <div className="small dim">
+        {kindWords(kind)}
+        {told === "" ? "" : `, ${told}`}
+      </div>
+    </div>
+  );
 }

@@ -1,16 +1,16 @@
 import { type ReactNode, useRef, useState } from "react";
 import { nameOf } from "../../../src/tell/lookup/job-name.js";
+import { api, dataOf } from "../api/client.js";
+import { useLive } from "../api/use-live.js";
 import { RunGraph } from "../graph/RunGraph.js";
 import { Keys } from "../keys/KeysOverlay.js";
 import { useKeys } from "../keys/use-keys.js";
 import { Icon } from "../parts/Icon.js";
-import { Refused } from "../parts/Notice.js";
-import { Skeleton } from "../parts/Skeleton.js";
+import { Refused, Skeleton } from "../parts/Notice.js";
 import { useWorkflowOf } from "../parts/trail.js";
 import { addressOf, type Place } from "../place.js";
 import { Controls } from "./run/Controls.js";
 import { runControlsOf } from "./run/control-words.js";
-import { defaultStep } from "./run/default-step.js";
 import { Events } from "./run/Events.js";
 import { addressWith, goTo, momentOf } from "./run/go.js";
 import { RunHead } from "./run/RunHead.js";
@@ -26,12 +26,44 @@ import {
   useStory,
   useTimeline,
 } from "./run/run-data.js";
+import { defaultStep } from "./run/run-standing.js";
 import { Scrub } from "./run/Scrub.js";
 import { SelectedBar } from "./run/SelectedBar.js";
 import { State } from "./run/State.js";
-import { Story } from "./run/Story.js";
+import { Outcome, Story } from "./run/Story.js";
 import { Timeline } from "./run/Timeline.js";
-import { Waits } from "./run/Waits.js";
+
+/** How many waiting jobs are listed. */
+const MAX_JOBS = 5;
+
+/** What the jobs of a run wait for: a breaker, a pause before a retry, a worker, a free slot. */
+function Waits({ run }: { readonly run: RunSummary }): ReactNode {
+  const runId = run.run_id;
+  const mayWait = run.summary.counts.some((text) => /^\d+ (ready|waiting)/.test(text));
+  const { data } = useLive(
+    `waits ${runId} ${mayWait}`,
+    async () => {
+      if (!mayWait) return [];
+      const query = { run_id: runId, status: "ready,waiting", limit: MAX_JOBS };
+      return (await dataOf(api.GET("/api/v1/jobs", { params: { query } }))).items;
+    },
+    (changed) => changed === runId,
+  );
+  return (data ?? []).map(({ id, step, scope, waits_for: wait }) =>
+    // Questions are already listed elsewhere.
+    wait === null || wait.kind === "answer" ? null : (
+      <Outcome
+        key={id}
+        runId={runId}
+        step={nameOf(step, scope)}
+        tone="dim"
+        isError={false}
+        words="waits"
+        messages={[[1, wait.text]]}
+      />
+    ),
+  );
+}
 
 const TABS = ["graph", "story", "timeline", "events", "state"] as const;
 type Tab = (typeof TABS)[number];

@@ -1,9 +1,8 @@
 import type { ReactNode } from "react";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
-import { Refused } from "../parts/Notice.js";
-import { PageTabs } from "../parts/PageTabs.js";
-import { Skeleton } from "../parts/Skeleton.js";
+import { Refused, Skeleton } from "../parts/Notice.js";
+import { PageTabs } from "../parts/PageHead.js";
 import { addressOf } from "../place.js";
 import type { ServerSettings } from "../words/notifications.js";
 import { keptWords, limitWords } from "../words/settings.js";

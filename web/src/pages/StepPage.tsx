@@ -1,19 +1,52 @@
 import { type ReactNode, useRef } from "react";
 import { api, dataOf } from "../api/client.js";
 import { useLive } from "../api/use-live.js";
-import { Refused } from "../parts/Notice.js";
-import { Skeleton } from "../parts/Skeleton.js";
+import { useKeys } from "../keys/use-keys.js";
+import { Refused, Skeleton } from "../parts/Notice.js";
 import { addressOf, type Place } from "../place.js";
 import type { JobDetails } from "../words/status.js";
-import { AttemptFacts } from "./step/AttemptFacts.js";
-import { Attempts } from "./step/Attempts.js";
+import { type Attempt, AttemptFacts, Attempts } from "./step/Attempts.js";
 import { Climb } from "./step/Climb.js";
-import { ErrorRecord } from "./step/ErrorRecord.js";
-import { Meter } from "./step/Meter.js";
+import { ErrorRecord, Meter } from "./step/ErrorRecord.js";
 import { Reading, Tabs } from "./step/Reading.js";
 import { StepHead } from "./step/StepHead.js";
-import { useStepKeys } from "./step/use-step-keys.js";
 import { Workspace } from "./step/Workspace.js";
+
+interface StepKeys {
+  readonly attempts: readonly Attempt[];
+  readonly chosen: number | null;
+  readonly hrefWith: (changes: { readonly [name: string]: string | null }) => string;
+}
+
+const MOST = 9;
+
+/** Keys that select attempts by number, or the next and previous one. */
+function useStepKeys({ attempts, chosen, hrefWith }: StepKeys): void {
+  const go = (changes: { readonly [name: string]: string | null }): void => {
+    location.hash = hrefWith(changes);
+  };
+  const move = (by: 1 | -1): void => {
+    const place = attempts.findIndex(({ attempt }) => attempt === chosen) + by;
+    const next = attempts[place];
+    if (next !== undefined) go({ attempt: String(next.attempt), with: null });
+  };
+  const numbered = attempts.filter(({ attempt }) => attempt <= MOST);
+  useKeys("Step", [
+    ...numbered.map(({ attempt }) => ({
+      keys: String(attempt),
+      does: `attempt ${attempt}`,
+      run: () => go({ attempt: String(attempt), with: null }),
+    })),
+    ...numbered.map(({ attempt }) => ({
+      keys: `shift+${attempt}`,
+      does: `compare with attempt ${attempt}`,
+      run: () => attempt !== chosen && go({ tab: "compare", with: String(attempt) }),
+    })),
+    { keys: "left", does: "attempt before", run: () => move(-1) },
+    { keys: "right", does: "attempt after", run: () => move(1) },
+    { keys: "l", does: "log", run: () => go({ tab: null }) },
+  ]);
+}
 
 interface StepPageProps {
   readonly runId: number;

@@ -3,14 +3,12 @@ import { api, dataOf } from "../api/client.js";
 import { useAct } from "../api/use-act.js";
 import { useEvery } from "../api/use-every.js";
 import { useLive } from "../api/use-live.js";
-import { Refused } from "../parts/Notice.js";
-import { PageTabs } from "../parts/PageTabs.js";
-import { Skeleton } from "../parts/Skeleton.js";
+import { Refused, Skeleton } from "../parts/Notice.js";
+import { PageTabs } from "../parts/PageHead.js";
 import { count } from "../words/status.js";
 import { AllocationTable } from "./workers/AllocationTable.js";
 import { BreakerTable, CampaignTable } from "./workers/Shared.js";
-import { Waiting } from "./workers/Waiting.js";
-import { WorkersTable } from "./workers/WorkersTable.js";
+import { Waiting, WorkersTable } from "./workers/WorkersTable.js";
 import "../styles/clocks.css";
 import "../styles/stats.css";
 

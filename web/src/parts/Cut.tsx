@@ -1,5 +1,5 @@
 import { type ReactNode, useRef } from "react";
-import { useCut } from "./use-cut.js";
+import { useCut } from "./use-size.js";
 
 interface CutProps {
   /** Limit of one or two lines. */

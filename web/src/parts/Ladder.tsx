@@ -71,3 +71,28 @@ function Rung({ mark: { mark, times }, x }: { readonly mark: RungMark; readonly 
       return null;
   }
 }
+
+const SIGNS: { readonly [mark in RungMark["mark"]]: (rung: RungMark) => string } = {
+  acted: ({ times }) => String(times),
+  hold: () => "",
+  fail: () => "×",
+  spent: () => "",
+  no: () => "–",
+  unset: () => "·",
+  unreached: () => "",
+};
+
+/** The ladder with names: a cell for each rung, with its reason. */
+export function RungCells({ marks }: { readonly marks: readonly RungMark[] }): ReactNode {
+  return (
+    <ol className="rungcells" aria-label="Ladder">
+      {marks.map((mark) => (
+        <li key={mark.rung} className={`rc-${mark.mark}`} title={`${mark.rung}: ${mark.reason}`}>
+          <b aria-hidden="true">{SIGNS[mark.mark](mark)}</b>
+          <span>{mark.rung}</span>
+          <span className="sr">: {mark.reason}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,7 +1,7 @@
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 
 /** One column of a list. */
-export interface Column<Item> {
+interface Column<Item> {
   readonly name: string;
   readonly cell: (item: Item) => ReactNode;
   /** How its cells look: `wide` takes the remaining width, `r` is for figures. */
@@ -70,4 +70,13 @@ function headLook(look = ""): string {
     .split(" ")
     .filter((each) => each === "wide" || each === "r")
     .join(" ");
+}
+
+/** A scrollable region that a keyboard can reach and that has a name. */
+export function ScrollRegion({
+  label,
+  ...rest
+}: ComponentProps<"section"> & { readonly label: string }): ReactNode {
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: without it only a mouse could scroll
+  return <section {...rest} tabIndex={0} aria-label={label} />;
 }

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { Problem } from "../api/client.js";
 import { addressOf } from "../place.js";
 
@@ -59,6 +59,32 @@ export function Empty({
     <div className="empty">
       <h2>{title}</h2>
       <div className="dim">{children}</div>
+    </div>
+  );
+}
+
+/** Content that arrives sooner needs no placeholder. */
+const PATIENCE_MS = 300;
+
+/** Placeholder rows without animation. */
+export function Skeleton({ rows = 8 }: { readonly rows?: number }): ReactNode {
+  const [isShown, setIsShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsShown(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isShown) return null;
+  return (
+    <div className="skeleton" role="status">
+      <span className="sr">Loading</span>
+      {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <div key={index} className="sk-row" aria-hidden="true">
+          <i className="sk" />
+          <i className="sk" />
+          <i className="sk" />
+        </div>
+      ))}
     </div>
   );
 }

@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { FailedLog, ShownStream } from "../../../src/tell/formats/failed-log.js";
+import type { FailedLog, ShownStream } from "../../../src/tell/formats/reported-run.js";
 import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import { LogLine, sizeText } from "../log/LogLine.js";
 import type { LineItem } from "../log/line-store.js";
 import { Glyph } from "../parts/Glyph.js";
-import { ScrollRegion } from "../parts/ScrollRegion.js";
+import { ScrollRegion } from "../parts/Listing.js";
 
 /** How many logs are open at first. A closed log is not rendered. */
 const FIRST_OPEN = 5;

@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from "react";
 import { nameOf } from "../../../src/tell/lookup/job-name.js";
 import { RunGraph } from "../graph/RunGraph.js";
-import { defaultStep } from "../pages/run/default-step.js";
 import { RunHead } from "../pages/run/RunHead.js";
+import { defaultStep } from "../pages/run/run-standing.js";
 import { SelectedBar } from "../pages/run/SelectedBar.js";
 import { Story } from "../pages/run/Story.js";
 import { Timeline } from "../pages/run/Timeline.js";
+import { switchTheme } from "../parts/appearance.js";
 import { Icon } from "../parts/Icon.js";
-import { switchTheme } from "../parts/theme.js";
 import { addressOf } from "../place.js";
 import { usePlace } from "../use-place.js";
 import { exactTime } from "../words/times.js";

@@ -1,7 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { listenToKeys } from "../keys/use-keys.js";
-import { applyTheme } from "../parts/theme.js";
+import { applyTheme } from "../parts/appearance.js";
 import { Report } from "./Report.js";
 import { readReport } from "./report-data.js";
 import "../styles/tokens.css";

@@ -1,4 +1,4 @@
-import type { FailedLog } from "../../../src/tell/formats/failed-log.js";
+import type { FailedLog } from "../../../src/tell/formats/reported-run.js";
 import type { Drawing, RunStory, RunSummary, TimelineData } from "../pages/run/run-data.js";
 
 /** The data that `report_run` puts into the page, in the same forms as the server's answers. */

@@ -1,4 +1,4 @@
-import { recoveryWords as wordsOf } from "../../../src/tell/words/recovery-words.js";
+import { recoveryWords as wordsOf } from "../../../src/tell/words/remedy-words.js";
 import type { RunDetails } from "./status.js";
 
 /** A rung that brought a step back, with the number that the server assigned. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { helperText } from "../../../src/tell/words/recovery-words.js";
+import { helperText } from "../../../src/tell/words/remedy-words.js";
 import { decidedText, marksOf, percentText, piecesOf, sortHelpers, WINDOWS } from "./statistics.js";
 
 const NOW = Date.parse("2026-03-10T13:05:00Z");

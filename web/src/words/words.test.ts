@@ -3,8 +3,7 @@ import { LADDER } from "../../../src/core/decide/ladder/ladder.js";
 import { marksOf } from "../../../src/tell/words/rung-marks.js";
 import { RUNGS } from "../pages/step/rungs.js";
 import { addressOf, placeOf } from "../place.js";
-import { linesOf } from "./log-lines.js";
-import { blocksOf, extentOf, layersOf, nextAfter, seenText, settleOrder } from "./problems.js";
+import { blocksOf, extentOf, layersOf, linesOf, nextAfter, seenText, settleOrder } from "./problems.js";
 
 it("the page's ladder is the engine's", () => {
   expect(RUNGS).toEqual(LADDER.map(({ name }) => name));

@@ -1,9 +1,8 @@
 import { open, rename, rm } from "node:fs/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenter.js";
-import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
-import { writeBytes } from "../../terminal/write-bytes.js";
+import type { Present } from "../../declare/declaration.js";
+import { type Session, writeBytes, writeJson, writeLines } from "../../terminal/channel.js";
 
 type Applied = OutputOf<"apply_run">;
 type Patch = NonNullable<Applied["patch"]>;

@@ -5,7 +5,7 @@ import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { listNames } from "../../../tell/lookup/job-name.js";
 import type { RunReference } from "../../../tell/lookup/run-reference.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Given, Present } from "../../declare/presenter.js";
+import type { Given, Present } from "../../declare/declaration.js";
 import { topRunOf } from "../../remote/who-goes-on.js";
 import { alike } from "../../render/failed-steps.js";
 import { LiveRegion } from "../../render/live-region.js";

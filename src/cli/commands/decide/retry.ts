@@ -1,10 +1,13 @@
 import { DarumaError } from "../../../core/errors/errors.js";
-import type { InputOf } from "../../../operations/client.js";
+import type { Client, InputOf } from "../../../operations/client.js";
+import { isGlob } from "../../../tell/lookup/choose-job.js";
 import { nameOf } from "../../../tell/lookup/job-name.js";
-import { isGlob } from "../../../tell/lookup/named-jobs.js";
 import type { RunReference } from "../../../tell/lookup/run-reference.js";
-import type { Present } from "../../declare/presenter.js";
-import { tellAndGoOn } from "../../tell-change.js";
+import type { Given, Present } from "../../declare/declaration.js";
+import { jobPlace } from "../../declare/typed-names.js";
+import { topRunOf } from "../../remote/who-goes-on.js";
+import { goingOn, tellAndGoOn, tellChange } from "../../tell-change.js";
+import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";
 
 /** Retries a step: with fresh budgets, in a fresh workspace, or as the step where the run goes back to. */
@@ -56,3 +59,72 @@ const MEANS: { readonly [action: string]: string } = {
   resume_from_step: "and everything that depends on it run again",
   hard_reset_step: "runs again in a fresh workspace",
 };
+
+/** Resets jobs that failed unhandled, were canceled or are held. Completed jobs stay. */
+export const reset: Present = async (given, session, client) => {
+  const { input, flags } = given;
+  if (choosesByFailure(flags)) return retryMatching(given, session, client);
+  if (input.run_id === undefined)
+    throw new DarumaError(
+      "USAGE",
+      "name a run, or choose failed jobs with --signature, --workflow, --step, --class or --since",
+    );
+  refuseCampaignFlags(flags);
+  const answer = await client.call("control_run", input as InputOf<"control_run">);
+  const sentence =
+    answer.changed.length === 0
+      ? `run ${answer.run_id} has no failed, canceled or held steps; nothing changed`
+      : `run ${answer.run_id}: failed, canceled and held steps run again`;
+  return tellAndGoOn(session, client, { ...answer, action: "reset" }, sentence, flags);
+};
+
+export const retryJob: Present = async ({ args, input }, session, client) => {
+  const request = { ...input, ...jobPlace(args[0] as string[]) } as InputOf<"retry_job">;
+  // The REST path needs the run, so the job is looked up first.
+  const { id, run_id } = await client.call("get_job", jobPlace(args[0] as string[]));
+  const job = await client.call("retry_job", { ...request, job_id: id, run_id });
+  const { out, options } = session;
+  if (options.json) writeJson(out, job);
+  else if (!options.quiet)
+    writeLines(out, [
+      `${request.dry_run === true ? "dry run; nothing changed. It would do this: " : ""}job ${job.id}, ${job.name}, is ${job.status}: attempt ${job.attempt_id} comes next`,
+      ...(request.dry_run === true ? [] : await nextLines(session, client, run_id)),
+    ]);
+  return 0;
+};
+
+/** What happens to the run now. */
+async function nextLines({ options }: Session, client: Client, runId: number): Promise<string[]> {
+  const { status } = await client.call("get_run", { run_id: runId });
+  const top = await topRunOf(client, runId);
+  return goingOn({ run_id: runId, status, before: "", owner: null }, { ...top, options });
+}
+
+/** Puts a dead letter back into the queue. Without a job, starts a campaign for all failed jobs that match. */
+export const redrive: Present = async (given, session, client) => {
+  const { args, input, flags } = given;
+  const words = (args[0] ?? []) as string[];
+  if (words.length === 0) return startFiltered(given, session, client, { action: actionOf(flags) });
+  refuseCampaignFlags(flags);
+  const reason = flags.reason === undefined ? {} : { reason: flags.reason };
+  const request = {
+    ...input,
+    ...reason,
+    ...jobPlace(words),
+  } as InputOf<"redrive_job">;
+  const answer = await client.call("redrive_job", request);
+  return tellChange(
+    session,
+    client,
+    { ...answer, action: "redrive" },
+    `${nameOf(answer.step, answer.scope)} of run ${answer.run_id} goes back into the queue with fresh budgets`,
+  );
+};
+
+const ACTIONS = ["retry", "fail", "skip"] as const;
+
+function actionOf(flags: Given["flags"]): (typeof ACTIONS)[number] {
+  const actions = ACTIONS.filter((action) => flags[action] === true);
+  if (actions.length > 1) throw new DarumaError("USAGE", "give one of --retry, --fail and --skip");
+  return actions[0] ?? "retry";
+}

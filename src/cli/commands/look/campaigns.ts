@@ -1,9 +1,9 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../tell/lookup/job-name.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { clockTime } from "../../render/clock-time.js";
-import { tableLines } from "../../render/table.js";
+import { tableLines } from "../../render/columns.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 export type Campaign = OutputOf<"list_campaigns">["items"][number];

@@ -1,9 +1,9 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../tell/lookup/job-name.js";
-import { jobPlace } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenter.js";
-import { tableLines } from "../../render/table.js";
+import type { Present } from "../../declare/declaration.js";
+import { jobPlace } from "../../declare/typed-names.js";
+import { tableLines } from "../../render/columns.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Comparison = OutputOf<"compare_attempts">;

@@ -2,10 +2,9 @@ import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../tell/lookup/job-name.js";
 import { durationText } from "../../../tell/words/duration-text.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { clockTime } from "../../render/clock-time.js";
-import { tableLines } from "../../render/table.js";
-import { cutTo, padTo, textWidth } from "../../render/text-width.js";
+import { cutTo, padTo, tableLines, textWidth } from "../../render/columns.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Comparison = OutputOf<"compare_runs">;

@@ -2,7 +2,7 @@ import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import type { EventItem } from "../../../operations/runs/event-item.js";
 import { nameOf } from "../../../tell/lookup/job-name.js";
 import { fieldsText, othersNamed } from "../../../tell/words/event-text.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { shownLine } from "../../render/paint.js";
 import { elapsed } from "../../render/plain-progress.js";
 import { type Channel, jsonText } from "../../terminal/channel.js";

@@ -1,13 +1,13 @@
-import { shortSignature } from "../../../core/failure/short-signature.js";
+import { shortSignature } from "../../../core/failure/signature.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
 import { nameOf } from "../../../tell/lookup/job-name.js";
-import { actionText, isRemedy } from "../../../tell/words/book-words.js";
+import { actionText, isRemedy } from "../../../tell/words/remedy-words.js";
 import { shellWord } from "../../../tell/words/shell-word.js";
 import { type CommandLine, commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { clockTime } from "../../render/clock-time.js";
-import { tableLines } from "../../render/table.js";
+import { tableLines } from "../../render/columns.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Failure = OutputOf<"list_failures">["items"][number];
@@ -118,3 +118,30 @@ function nextLines(item: Failure, last: Occurrence | undefined, type: CommandLin
     `resolved: ${type(`failures resolve ${signature}`)}`,
   ];
 }
+
+interface Rule {
+  readonly exit_codes?: readonly number[];
+  readonly match_all_exit_codes?: boolean;
+  readonly recovery_script?: string | null;
+  readonly max_retries?: number;
+}
+
+/** Prints a failure handler with its rules, in the order in which they are tried. */
+export const handler: Present = async ({ input }, { out, options }, client) => {
+  const found = await client.call("get_failure_handler", input as InputOf<"get_failure_handler">);
+  if (options.json) writeJson(out, found);
+  else {
+    const rules = JSON.parse(found.rules) as readonly Rule[];
+    const rows = rules.map((rule, index) => [
+      String(index + 1),
+      rule.match_all_exit_codes === true ? "all" : (rule.exit_codes ?? []).join(" "),
+      String(rule.max_retries ?? ""),
+      oneLine(rule.recovery_script ?? ""),
+    ]);
+    writeLines(out, [
+      `failure handler ${found.id}, ${found.name} of workflow ${found.workflow_id}`,
+      ...tableLines(["rule", "exit codes", "max retries", "recovery script"], rows, out.width()),
+    ]);
+  }
+  return 0;
+};

@@ -1,4 +1,4 @@
-import { shortSignature } from "../../../core/failure/short-signature.js";
+import { shortSignature } from "../../../core/failure/signature.js";
 import { passedResource } from "../../../core/model/resources.js";
 import { counted } from "../../../core/text/amount-text.js";
 import { oneLine } from "../../../core/text/plain-text.js";
@@ -6,10 +6,11 @@ import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
 import { thenText } from "../../../tell/words/expiry-text.js";
 import { shellWord } from "../../../tell/words/shell-word.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
+import { lookAt } from "../../look.js";
 import { clockTime } from "../../render/clock-time.js";
-import { sendBackCommands } from "../../render/hold-lines.js";
-import { tableLines } from "../../render/table.js";
+import { tableLines } from "../../render/columns.js";
+import { holdLines, sendBackCommands, withCommands } from "../../render/hold-lines.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Problem = OutputOf<"list_problems">["items"][number];
@@ -156,3 +157,42 @@ function decisionLines(problem: Problem, type: (command: string) => string): str
       return [`set aside:  ${type(`failures resolve ${shortSignature(signature)}`)}`];
   }
 }
+
+/** Lists jobs that wait for a decision or an answer, of one run or of all. */
+export const holds: Present = async ({ input }, session, client) => {
+  const { out, options } = session;
+  const wanted = input as InputOf<"list_holds">;
+  const { items: found } = await client.call("list_holds", wanted);
+  const type = (command: string): string => commandLine(options, command);
+  if (options.json)
+    writeJson(
+      out,
+      found.map((each) => withCommands(each, type)),
+    );
+  else if (found.length === 0) writeLines(out, ["nothing is waiting for a decision or an answer"]);
+  else {
+    const look = await lookAt(
+      session,
+      client,
+      found.map(({ run_id }) => run_id),
+    );
+    writeLines(out, holdLines(found, look));
+  }
+  return 0;
+};
+
+export const notifications: Present = async ({ input }, { out, options }, client) => {
+  const { items, next } = await client.call("list_notifications", input as never);
+  if (options.json) writeJson(out, { items, next });
+  else if (items.length === 0) writeLines(out, ["no notifications"]);
+  else {
+    const rows = items.map(({ at, channel, kind, state, tries, subject, error }) => [
+      ...[clockTime(at), channel, kind, state, tries === 0 ? "" : String(tries)],
+      oneLine(error === null ? subject : `${subject} — ${error}`),
+    ]);
+    const header = ["at (UTC)", "channel", "kind", "state", "tries", "what"];
+    writeLines(out, tableLines(header, rows, out.width()));
+    if (next !== null) writeLines(out, [`more: --after '${next}'`]);
+  }
+  return 0;
+};

@@ -1,7 +1,6 @@
 import type { Client, OutputOf } from "../../../operations/client.js";
-import type { JobPlace } from "../../declare/job-words.js";
-import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
-import { writeBytes } from "../../terminal/write-bytes.js";
+import type { JobPlace } from "../../declare/typed-names.js";
+import { type Session, writeBytes, writeJson, writeLines } from "../../terminal/channel.js";
 
 type LogAnswer = OutputOf<"get_job_logs">;
 type LineItem = NonNullable<LogAnswer["lines"]>["items"][number];

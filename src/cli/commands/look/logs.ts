@@ -1,10 +1,16 @@
 import { StringDecoder } from "node:string_decoder";
 import { DarumaError } from "../../../core/errors/errors.js";
-import type { Client, OutputOf } from "../../../operations/client.js";
-import { type JobPlace, jobPlace } from "../../declare/job-words.js";
-import type { Present } from "../../declare/presenter.js";
-import { jsonText, type Session, writeJson, writeLines, writeText } from "../../terminal/channel.js";
-import { writeBytes } from "../../terminal/write-bytes.js";
+import type { Client, InputOf, OutputOf } from "../../../operations/client.js";
+import type { Present } from "../../declare/declaration.js";
+import { type JobPlace, jobPlace } from "../../declare/typed-names.js";
+import {
+  jsonText,
+  type Session,
+  writeBytes,
+  writeJson,
+  writeLines,
+  writeText,
+} from "../../terminal/channel.js";
 import { type LinesWanted, showLogLines } from "./log-lines.js";
 
 interface LogsFlags extends LinesWanted {
@@ -167,3 +173,18 @@ async function follow(
     else out.write(`${jsonText({ step, scope, attempt, stream, offset, text: decoder.write(bytes) })}\n`);
   }
 }
+
+/** Prints an artifact byte for byte; with --json its first piece as text. */
+export const artifact: Present = async ({ input }, { out, options }, client) => {
+  const wanted = input as InputOf<"get_artifact">;
+  if (options.json) {
+    writeJson(out, await client.call("get_artifact", wanted));
+    return 0;
+  }
+  for (let offset = 0; ; ) {
+    const piece = await client.call("get_artifact", { ...wanted, offset, encoding: "base64" });
+    await writeBytes(Buffer.from(piece.text, "base64"));
+    offset = piece.next_offset;
+    if (offset >= piece.size) return 0;
+  }
+};

@@ -3,7 +3,7 @@ import type { InputOf, OutputOf } from "../../../operations/client.js";
 import type { RunReport } from "../../../tell/run-report.js";
 import { deadLettersAmong, type RunSummary } from "../../../tell/run-summary.js";
 import { commandLine } from "../../declare/command-words.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { lookAt } from "../../look.js";
 import { pastLine } from "../../render/clock-time.js";
 import { withCommands } from "../../render/hold-lines.js";

@@ -4,7 +4,7 @@ import type { InputOf } from "../../../operations/client.js";
 import type { RunEventItem } from "../../../operations/runs/event-item.js";
 import { nameOf } from "../../../tell/lookup/job-name.js";
 import type { RunReference } from "../../../tell/lookup/run-reference.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { shownLine } from "../../render/paint.js";
 import { jsonText } from "../../terminal/channel.js";
 import { Pieces } from "./events.js";

@@ -1,8 +1,13 @@
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { RunStatus } from "../../../core/model/rows.js";
 import { counted } from "../../../core/text/amount-text.js";
+import { parseDuration } from "../../../file/read/amounts.js";
 import type { Client, InputOf } from "../../../operations/client.js";
+import type { FollowFlags } from "../../server/server-flags.js";
+import type { GlobalOptions } from "../../terminal/channel.js";
+import { agent } from "./agent.js";
 import { foundLines, type Recovery, recoveryLines } from "./recovery-lines.js";
 
 /** What is done about failures, and by whom. It is the same in every round. */
@@ -76,6 +81,69 @@ export class Rounds {
 }
 
 /** The error of a hook that failed or could not be started. Nothing is recovered then. */
-export function hookFailed(command: string, how: string): DarumaError {
+function hookFailed(command: string, how: string): DarumaError {
   return new DarumaError("RECOVERY_HOOK_FAILED", `${command}: ${how}`);
+}
+
+/** Limit for an environment variable on Linux. The ids are also on stdin. */
+const MAX_IDS_CHARS = 100_000;
+
+/** Implements `--recovery-hook`: a shell command that runs once before the jobs of a round run again. */
+function recoveryHook(command: string): (round: Round) => Promise<void> {
+  return async ({ runId, number, jobIds }) => {
+    const ids = jobIds.join(",");
+    const child = spawn("sh", ["-c", command], {
+      // Its output goes to stderr, because stdout is for the result of this command.
+      stdio: ["pipe", 2, 2],
+      env: {
+        ...process.env,
+        DARUMA_RUN_ID: String(runId),
+        DARUMA_ROUND: String(number),
+        DARUMA_JOB_IDS: ids.length > MAX_IDS_CHARS ? "" : ids,
+      },
+    });
+    // A hook that does not read the ids may already be gone.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(`${jobIds.join("\n")}\n`);
+    const how = await new Promise<string | null>((settle) => {
+      child.once("error", ({ message }) => settle(message));
+      child.once("close", (code, signal) => settle(code === 0 ? null : endText(code, signal)));
+    });
+    if (how !== null) throw hookFailed(command, how);
+  };
+}
+
+function endText(code: number | null, signal: NodeJS.Signals | null): string {
+  return code === null ? `ended by ${signal}` : `exit code ${code}`;
+}
+
+/** Flags of `recover` and of `watch --recover` that the command line itself handles. */
+export interface RecoverFlags extends FollowFlags {
+  readonly recoveryHook?: string;
+  readonly maxRounds?: number;
+  readonly agent?: string;
+  readonly agentTimeout?: string;
+}
+
+const DEFAULT_AGENT_TIMEOUT = "30m";
+
+export function roundsPlan(
+  policy: RoundsPlan["policy"],
+  flags: RecoverFlags,
+  options: GlobalOptions,
+  usualRounds: number,
+): RoundsPlan {
+  const { recoveryHook: hook, maxRounds, agent: command } = flags;
+  return {
+    policy,
+    maxRounds: maxRounds ?? usualRounds,
+    hook: hook === undefined ? null : recoveryHook(hook),
+    agent: command === undefined ? null : agent(command, agentTimeout(flags), options),
+  };
+}
+
+function agentTimeout({ agentTimeout: text = DEFAULT_AGENT_TIMEOUT }: RecoverFlags): number {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new DarumaError("USAGE", `--agent-timeout: ${text} is not a duration`, { hint: "Write 30m or 2h." });
 }

@@ -2,16 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { Client } from "../../../operations/client.js";
 import { ownerOf } from "../../../tell/lookup/run-owner.js";
-import { type RunReference, resolveRun } from "../../declare/run-reference.js";
+import { type RunReference, resolveRun } from "../../declare/typed-names.js";
 import { existingStore } from "../../existing-store.js";
 import { openHere } from "../../open-here.js";
 import { ServerRun } from "../../remote/follow-server-run.js";
 import { refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import { type Session, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
-import { getUpHere, getUpThere } from "./get-up.js";
-import { type RecoverFlags, roundsPlan } from "./recover-flags.js";
-import type { RoundsPlan } from "./rounds.js";
+import { getUpHere, getUpThere } from "./recover.js";
+import { type RecoverFlags, type RoundsPlan, roundsPlan } from "./rounds.js";
 
 export interface WatchFlags extends RecoverFlags {
   readonly recover?: boolean;

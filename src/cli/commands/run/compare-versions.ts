@@ -1,5 +1,5 @@
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Comparison = OutputOf<"compare_versions">;

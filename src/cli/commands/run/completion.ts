@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { COMPLETIONS, type Shell } from "../../completion/scripts.js";
-import { wordTrees } from "../../completion/word-tree.js";
+import { COMPLETIONS, type Shell, wordTrees } from "../../completion/scripts.js";
 import type { Session } from "../../terminal/channel.js";
 
 /** Prints a completion script for the shell, with the commands and flags of this version. */

@@ -2,14 +2,14 @@ import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js"
 import { forkSource } from "../../../operations/runs/fork-source.js";
 import { readSource, readWorkflow } from "../../../operations/workflows/workflow-source.js";
 import { type RunReference, requireRun } from "../../../tell/lookup/run-reference.js";
-import type { Present } from "../../declare/presenter.js";
-import { resolveRun } from "../../declare/run-reference.js";
+import type { Present } from "../../declare/declaration.js";
+import { resolveRun } from "../../declare/typed-names.js";
 import { followRun } from "../../follow-run.js";
 import { openHere } from "../../open-here.js";
 import { startRemotely } from "../../remote/follow-server-run.js";
-import { readInputs, readLabels } from "../../run-variables.js";
 import { type FollowFlags, refuseLocalFlags, refuseServerFlags } from "../../server/server-flags.js";
 import type { Session } from "../../terminal/channel.js";
+import { readInputs, readLabels } from "./run-flags.js";
 
 interface ForkFlags extends FollowFlags {
   readonly from: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { edgesAmong, targetsOf } from "./make-targets.js";
+import { edgesAmong, targetsOf } from "./init.js";
 
 const WANTED = ["deps", "lint", "build", "test"];
 

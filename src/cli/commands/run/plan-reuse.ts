@@ -5,9 +5,8 @@ import { MAX_DIFFERENCES } from "../../../operations/reuse/diff-run.js";
 import { listNames, nameOf } from "../../../tell/lookup/job-name.js";
 import { openClient } from "../../remote/open-client.js";
 import { whatToRun } from "../../remote/what-to-run.js";
-import { readContext, readInputs } from "../../run-variables.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
-import { type RunFlags, reused } from "./run-flags.js";
+import { type RunFlags, readContext, readInputs, reused } from "./run-flags.js";
 
 type Difference = OutputOf<"diff_run">;
 type PlannedJob = Difference["jobs"][number];

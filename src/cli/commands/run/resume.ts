@@ -6,13 +6,13 @@ import type { Store } from "../../../store/store.js";
 import { ownerOf } from "../../../tell/lookup/run-owner.js";
 import { programOf } from "../../../tell/lookup/run-program.js";
 import { requireRun } from "../../../tell/lookup/run-reference.js";
-import { type RunReference, resolveRun } from "../../declare/run-reference.js";
+import { type RunReference, resolveRun } from "../../declare/typed-names.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
+import { tellChangedFile } from "../../go-on-here.js";
 import { openHere } from "../../open-here.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { tellLifted } from "../../tell-change.js";
-import { tellChangedFile } from "../../tell-changed-file.js";
 import type { Session } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
 

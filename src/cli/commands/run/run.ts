@@ -14,11 +14,19 @@ import { blindSteps } from "../../../tell/lookup/blind-steps.js";
 import { commandLine } from "../../declare/command-words.js";
 import { growHeapSlowlyForFile } from "../../heap-growth.js";
 import { checkSecrets, settingsForRun } from "../../run-settings.js";
-import { readContext, readInputs, readLabels } from "../../run-variables.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { type GlobalOptions, type Session, writeLines } from "../../terminal/channel.js";
-import { type RunFlags, reused } from "./run-flags.js";
-import { readStdin, STDIN, STDIN_NAME, splitVersion } from "./run-source.js";
+import {
+  type RunFlags,
+  readContext,
+  readInputs,
+  readLabels,
+  readStdin,
+  reused,
+  STDIN,
+  STDIN_NAME,
+  splitVersion,
+} from "./run-flags.js";
 
 export async function run(file: string, flags: RunFlags, session: Session): Promise<number> {
   if (flags.dryRun === true) return (await import("./plan-reuse.js")).planReuse(file, flags, session);

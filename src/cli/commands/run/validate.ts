@@ -1,15 +1,71 @@
 import { DarumaError } from "../../../core/errors/errors.js";
-import type { WorstCase } from "../../../file/lint/worst-case.js";
+import type { StepWorstCase, WorstCase } from "../../../file/lint/worst-case.js";
 import type { Problem } from "../../../file/read/problem.js";
 import type { Client } from "../../../operations/client.js";
-import type { StepShells } from "../../../operations/workflows/step-shells.js";
+import type { StepShells } from "../../../operations/workflows/validate-workflow.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
-import type { Present } from "../../declare/presenter.js";
-import { shellLines } from "../../render/shell-lines.js";
-import { worstCaseLines } from "../../render/worst-case-table.js";
+import type { Present } from "../../declare/declaration.js";
+import { tableLines } from "../../render/columns.js";
+import type { Paint } from "../../render/paint.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { problemLines } from "../../terminal/report-error.js";
+
+/** How many steps are named for each shell except the most usual one. */
+const MAX_NAMES = 5;
+
+/** Describes the shells: `shells: sh -e -c; bash -e -o pipefail -c for deploy`. */
+function shellLines(shells: readonly StepShells[]): string[] {
+  if (shells.length === 0) return [];
+  const [usual, ...others] = [...shells].sort((one, other) => other.steps.length - one.steps.length);
+  const rest = others.map(({ shell, steps }) => {
+    const more = steps.length - MAX_NAMES;
+    return `${shell} for ${steps.slice(0, MAX_NAMES).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  });
+  return [`shell: ${[usual!.shell, ...rest].join("; ")}`];
+}
+
+/** How many steps are listed. A workflow may have thousands, but the most expensive ones matter. */
+const MAX_ROWS = 20;
+const INDENT = "  ";
+
+/** Describes the most that can happen if everything fails for as long as it can. */
+export function worstCaseLines(worst: WorstCase, width: number, paint: Paint): string[] {
+  const repeated = worst.steps.filter(({ visits, attempts }) => visits !== 1 || attempts !== 1);
+  const dearest = [...repeated].sort((first, second) => price(second) - price(first)).slice(0, MAX_ROWS);
+  const lines = [
+    `worst case: ${number(worst.attempts)} ${worst.attempts === 1 ? "attempt" : "attempts"} in all${perItem(worst)}, not counting restarts after a lost worker`,
+  ];
+  if (dearest.length === 0) return lines;
+  const rows = dearest.map(({ step, path, visits, attempts }) => [
+    step,
+    number(visits),
+    number(attempts),
+    path.length === 0 ? "" : `for each item of ${path.join(" > ")}`,
+  ]);
+  const [header, ...table] = tableLines(["step", "visits", "attempts", ""], rows, width - INDENT.length);
+  lines.push(INDENT + paint("dim", header!), ...table.map((line) => INDENT + line));
+  const once = worst.steps.length - repeated.length;
+  const more = repeated.length - dearest.length;
+  if (more > 0)
+    lines.push(`${INDENT}… and ${more} more ${more === 1 ? "step" : "steps"} with several attempts`);
+  if (once > 0) lines.push(`${INDENT}every other step: 1 attempt`);
+  return lines;
+}
+
+function price({ attempts }: StepWorstCase): number {
+  return attempts ?? Number.POSITIVE_INFINITY;
+}
+
+function number(count: number | null): string {
+  return count === null ? "unbounded" : String(count);
+}
+
+function perItem({ per_item }: WorstCase): string {
+  return per_item
+    .map(({ path, attempts }) => `, ${number(attempts)} for each item of ${path.join(" > ")}`)
+    .join("");
+}
 
 interface Checked {
   readonly file: string;

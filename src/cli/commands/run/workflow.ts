@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { DarumaError } from "../../../core/errors/errors.js";
 import type { WorstCase } from "../../../file/lint/worst-case.js";
 import type { Problem } from "../../../file/read/problem.js";
 import type { InputOf } from "../../../operations/client.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
+import { parseRunReference } from "../../declare/typed-names.js";
 import { jsonText, writeJson, writeLines, writeText } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { problemLines } from "../../terminal/report-error.js";
@@ -74,5 +76,45 @@ export const showWorkflow: Present = async ({ input }, { out, err, options }, cl
       writeLines(err, [`${found.name} version ${found.version} came from a run; its definition:`]);
     out.write(`${jsonText(found.definition, 2)}\n`);
   }
+  return 0;
+};
+
+export const schema: Present = async (_given, { out }, client) => {
+  out.write(`${JSON.stringify(await client.call("get_workflow_schema", {}), null, 2)}\n`);
+  return 0;
+};
+
+/** Changes one transition of a file, and prints the result or writes it to the file. */
+export const edge: Present = async ({ input, args, flags }, { out, options }, client) => {
+  const file = args[0] as string;
+  const source = readSource(file);
+  const request = { ...input, source, file_name: file } as InputOf<"edit_workflow">;
+  const edited = await client.call("edit_workflow", request);
+  if (flags.write === true) writeFileSync(file, edited.source);
+  if (options.json) writeJson(out, edited);
+  else if (flags.write !== true) writeText(out, edited.source);
+  else if (!options.quiet) writeLines(out, [`${file} is changed`]);
+  return 0;
+};
+
+/** Draws a workflow file, a stored workflow, or a run with each step in the colour of its status. */
+export const graph: Present = async ({ input, args, flags }, { out, options }, client) => {
+  const what = args[0] as string | undefined;
+  if ((what === undefined) === (input.workflow === undefined))
+    throw new DarumaError("USAGE", "name a workflow file or a run, or add --workflow for a stored workflow");
+  const reference = what === undefined ? null : parseRunReference(what);
+  const drawn =
+    what === undefined
+      ? input
+      : reference === null
+        ? { source: readSource(what), file_name: what }
+        : { run_id: reference, ...(input.at === undefined ? {} : { at: input.at as number }) };
+  if (input.at !== undefined && reference === null) throw new DarumaError("USAGE", "--at needs a run");
+  const picture = await client.call("workflow_graph", {
+    ...drawn,
+    format: flags.format as "mermaid" | "dot" | "json",
+  });
+  if (options.json) writeJson(out, picture);
+  else writeText(out, picture.text);
   return 0;
 };

@@ -2,9 +2,9 @@ import { DarumaError } from "../../../core/errors/errors.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { OutputOf } from "../../../operations/client.js";
 import { readSource } from "../../../operations/workflows/workflow-source.js";
-import type { Present } from "../../declare/presenter.js";
-import { parseRunReference } from "../../declare/run-reference.js";
-import { tableLines } from "../../render/table.js";
+import type { Present } from "../../declare/declaration.js";
+import { parseRunReference } from "../../declare/typed-names.js";
+import { tableLines } from "../../render/columns.js";
 import { writeJson, writeLines, writeText } from "../../terminal/channel.js";
 
 const MIB = 1024 ** 2;

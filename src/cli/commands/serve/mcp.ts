@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { isJSONRPCRequest, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { ServerParts } from "../../../host/server-parts.js";
 import { createMcpServer } from "../../../mcp/mcp-server.js";
@@ -8,12 +10,54 @@ import { callOperation } from "../../../operations/call-operation.js";
 import type { Principal } from "../../../operations/context.js";
 import type { OperationName } from "../../../operations/operations.js";
 import { ROLES, type Role } from "../../../operations/roles.js";
-import { namedSettings } from "../../named-settings.js";
 import { openClient } from "../../remote/open-client.js";
-import { OpenRequests } from "../../server/open-requests.js";
+import { namedSettings } from "../../run-settings.js";
 import type { Session } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 import { readVersion } from "../../version.js";
+
+type Id = string | number;
+
+/** Tracks requests of a transport that were read but not answered yet. */
+class OpenRequests {
+  private readonly open = new Set<Id>();
+  private waiting: (() => void)[] = [];
+
+  /** Begins tracking. Call it after the transport has been connected. */
+  constructor(transport: Transport) {
+    const { onmessage } = transport;
+    const send = transport.send.bind(transport);
+    transport.onmessage = (message, extra) => {
+      if (isJSONRPCRequest(message)) this.open.add(message.id);
+      const canceled = canceledBy(message);
+      // A canceled request gets no answer.
+      if (canceled !== null) this.settle(canceled);
+      onmessage?.(message, extra);
+    };
+    transport.send = async (message, options) => {
+      await send(message, options);
+      if (!("method" in message) && message.id !== undefined) this.settle(message.id);
+    };
+  }
+
+  /** Resolves when all requests are answered. */
+  answered(): Promise<void> {
+    if (this.open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  private settle(id: Id): void {
+    this.open.delete(id);
+    if (this.open.size > 0) return;
+    for (const resolve of this.waiting) resolve();
+    this.waiting = [];
+  }
+}
+
+function canceledBy(message: JSONRPCMessage): Id | null {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return null;
+  return (message.params as { requestId?: Id } | undefined)?.requestId ?? null;
+}
 
 export interface McpFlags {
   readonly role?: string;

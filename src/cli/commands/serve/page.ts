@@ -1,9 +1,9 @@
+import { spawn } from "node:child_process";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { openClient } from "../../remote/open-client.js";
 import { checkedAddress } from "../../remote/place.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
-import { openInBrowser } from "../../terminal/open-browser.js";
 
 /** Opens the page of a server, or of one of its runs, in the browser. Without a browser it prints the address. */
 export async function page(
@@ -47,4 +47,27 @@ async function newestRun(options: Session["options"]): Promise<number> {
   } finally {
     await client.close();
   }
+}
+
+type Environment = { readonly [name: string]: string | undefined };
+
+/** The command that opens an address here. Null if nobody sits in front of this machine. */
+export function browserCommand(env: Environment, platform: NodeJS.Platform): string | null {
+  if (env.BROWSER) return env.BROWSER;
+  if (platform === "darwin") return "open";
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? "xdg-open" : null;
+}
+
+/** Opens the address and returns whether a browser was started. The command never goes through a shell. */
+export async function openInBrowser(address: string): Promise<boolean> {
+  const command = browserCommand(process.env, process.platform);
+  if (command === null) return false;
+  return new Promise((resolve) => {
+    const child = spawn(command, [address], { detached: true, stdio: "ignore" });
+    child.once("error", () => resolve(false));
+    child.once("spawn", () => {
+      child.unref();
+      resolve(true);
+    });
+  });
 }

@@ -1,8 +1,8 @@
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { InputOf, OutputOf } from "../../../operations/client.js";
-import type { Present } from "../../declare/presenter.js";
+import type { Present } from "../../declare/declaration.js";
 import { clockTime } from "../../render/clock-time.js";
-import { tableLines } from "../../render/table.js";
+import { tableLines } from "../../render/columns.js";
 import { writeJson, writeLines } from "../../terminal/channel.js";
 
 type Schedule = OutputOf<"list_schedules">["items"][number];

@@ -8,9 +8,9 @@ import { type RunningServer, startServer } from "../../server/start-server.js";
 import { outlivePipes } from "../../terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
-import { openInBrowser } from "../../terminal/open-browser.js";
 import { firstSignal } from "../../terminal/signals.js";
 import { readVersion } from "../../version.js";
+import { openInBrowser } from "./page.js";
 
 export interface ServeFlags {
   readonly host?: string;

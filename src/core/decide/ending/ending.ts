@@ -1,12 +1,13 @@
+import type { RunEnd, UndoItem } from "../../model/ending/run-ending.js";
 import type { Event } from "../../model/events.js";
 import { gateState } from "../../model/gate.js";
 import { isHandled } from "../../model/handled.js";
 import { isAtRest } from "../../model/resting.js";
 import { isOver, type Job, type Run } from "../../model/run.js";
 import { follow } from "../agenda.js";
+import { readyAfterIf } from "../ask.js";
 import type { Decision } from "../decision.js";
-import { enterNextFinally, failedFinally } from "./finally.js";
-import { enterNextUndo, jobsToUndo, leaveUndo, startUndo } from "./undo.js";
+import { jobIn } from "../targets.js";
 
 /** How many blocked jobs a STALLED message names. */
 const STALL_DUMP_JOBS = 20;
@@ -159,4 +160,74 @@ function describeStall(blocked: readonly Job[]): string {
     return `${job.step.definition.id} in ${job.scope.id}: gate ${gateState(gate)}, ${gate.unmet} groups unmet, visit ${job.visit}`;
   });
   return `${blocked.length} jobs are blocked and nothing runs: ${lines.join("; ")}`;
+}
+
+/**
+ * Enters the next finally step in the order of the file, whatever became of the previous one. Returns true if there is
+ * one.
+ */
+function enterNextFinally(decision: Decision): boolean {
+  const { run } = decision;
+  const id = run.definition.finally?.[run.ending!.finally.length];
+  if (id === undefined) return false;
+  const job = jobIn(decision, run.root, run.graph.byId.get(id)!);
+  const visit = job.entered ? job.visit + 1 : job.visit;
+  decision.emit({ type: "finally.entered", job: job.id, visit });
+  readyAfterIf(decision, job, "finally");
+  return true;
+}
+
+/** The first that did not do what it is for: with it a run that completed has failed after all. */
+function failedFinally(run: Run): Job | null {
+  return run.ending?.finally.find((job) => job.status === "failed" && !isHandled(job)) ?? null;
+}
+
+/** How the run ends as it stands, for the steps that run at its end; null: for any other step. */
+export function endSeenBy(run: Run, { step }: Job): RunEnd | null {
+  if (step.atEnd === null || run.ending === null) return null;
+  const { status, error } = run.ending;
+  const failed = status === "completed" ? failedFinally(run) : null;
+  if (failed === null) return { status, error };
+  const { code = "UNKNOWN", message = "failed" } = failed.failure ?? {};
+  return { status: "failed", error: { code, message: `${failed.step.definition.id}: ${message}` } };
+}
+
+/** What is to be undone: the jobs that have completed in this run, the newest completion first. */
+function jobsToUndo(run: Run): Job[] {
+  return [...run.undoable.keys()].reverse();
+}
+
+function startUndo(decision: Decision): void {
+  const jobs = jobsToUndo(decision.run);
+  if (jobs.length > 0) decision.emit({ type: "undo.started", jobs: jobs.map(({ id }) => id) });
+}
+
+/** The visit of an undo step is over, well or not. */
+function leaveUndo(decision: Decision): void {
+  const turn = decision.run.ending?.turn;
+  if (turn == null || turn.item === null) return;
+  const { job, item } = turn;
+  decision.emit({ type: "undo.left", job: job.id, of: item.job.id, undone: hasUndone(job) });
+}
+
+/** It completed, by itself or by hand, or its `if` says that there is nothing to undo. */
+function hasUndone({ status, settledAs }: Job): boolean {
+  return status === "completed" || (status === "skipped" && settledAs === "lost");
+}
+
+/** One at a time: true if there is another. */
+function enterNextUndo(decision: Decision): boolean {
+  const { ending } = decision.run;
+  const item = ending?.items?.[ending.next];
+  if (item === undefined) return false;
+  enterUndo(decision, item);
+  return true;
+}
+
+function enterUndo(decision: Decision, { job: of }: UndoItem): void {
+  const step = decision.run.graph.byId.get(of.step.definition.undo!)!;
+  const job = jobIn(decision, of.scope, step);
+  const visit = job.entered ? job.visit + 1 : job.visit;
+  decision.emit({ type: "undo.entered", job: job.id, visit, of: of.id });
+  readyAfterIf(decision, job, "undo");
 }

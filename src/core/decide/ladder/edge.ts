@@ -1,4 +1,4 @@
-import { isRoundInVain } from "../../failure/rounds.js";
+import { isRoundInVain } from "../../failure/no-progress.js";
 import type { Job } from "../../model/run.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge, takeEdge } from "../edges.js";

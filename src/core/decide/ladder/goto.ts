@@ -1,4 +1,4 @@
-import { isRoundInVain } from "../../failure/rounds.js";
+import { isRoundInVain } from "../../failure/no-progress.js";
 import { takeGoto, usedUpBound } from "../goto.js";
 import { refuseOverBudget } from "../loop-budget.js";
 import { chooseGoto } from "../targets.js";

@@ -2,10 +2,9 @@ import type { FailureRoute, RungConsidered, RungName } from "../../model/events.
 import type { Failure } from "../../model/failure.js";
 import { type Job, nextJobId, type Run, routedAttempt } from "../../model/run.js";
 import { ask } from "../ask.js";
-import { boundReason } from "../attempt-bound.js";
 import type { Decision } from "../decision.js";
 import { chooseEdge } from "../edges.js";
-import { isUsedUp, loopCount } from "../loop-budget.js";
+import { boundReason, isUsedUp, loopCount } from "../loop-budget.js";
 import { edgeRung } from "./edge.js";
 import { failRung } from "./fail.js";
 import { gotoRung } from "./goto.js";

@@ -1,4 +1,4 @@
-import { isRoundInVain } from "../../failure/rounds.js";
+import { isRoundInVain } from "../../failure/no-progress.js";
 import { repairsInVisit } from "../../model/definition.js";
 import { type Job, routedAttempt } from "../../model/run.js";
 import { ask } from "../ask.js";

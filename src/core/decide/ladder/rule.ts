@@ -15,7 +15,7 @@ import {
   raiseText,
 } from "../../model/resources.js";
 import type { Job, Run } from "../../model/run.js";
-import { boundReason, isAtBound } from "../attempt-bound.js";
+import { boundReason, isAtBound } from "../loop-budget.js";
 import { startRecovery } from "../recovery.js";
 import { NO_ATTEMPT, pass, type Rung, USELESS } from "./rung.js";
 

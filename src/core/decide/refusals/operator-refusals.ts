@@ -14,11 +14,16 @@ import { turnedOff } from "../ladder/rung.js";
 import {
   alreadyCanceled,
   mayRunAgainAtEnd,
+  type Refusal,
+  refuse,
   refuseAtEnd,
+  refuseUntil,
   refuseWhileCanceling,
   refuseWhileEnding,
-} from "./ending-refusals.js";
-import { type Refusal, refuse, refuseUntil, scopeGone, typedName, unknownJob } from "./refusal.js";
+  scopeGone,
+  typedName,
+  unknownJob,
+} from "./refusal.js";
 
 type CommandOf<T extends OperatorCommand["type"]> = Extract<OperatorCommand, { type: T }>;
 

@@ -1,9 +1,78 @@
+import { USUAL_CONTEXT_NAMES, VARIABLES } from "../../../core/model/variable-names.js";
 import { rename } from "../../read/fix.js";
-import type { NamePart, NameRead } from "../../read/names-in-text.js";
-import { placeInText, type TextWithNames } from "../../read/placed-text.js";
+import {
+  type NameFinder,
+  type NamePart,
+  type NameRead,
+  type PlacedText,
+  placeInText,
+  type TextWithNames,
+} from "../../read/placed-text.js";
 import type { Findings, Report } from "../../read/problem.js";
 import { didYouMean, quote } from "../../read/suggest.js";
-import { isMemberOfAll, type KnownNames, type Language } from "./known-names.js";
+
+type Language = PlacedText["language"];
+type Names = { has(name: string): boolean; keys(): Iterable<string> };
+
+/** What the file itself brings. */
+interface FileNames {
+  readonly steps: Names;
+  readonly inputs: Names;
+  /** Inputs that are numbers or booleans. */
+  readonly plainInputs: ReadonlySet<string>;
+  /** Variables of the workflow and all its steps, without secrets. */
+  readonly env: Names;
+  /** Names that the file says a context gives. */
+  readonly context: Names;
+}
+
+/** Members that every value has. */
+const MEMBERS_OF_ALL: { readonly [language in Language]: ReadonlySet<string> } = {
+  expression: new Set(Object.getOwnPropertyNames(Object.prototype)),
+  template: new Set(["size"]),
+};
+const FIELDS = new Map<string, Names>(
+  Object.entries(VARIABLES).flatMap(([name, fields]) =>
+    fields === null ? [] : [[name, new Set<string>(fields)]],
+  ),
+);
+
+/** The names that expressions and templates may use, and the members of those whose members are known. */
+export class KnownNames {
+  readonly #ofRun: ReadonlySet<string>;
+
+  constructor(
+    readonly file: FileNames,
+    private readonly globals: NameFinder["globals"],
+  ) {
+    this.#ofRun = new Set([...Object.keys(VARIABLES), ...USUAL_CONTEXT_NAMES, ...file.context.keys()]);
+  }
+
+  has(name: string, language: Language): boolean {
+    return this.#ofRun.has(name) || (language === "expression" && this.globals.has(name));
+  }
+
+  /** Sorted, without what the language has itself. */
+  ofRun(): string[] {
+    return [...this.#ofRun].sort();
+  }
+
+  all(language: Language): string[] {
+    return language === "expression" ? [...this.#ofRun, ...this.globals.keys()] : [...this.#ofRun];
+  }
+
+  /** The only members of a name; null where there may be any. */
+  membersOf(name: string, language: Language): Names | null {
+    if (name === "inputs" || name === "env") return this.file[name];
+    if (this.#ofRun.has(name) || language === "template") return FIELDS.get(name) ?? null;
+    const members = this.globals.get(name) ?? null;
+    return members === null ? null : new Set(members);
+  }
+}
+
+function isMemberOfAll(name: string, language: Language): boolean {
+  return MEMBERS_OF_ALL[language].has(name);
+}
 
 /** Limit for the problems reported in one text, which may be wrong throughout. */
 const MAX_PROBLEMS_IN_ONE_TEXT = 20;
@@ -36,7 +105,7 @@ export function checkNamesOf(text: TextWithNames, known: KnownNames, findings: F
   );
 }
 
-export class NameChecker {
+class NameChecker {
   /** A name before this offset has already been reported. */
   #toldUpTo = -1;
 

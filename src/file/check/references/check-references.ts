@@ -1,18 +1,135 @@
+import { dependencyOrder } from "../../../core/model/dependency-order.js";
 import { isPrefix } from "../../../core/model/fan-out.js";
+import type { ConditionField } from "../../fields/condition-fields.js";
 import type { TransitionDraft } from "../../fields/transition-fields.js";
-import type { NameRead } from "../../read/names-in-text.js";
 import type { Path } from "../../read/path.js";
-import { placeInText, type TextWithNames } from "../../read/placed-text.js";
+import {
+  type NamePart,
+  type NameRead,
+  type NamesInText,
+  placeInText,
+  type TextWithNames,
+} from "../../read/placed-text.js";
 import type { Findings, InsideScalar } from "../../read/problem.js";
 import { quote } from "../../read/suggest.js";
+import { answerAncestors, findKnots } from "../graph-walks.js";
 import type { StepGraph } from "../step-graph.js";
-import { checkNamesOf } from "./check-names.js";
-import { answerBefore, type Lead } from "./comes-before.js";
-import { fieldsAsText } from "./condition-text.js";
-import type { KnownNames } from "./known-names.js";
+import { checkNamesOf, type KnownNames } from "./check-names.js";
 import { warnOfShellWords } from "./shell-warnings.js";
 
-export interface ReferenceCheck {
+/** One step leads to another other than by a dependency. */
+export interface Lead {
+  readonly kind: "run" | "goto" | "edge";
+  readonly from: number;
+  readonly to: number;
+}
+
+interface BeforeQuestion {
+  readonly first: number;
+  readonly second: number;
+}
+
+/**
+ * Whether a step may have run before another: the other depends on it, or is led to by a step behind it, through any
+ * number of run lists and transitions. A run list also comes before what its step does next. A goto only brings along
+ * what its own step has behind it.
+ */
+export function answerBefore(
+  { order }: Pick<StepGraph, "order">,
+  leads: readonly Lead[],
+  questions: readonly BeforeQuestion[],
+): boolean[] {
+  const before: Set<number>[] = order.dependencies.map((dependencies) => new Set(dependencies));
+  /** For each target of a goto, a separate point behind all steps that go back to it. */
+  const returns = new Map<number, number>();
+  for (const { kind, from, to } of leads) {
+    if (kind === "goto") {
+      if (!returns.has(to)) returns.set(to, before.push(new Set()) - 1);
+      before[returns.get(to)!]!.add(from);
+    } else before[to]!.add(from);
+    if (kind === "run") before[from]!.add(to);
+  }
+  const { order: knotted, knotOf } = tieKnots(before.map((found) => [...found]));
+  const ask = (pairs: readonly { readonly first: number; readonly second: number | undefined }[]) => {
+    const asked = pairs.map(({ first, second }) => ({
+      ancestor: knotOf[first]!,
+      descendant: second === undefined ? NOBODY : knotOf[second]!,
+    }));
+    const { answers } = answerAncestors(
+      knotted,
+      asked.filter(({ descendant }) => descendant !== NOBODY),
+    );
+    let next = 0;
+    return asked.map(({ ancestor, descendant }) =>
+      descendant === NOBODY ? false : answers[next++]! || ancestor === descendant,
+    );
+  };
+  const directly = ask(questions);
+  const onReturn = ask(questions.map(({ first, second }) => ({ first, second: returns.get(second) })));
+  // What depends on the target of a goto loses its output by it.
+  const lost = ask(questions.map(({ first, second }) => ({ first: second, second: first })));
+  return questions.map((_, at) => directly[at]! || (onReturn[at]! && !lost[at]!));
+}
+
+const NOBODY = -1;
+
+/** The graph with every circle of it drawn together into one point. */
+function tieKnots(before: readonly (readonly number[])[]) {
+  const knotOf = before.map((_, index) => index);
+  for (const knot of findKnots(before)) for (const member of knot) knotOf[member] = knot[0]!;
+  const needs: Set<string>[] = before.map(() => new Set());
+  before.forEach((found, index) => {
+    for (const earlier of found)
+      if (knotOf[earlier] !== knotOf[index]) needs[knotOf[index]!]!.add(String(knotOf[earlier]));
+  });
+  const order = dependencyOrder(
+    needs.map((found, index) => ({ id: String(index), dependsOn: [[...found]] })),
+  );
+  return { order, knotOf };
+}
+
+const PART = /\[\d+\]|[^.[\]]+/g;
+
+/** The fields that conditions read, as if each was a template of its own. */
+function fieldsAsText(
+  transitions: readonly TransitionDraft[],
+  steps: { has(name: string): boolean },
+): TextWithNames[] {
+  return transitions.flatMap(({ when }) =>
+    (when?.fields ?? []).map((field) => ({
+      language: "template",
+      text: field.value,
+      node: field.node,
+      path: field.path,
+      names: namesInField(field, steps),
+    })),
+  );
+}
+
+function namesInField(field: ConditionField, steps: { has(name: string): boolean }): NamesInText {
+  const parts = [...field.value.matchAll(PART)].map((match) => ({ name: match[0], at: match.index }));
+  const reads = [{ path: joinStepName(parts, steps), asked: field.asked === true }];
+  return { reads, declared: new Set(), hidden: false, literals: [], prints: [] };
+}
+
+/** Unlike elsewhere, the id of a step may have dots in it here: the longest that is one counts. */
+function joinStepName(
+  parts: readonly NamePart[],
+  steps: { has(name: string): boolean },
+): readonly NamePart[] {
+  if (parts[0]?.name !== "outputs") return parts;
+  const from = parts[1]?.name === "history" && parts.length > 2 ? 2 : 1;
+  for (let to = parts.length; to > from + 1; to--) {
+    const name = parts
+      .slice(from, to)
+      .map((part) => part.name)
+      .join(".");
+    if (steps.has(name)) return [...parts.slice(0, from), { name, at: parts[from]!.at }, ...parts.slice(to)];
+  }
+  return parts;
+}
+
+interface ReferenceCheck {
   readonly texts: readonly TextWithNames[];
   readonly known: KnownNames;
   readonly graph: StepGraph;

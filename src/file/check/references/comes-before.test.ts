@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dependencyOrder } from "../../../core/model/dependency-order.js";
-import { answerBefore, type Lead } from "./comes-before.js";
+import { answerBefore, type Lead } from "./check-references.js";
 
 /** `a<b` is a dependency of b on a; `a-run>b`, `a-goto>b`, `a-edge>b` lead there. Answers with the pairs that hold. */
 function pairsOf(graph: string): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { placesInShell } from "./shell-quotes.js";
+import { placesInShell } from "./shell-warnings.js";
 
 /** The places of each `@` in the line. */
 const placesOf = (line: string) =>

@@ -7,8 +7,7 @@ import { childPath, type Path } from "../../read/path.js";
 import { placeInText } from "../../read/placed-text.js";
 import type { Findings } from "../../read/problem.js";
 import { findEntry, type SourceNode } from "../../read/source-tree.js";
-import { type ShellCommand, shellCommands } from "./shell-commands.js";
-import { shellTokens } from "./shell-tokens.js";
+import { type ShellCommand, shellCommands, shellTokens } from "./shell-commands.js";
 
 interface ShellWarning {
   readonly code: "SHELL_STOPS" | "PIPE_HIDES" | "NEEDS_BASH";

@@ -1,6 +1,5 @@
-import { CATCH_UPS, OVERLAPS, type ScheduleDefinition } from "../../../core/schedule/schedule.js";
-import { cronProblem } from "../../../core/schedule/ticks.js";
-import { isTimeZone } from "../../../core/schedule/time-zone.js";
+import { cronProblem, isTimeZone } from "../../../core/schedule/ticks.js";
+import { CATCH_UPS, OVERLAPS, type ScheduleDefinition } from "../../../core/schedule/triggers.js";
 import type { Json } from "../../../core/text/json.js";
 import { rename } from "../../read/fix.js";
 import type { Path } from "../../read/path.js";

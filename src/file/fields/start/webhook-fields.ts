@@ -1,21 +1,46 @@
-import { WEBHOOK_FORMS, WEBHOOK_NAMES, type WebhookDefinition } from "../../../core/schedule/webhook.js";
+import { WEBHOOK_FORMS, WEBHOOK_NAMES, type WebhookDefinition } from "../../../core/schedule/triggers.js";
 import type { Json } from "../../../core/text/json.js";
+import type { SecretPlace } from "../../../core/text/secret-place.js";
 import type { Path } from "../../read/path.js";
 import { type PlacedText, placeInText } from "../../read/placed-text.js";
 import {
   type Located,
   located,
   mapOf,
+  mapped,
   named,
   object,
   type ReadContext,
   type Schema,
+  union,
   type Written,
 } from "../../read/schema.js";
-import { json, oneOf, type TextOptions } from "../../read/schema-scalars.js";
+import { json, oneOf, type TextOptions, text } from "../../read/schema-scalars.js";
 import { didYouMean, quote } from "../../read/suggest.js";
 import { checkTemplate, expression } from "../code-fields.js";
-import { secret } from "./secret-fields.js";
+
+/** The name of an environment variable, where somebody may be tempted to write its value. */
+export const variable = text({
+  expected: "the name of a variable",
+  maxChars: 200,
+  pattern: /^[A-Za-z_][A-Za-z0-9_]*$/,
+  rule: "Give the name of an environment variable, not the secret itself; or `{ file: /path }`.",
+});
+
+/** Where a server finds a secret. The secret itself is in no file that Daruma reads as text. */
+export const secret: Schema<SecretPlace, string | { readonly file: string }> = union(
+  mapped(variable, (name): SecretPlace => ({ variable: name })),
+  mapped(
+    object({
+      file: {
+        schema: text({ pattern: /^\//, rule: "Write an absolute path." }),
+        doc: "A file on the server that holds the secret and nothing else.",
+        required: true,
+      },
+    }),
+    ({ file = "" }): SecretPlace => ({ file }),
+  ),
+);
 
 /** Runs of a workflow know more names than a request has. */
 function ofRequest<T, W>(schema: Schema<T, W>): Schema<T, W> {

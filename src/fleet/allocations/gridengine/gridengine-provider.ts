@@ -1,9 +1,16 @@
 import { writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { idsWithKey, mergeAll, NOTHING, type Read, SILENCE } from "../answers.js";
-import { refuse } from "../check-spec.js";
-import { type ProviderOptions, runCommand } from "../command.js";
-import { commandEnvironment } from "../command-environment.js";
+import { answerLost, refuse } from "../check-spec.js";
+import {
+  type CommandAnswer,
+  commandEnvironment,
+  failureWords,
+  mayHaveWorked,
+  type ProviderOptions,
+  runCommand,
+  SchedulerCommands,
+} from "../command.js";
 import {
   type AllocationProvider,
   type AllocationStatus,
@@ -11,17 +18,43 @@ import {
   type Plan,
   type ProbeResult,
   type Refusal,
+  type RefusalCode,
   type Submitted,
 } from "../provider.js";
-import { SchedulerCommands } from "../scheduler-commands.js";
-import { type AccountingRow, accountingCommand, parseAccounting, saysNothingIsThere } from "./accounting.js";
-import { classifyGridEngine } from "./classify.js";
-import { mergeStatus } from "./merge-status.js";
+import {
+  type AccountingRow,
+  accountingCommand,
+  mergeStatus,
+  parseAccounting,
+  parseOutputPath,
+  parseQueue,
+  type QueueRow,
+  queueCommand,
+  saysNothingIsThere,
+} from "./job-status.js";
 import { planGridEngine } from "./plan.js";
-import { parseOutputPath, parseQueue, type QueueRow, queueCommand } from "./queue.js";
-import { refusalOf } from "./refusals.js";
-import { meaningOfLetters, wasRestarted } from "./states.js";
+import { classifyGridEngine, meaningOfLetters, wasRestarted } from "./states.js";
 import { HOSTS_COMMAND, QUEUES_COMMAND, readTargets } from "./targets.js";
+
+/** Messages of qsub when it refuses a job. The first match counts. */
+const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
+  [/commlib error|unable to (contact|send message)|try (again )?later|too many|max.*jobs/i, "BUSY"],
+  [/unknown queue/i, "NO_TARGET"],
+  [/no suitable queues|exceeds|cannot run/i, "TOO_BIG"],
+  [/denied|not allowed|no permission|not permitted|access/i, "DENIED"],
+  [/invalid|unknown|does not exist|missing|expected/i, "BAD_OPTION"],
+];
+
+/** The request was sent but no answer came, so the master may still accept the job. */
+const NO_ANSWER = /timeout|failed receiving gdi|got read error/i;
+
+function refusalOf(argv: readonly string[], answer: CommandAnswer): Refusal {
+  const message = failureWords(argv, answer);
+  if (mayHaveWorked(answer) || NO_ANSWER.test(answer.stderr)) return answerLost(message);
+  if (answer.failure !== null) return refuse("BUSY", message, true);
+  const [, code = "DENIED"] = REFUSALS.find(([pattern]) => pattern.test(answer.stderr + answer.stdout)) ?? [];
+  return refuse(code, message, code === "BUSY");
+}
 
 export function createGridEngineProvider(options: ProviderOptions = {}): AllocationProvider {
   const env = commandEnvironment(options.env ?? process.env, new Set());

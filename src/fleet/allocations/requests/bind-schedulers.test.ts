@@ -3,7 +3,7 @@ import { definitionOf } from "../../../../test/support/workflow-text.js";
 import type { DarumaError } from "../../../core/errors/errors.js";
 import { loadSettings } from "../../../file/settings/load-settings.js";
 import type { ClusterSettings } from "../../../file/settings/settings.js";
-import { bindSchedulers } from "./bind-schedulers.js";
+import { bindSchedulers } from "./plan-lanes.js";
 
 function clustersOf(text: string): readonly ClusterSettings[] {
   const loaded = loadSettings(text, "daruma.config.yaml");

@@ -4,9 +4,8 @@ import { demand, settingsOf } from "../../../../test/support/keeper-bench.js";
 import { definitionOf } from "../../../../test/support/workflow-text.js";
 import type { Demand, JobNeeds } from "../scale/demand.js";
 import type { LiveAllocation } from "../scale/plan-allocations.js";
-import { bindSchedulers } from "./bind-schedulers.js";
 import type { Lane } from "./lane.js";
-import { type LanesInput, planLanes } from "./plan-lanes.js";
+import { bindSchedulers, type LanesInput, planLanes } from "./plan-lanes.js";
 
 const MIB = 1024 ** 2;
 const GPU = {

@@ -1,4 +1,14 @@
-import type { Target } from "../provider.js";
+import { DarumaError } from "../../../core/errors/errors.js";
+import { actionTraits } from "../../../core/model/action-traits.js";
+import type { SchedulerRequest } from "../../../core/model/batch/scheduler-request.js";
+import type { Definition, StepDefinition } from "../../../core/model/definition.js";
+import {
+  type Allowed,
+  type ClusterSettings,
+  clusterFor,
+  type SchedulerRules,
+} from "../../../file/settings/settings.js";
+import { isRefusal, type Target } from "../provider.js";
 import { type Demand, targetOf } from "../scale/demand.js";
 import {
   type LiveAllocation,
@@ -7,8 +17,8 @@ import {
   planAllocations,
   type ScalePlan,
 } from "../scale/plan-allocations.js";
-import { type Lane, settingsFor } from "./lane.js";
-import { whyForbidden } from "./rules.js";
+import { readSlurmOptions } from "../slurm/plan.js";
+import { clusterOfLane, type Lane, laneTag, settingsFor } from "./lane.js";
 
 export interface LanesInput extends Omit<PlanInput, "target"> {
   readonly targets: readonly Target[];
@@ -124,4 +134,106 @@ function withinNodes(
 /** A planned allocation as the next lane sees it: it counts towards the limits and takes none of its jobs. */
 function onItsWay({ shape, jobId }: PlannedAllocation): LiveAllocation {
   return { shape, jobId, usableMs: 0, hasPilot: false, endsUnexplained: false };
+}
+
+/** A request of a file that is not allowed. */
+interface Forbidden {
+  readonly message: string;
+  /** The setting of the cluster that could allow it; null if nothing can. */
+  readonly rule: string | null;
+}
+
+/**
+ * What a file requests without permission. A file must not choose accounts, targets or options that the server's
+ * operator has not allowed. Null if everything is allowed.
+ */
+function whyForbidden(request: SchedulerRequest, cluster: ClusterSettings): Forbidden | null {
+  const { schedulers: rules } = cluster;
+  if (rules === null) return forbidden(request, cluster, "nodes", "schedulers");
+  const names = [
+    ["account", "accounts", request.account, cluster.account],
+    ["partition", "partitions", request.partition, cluster.target],
+    ["qos", "qos", request.qos, cluster.qos],
+    ["gres", "gres", request.gres === "gpu" ? null : request.gres, cluster.gres],
+  ] as const satisfies readonly (readonly [string, keyof SchedulerRules, string | null, string | null])[];
+  for (const [what, rule, asked, own] of names)
+    if (asked !== null && asked !== own && !isAllowed(asked, rules[rule]))
+      return forbidden(request, cluster, `${what} ${asked}`, `schedulers.${rule}`);
+  for (const option of request.options) {
+    const name = option.slice(2).split("=", 1)[0]!;
+    if (!isAllowed(name, rules.options))
+      return forbidden(request, cluster, `the option --${name}`, "schedulers.options");
+  }
+  const read = readSlurmOptions(request.options);
+  return isRefusal(read) ? { message: `scheduler ${request.name}: ${read.message}`, rule: null } : null;
+}
+
+function isAllowed(name: string, allowed: Allowed): boolean {
+  return allowed === "any" || allowed.includes(name);
+}
+
+function forbidden(
+  { name }: SchedulerRequest,
+  cluster: ClusterSettings,
+  what: string,
+  rule: string,
+): Forbidden {
+  const message = `scheduler ${name} asks for ${what}, which the settings of the cluster ${cluster.name} do not allow`;
+  return { message, rule };
+}
+
+/**
+ * Assigns the steps of a file with schedulers to the first cluster that accepts them, if its settings allow what the
+ * file requests. Without such a cluster the steps run like all others.
+ */
+export function bindSchedulers(definition: Definition, clusters: readonly ClusterSettings[]): Definition {
+  const { schedulers, steps } = definition;
+  if (schedulers === undefined) return definition;
+  const cluster = clusters.find(
+    (each) => each.schedulers !== null && clusterFor(each.tags, clusters) === each,
+  );
+  if (cluster === undefined) return definition;
+  const used = new Set(steps.flatMap((step) => (mayRunThere(step) ? [step.scheduler] : [])));
+  const bound = schedulers.map((request) => {
+    const before = request.tag === undefined ? null : clusterOfLane(request.tag, clusters);
+    // A fork keeps the definition of its source run, whose requests may no longer be allowed.
+    if (before !== null) refuseForbidden(request, before);
+    if (!used.has(request.name)) return request;
+    refuseForbidden(request, cluster);
+    return { ...request, tag: laneTag(cluster.name, request) };
+  });
+  const byName = new Map(bound.map((request) => [request.name, request]));
+  return {
+    ...definition,
+    schedulers: bound,
+    steps: steps.map((step) => {
+      const request = mayRunThere(step) ? byName.get(step.scheduler) : undefined;
+      return request?.tag === undefined ? step : boundStep(step, request, request.tag);
+    }),
+  };
+}
+
+/**
+ * Whether a step may run on a cluster. Steps with a workspace need the server, steps that no worker executes need no
+ * node, and steps with a `runs_on` keep it.
+ */
+function mayRunThere(step: StepDefinition): step is StepDefinition & { readonly scheduler: string } {
+  const isFree = step.runsOn.length === 0 && !step.usesWorkspace;
+  return step.scheduler !== undefined && isFree && actionTraits(step.action.type).doneBy === "worker";
+}
+
+function boundStep(step: StepDefinition, { maxParallelJobs }: SchedulerRequest, tag: string): StepDefinition {
+  const { resources } = step;
+  const slots =
+    resources === null || maxParallelJobs === null ? {} : { resources: { ...resources, slots: 1 } };
+  return { ...step, runsOn: [tag], ...slots };
+}
+
+function refuseForbidden(request: SchedulerRequest, cluster: ClusterSettings): void {
+  const found = whyForbidden(request, cluster);
+  if (found === null) return;
+  const { message, rule } = found;
+  if (rule === null) throw new DarumaError("SCHEDULER_NOT_ALLOWED", message);
+  const hint = `Add it to \`${rule}\` of the cluster in daruma.config.yaml, or remove it from the workflow file.`;
+  throw new DarumaError("SCHEDULER_NOT_ALLOWED", message, { hint });
 }

@@ -1,8 +1,85 @@
 import type { ClusterSettings } from "../../../file/settings/settings.js";
 import type { Shape, Target } from "../provider.js";
-import { type Demand, nodeLimits, type Piece, pieceOf, shapeFor, whyImpossible } from "./demand.js";
-import { Bin, bySize, cpusOf } from "./pack.js";
-import { type RefusedShape, whyTooBig } from "./too-big.js";
+import {
+  type Demand,
+  type NodeLimits,
+  nodeLimits,
+  type Piece,
+  pieceOf,
+  shapeFor,
+  whyImpossible,
+} from "./demand.js";
+
+/** Free capacity of one allocation in its remaining time: processors, memory and GPUs, each times milliseconds. */
+class Bin {
+  readonly pieces: Piece[] = [];
+  private cpuMs: number;
+  private memoryMs: number;
+  private gpuMs: number;
+
+  constructor(
+    private readonly size: NodeLimits,
+    private readonly forMs: number,
+  ) {
+    this.cpuMs = size.cpus * forMs;
+    this.memoryMs = size.memoryBytes * forMs;
+    this.gpuMs = size.gpus * forMs;
+  }
+
+  /** Adds a job. Returns false if it does not fit in size, in time, or beside the others. */
+  take(piece: Piece): boolean {
+    const { cpus, memoryBytes, gpus, forMs } = piece;
+    const { size } = this;
+    if (cpus > size.cpus || memoryBytes > size.memoryBytes || gpus > size.gpus || forMs > this.forMs)
+      return false;
+    const [cpuMs, memoryMs, gpuMs] = [cpus * forMs, memoryBytes * forMs, gpus * forMs];
+    if (cpuMs > this.cpuMs || memoryMs > this.memoryMs || gpuMs > this.gpuMs) return false;
+    this.cpuMs -= cpuMs;
+    this.memoryMs -= memoryMs;
+    this.gpuMs -= gpuMs;
+    this.pieces.push(piece);
+    return true;
+  }
+}
+
+/** Sorts large jobs first, so that small ones fill the gaps. */
+function bySize(first: Piece, second: Piece): number {
+  return (
+    second.gpus - first.gpus ||
+    second.cpus - first.cpus ||
+    second.memoryBytes - first.memoryBytes ||
+    first.jobId - second.jobId
+  );
+}
+
+function cpusOf({ nodes, cpus }: Pick<Shape, "nodes" | "cpus">): number {
+  return nodes * cpus;
+}
+
+/** A shape that exceeds the site's limits, with the scheduler's message. */
+export interface RefusedShape {
+  readonly shape: Shape;
+  /** The tag of the lane that it was for. Missing or null if it had none. */
+  readonly lane?: string | null;
+  readonly message: string;
+}
+
+const RESPECTS = [
+  "nodes",
+  "cpus",
+  "memoryBytes",
+  "gpus",
+  "runtimeMs",
+] as const satisfies readonly (keyof Shape)[];
+
+/**
+ * Why this shape would be refused: it is at least as large, in every respect, as a refused one. Null if no such shape
+ * was tried.
+ */
+function whyTooBig(shape: Shape, refused: readonly RefusedShape[]): string | null {
+  const found = refused.find((each) => RESPECTS.every((respect) => shape[respect] >= each.shape[respect]));
+  return found?.message ?? null;
+}
 
 /** An allocation that has not ended, made by any server of the store. */
 export interface LiveAllocation {
@@ -59,7 +136,7 @@ export interface ScalePlan {
   readonly impossible: readonly { readonly jobId: number; readonly reason: string }[];
 }
 
-export type WaitKind =
+type WaitKind =
   | "suspended"
   | "not_automatic"
   | "backoff"

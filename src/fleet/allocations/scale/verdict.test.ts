@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judged } from "../../../../test/support/error-record.js";
-import { type EndedAttempt, verdictOf } from "./verdict.js";
+import { type EndedAttempt, verdictOf } from "../../desk/pool-allocations.js";
 
 const NEIGHBOUR: EndedAttempt = {
   hadAllocation: false,

@@ -1,7 +1,6 @@
-import { checkSpec, findTarget, refuse } from "../check-spec.js";
+import { checkSpec, findTarget, readSiteOptions, refuse } from "../check-spec.js";
 import { pilotScript, type ScriptDialect } from "../pilot-script.js";
 import { type AllocationSpec, isRefusal, type Plan, type Refusal, type Target } from "../provider.js";
-import { readSiteOptions } from "../site-options.js";
 
 /** Options that Daruma sets itself, or that change the meaning of sbatch's answer. */
 const RESERVED: ReadonlySet<string> = new Set(

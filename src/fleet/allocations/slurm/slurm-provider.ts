@@ -1,7 +1,15 @@
 import { idsWithKey, mergeAll, NOTHING, type Read, SILENCE } from "../answers.js";
-import { refuse } from "../check-spec.js";
-import { type ProviderOptions, type RunCommand, runCommand } from "../command.js";
-import { commandEnvironment } from "../command-environment.js";
+import { answerLost, refuse } from "../check-spec.js";
+import {
+  type CommandAnswer,
+  commandEnvironment,
+  failureWords,
+  mayHaveWorked,
+  type ProviderOptions,
+  type RunCommand,
+  runCommand,
+  SchedulerCommands,
+} from "../command.js";
 import type {
   AllocationProvider,
   AllocationStatus,
@@ -9,22 +17,48 @@ import type {
   Plan,
   ProbeResult,
   Refusal,
+  RefusalCode,
   Submitted,
 } from "../provider.js";
-import { SchedulerCommands } from "../scheduler-commands.js";
 import {
   type AccountingRow,
   accountingCommand,
+  mergeStatus,
   parseAccounting,
+  parseQueue,
+  QUEUE_COMMAND,
+  type QueueRow,
   recentAccountingCommand,
-} from "./accounting.js";
-import { classifySlurm } from "./classify.js";
-import { mergeStatus } from "./merge-status.js";
+} from "./job-status.js";
 import { planSlurm } from "./plan.js";
-import { parseQueue, QUEUE_COMMAND, type QueueRow } from "./queue.js";
-import { refusalOf } from "./refusals.js";
-import { STATES } from "./states.js";
+import { classifySlurm, STATES } from "./states.js";
 import { NODES_COMMAND, PARTITIONS_COMMAND, readTargets } from "./targets.js";
+
+/** Messages of sbatch when it refuses a job. The first match counts. */
+const REFUSALS: readonly (readonly [RegExp, RefusalCode])[] = [
+  [
+    /unable to contact|timed out|temporarily|try again|communication|not responding|job submit limit/i,
+    "BUSY",
+  ],
+  [/invalid partition|required partition not available/i, "NO_TARGET"],
+  [
+    /memory specification|requested node configuration|node count|time limit|more processors|not satisf|too many/i,
+    "TOO_BIG",
+  ],
+  [/denied|not permitted|not allowed|violates accounting|invalid account|authentication/i, "DENIED"],
+  [/unrecognized option|invalid|unknown|bad |ambiguous|requires an argument/i, "BAD_OPTION"],
+];
+
+/** The request was sent but no answer came: sbatch gives up after MessageTimeout, while the controller goes on. */
+const NO_ANSWER = /timed out|(send|receive|shutdown) failure|zero bytes|unexpected message/i;
+
+function refusalOf(argv: readonly string[], answer: CommandAnswer): Refusal {
+  const message = failureWords(argv, answer);
+  if (mayHaveWorked(answer) || NO_ANSWER.test(answer.stderr)) return answerLost(message);
+  if (answer.failure !== null) return refuse("BUSY", message, true);
+  const [, code = "DENIED"] = REFUSALS.find(([pattern]) => pattern.test(answer.stderr)) ?? [];
+  return refuse(code, message, code === "BUSY");
+}
 
 /**
  * How far back jobs are listed. Lost answers are looked up within the hour; the rest lets a server that was down for a

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { findLines, type LineRequest } from "./find-lines.js";
+import { findLines, type LineRequest } from "./read-lines.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-lines-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

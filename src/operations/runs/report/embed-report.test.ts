@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { embedReport, MARKS, scriptJson } from "./embed-report.js";
-import { fitting, fittingLast } from "./fitting.js";
+import { embedReport, fitting, fittingLast, MARKS, scriptJson } from "./embed-report.js";
 
 const TEMPLATE = `<title>${MARKS.title}</title><noscript>${MARKS.plain}</noscript><script>${MARKS.data}</script>end`;
 const HOSTILE = "</script><!-- $& $1 %daruma-data% \u202e\u2028\u0000\ufeff\ud800 &amp;";

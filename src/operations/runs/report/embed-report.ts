@@ -3,7 +3,7 @@ import { xmlText } from "../../../core/text/escapes.js";
 /** What the build has left in the template, each once and in this order. */
 export const MARKS = { title: "%daruma-title%", plain: "%daruma-plain%", data: "%daruma-data%" } as const;
 
-export interface ReportTexts {
+interface ReportTexts {
   readonly title: string;
   /** What a reader without scripts sees. */
   readonly plain: string;
@@ -35,4 +35,23 @@ export function scriptJson(value: unknown): string {
     NOT_PLAIN,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** What fits into so many bytes of the page, from the beginning on. */
+export function fitting<Item>(items: readonly Item[], maxBytes: number): readonly Item[] {
+  let bytes = 0;
+  const end = items.findIndex((item) => {
+    bytes += bytesOf(item);
+    return bytes > maxBytes;
+  });
+  return end === -1 ? items : items.slice(0, end);
+}
+
+/** The items that fit, counted from the end. */
+export function fittingLast<Item>(items: readonly Item[], maxBytes: number): readonly Item[] {
+  return fitting([...items].reverse(), maxBytes).toReversed();
+}
+
+export function bytesOf(value: unknown): number {
+  return Buffer.byteLength(scriptJson(value));
 }

@@ -1,8 +1,8 @@
 import type { AttemptRow, JobRow } from "../../../core/model/rows.js";
-import type { FailedLog, ShownLine, ShownStream } from "../../../tell/formats/failed-log.js";
+import type { FailedLog, ShownLine, ShownStream } from "../../../tell/formats/reported-run.js";
 import type { Context } from "../../context.js";
 import { getJobLogs } from "../../jobs/get-job-logs.js";
-import { bytesOf, fitting, fittingLast } from "./fitting.js";
+import { bytesOf, fitting, fittingLast } from "./embed-report.js";
 
 export interface FailedLogs {
   readonly shown: readonly FailedLog[];

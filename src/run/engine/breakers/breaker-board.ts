@@ -1,12 +1,14 @@
 import {
   type Breaker,
   type BreakerState,
+  breakersOf,
   countFailures,
   nextProbeAt,
+  type SharedBreakers,
   spentAt,
   stateOf,
+  type UsedBreaker,
 } from "../../../core/breakers/breaker.js";
-import { breakersOf, type SharedBreakers, type UsedBreaker } from "../../../core/breakers/breakers-of.js";
 import type { Command, OpenBreaker } from "../../../core/model/commands.js";
 import type { Event, LoggedEvent } from "../../../core/model/events.js";
 import { stepsOf } from "../../../core/model/flow.js";
@@ -16,12 +18,17 @@ import type { Board } from "../board.js";
 import type { EngineOptions } from "../engine-options.js";
 import { changesOf, Loop } from "../loop.js";
 import type { RunHost } from "../run-host.js";
-import { isFailureOf, type Noted, notedOf, withNotes } from "./breaker-notes.js";
+import {
+  breakerText,
+  isFailureOf,
+  type Noted,
+  notedOf,
+  openingNotices,
+  rulesFor,
+  withNotes,
+} from "./breaker-notices.js";
 import { openBreakers } from "./breaker-rows.js";
-import { breakerText } from "./breaker-text.js";
-import { openingNotices, rulesFor } from "./opening-notices.js";
-import { isSpentGrant, Probes } from "./probes.js";
-import { ReleaseQueue } from "./release-queue.js";
+import { isSpentGrant, Probes, ReleaseQueue } from "./probes.js";
 
 /** How often to check for changes by others if the store does not notify. */
 const MAX_POLL_MS = 10_000;

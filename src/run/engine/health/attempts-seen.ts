@@ -1,7 +1,7 @@
 import type { Event, LoggedEvent } from "../../../core/model/events.js";
 import { jobById, type Run } from "../../../core/model/run.js";
 import { answerableFor, placeOf } from "../../../core/model/worker-names.js";
-import { blamesWorker } from "../../../core/quarantine/contrast.js";
+import { blamesWorker } from "../../../core/quarantine/quarantine.js";
 
 /** An attempt whose start is on record. */
 export interface SeenAttempt {

@@ -1,9 +1,9 @@
 import type { NotifyRule } from "../../../core/model/definition.js";
 import type { LoggedEvent } from "../../../core/model/events.js";
 import { isOver, type Run } from "../../../core/model/run.js";
-import { Contrast } from "../../../core/quarantine/contrast.js";
 import {
   beginProbation,
+  Contrast,
   type ContrastedJob,
   dropProbation,
   failProbation,
@@ -11,18 +11,18 @@ import {
   type HealthState,
   type Quarantine,
   quarantine,
+  type Standing,
+  type Standings,
   stateOf,
   type WorkerHealth,
 } from "../../../core/quarantine/quarantine.js";
-import type { Standing, Standings } from "../../../core/quarantine/standings.js";
 import type { Store } from "../../../store/store.js";
 import type { Board } from "../board.js";
 import type { Clock } from "../clock.js";
 import { changesOf, Loop } from "../loop.js";
 import { AttemptsSeen, type Ending, type SeenAttempt } from "./attempts-seen.js";
 import { openHealthRows } from "./health-rows.js";
-import { healthText } from "./health-text.js";
-import { quarantineNotices } from "./quarantine-notices.js";
+import { healthText, quarantineNotices } from "./quarantine-notices.js";
 
 /** How often to check for changes by others if the store does not notify. */
 const POLL_MS = 10_000;

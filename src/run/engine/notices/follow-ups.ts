@@ -7,8 +7,7 @@ import { sha256Hex } from "../../../core/text/sha256.js";
 import type { UnansweredJob } from "../../../store/unanswered.js";
 import { BREAKERS } from "../breakers/breaker-rows.js";
 import { WORKERS } from "../health/health-rows.js";
-import { EPISODES, readEpisode } from "./episode-rows.js";
-import type { NoticePorts } from "./notice-ports.js";
+import { EPISODES, type NoticePorts, readEpisode } from "./notice-ports.js";
 
 /** Limit for waiting jobs. Nobody could decide more anyway. */
 const MAX_UNANSWERED = 10_000;

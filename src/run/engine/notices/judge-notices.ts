@@ -1,10 +1,9 @@
-import { bookKey, triageState } from "../../../core/book/book-entry.js";
+import { bookKey, triageState } from "../../../core/book/book.js";
 import { writtenStep } from "../../../core/model/written-step.js";
 import { DELIVERY_MS, takeNotice } from "../../../core/notices/episode.js";
 import { type Notice, noticeVariable, placeOfNotice } from "../../../core/notices/notice.js";
 import type { NoticeChange } from "../../../store/outbox-rows.js";
-import { episodeName, openEpisodes } from "./episode-rows.js";
-import type { NoticePorts } from "./notice-ports.js";
+import { episodeName, type NoticePorts, openEpisodes } from "./notice-ports.js";
 
 /**
  * Well below the lease of the notices. A server that takes longer has lost them to another one, and its write is

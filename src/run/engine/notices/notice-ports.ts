@@ -1,10 +1,13 @@
 import type { EvaluationResult } from "../../../core/model/events.js";
+import type { Episode } from "../../../core/notices/episode.js";
 import type { Notice } from "../../../core/notices/notice.js";
+import type { SharedRow } from "../../../store/shared-rows.js";
 import type { LeaseOwner, Store } from "../../../store/store.js";
 import type { Evaluation } from "../../sandbox/sandbox.js";
+import { Board, type BoardStore } from "../board.js";
 import type { Clock } from "../clock.js";
 
-export type NoticeStore = Pick<
+type NoticeStore = Pick<
   Store,
   | "claimNotices"
   | "listNoticeLeases"
@@ -19,7 +22,7 @@ export type NoticeStore = Pick<
 >;
 
 /** The runs of a process that sends only their own notices. */
-export interface OwnRuns {
+interface OwnRuns {
   readonly runIds: readonly number[];
   readonly workflows: readonly string[];
 }
@@ -38,4 +41,19 @@ export interface NoticePorts {
   readonly deliver: (notice: Notice, signal: AbortSignal) => Promise<string | null>;
   /** Called with a sentence for people. */
   readonly tell?: (text: string) => void;
+}
+
+export const EPISODES = "episode";
+
+export function episodeName({ channel, thing }: Pick<Episode, "channel" | "thing">): string {
+  return JSON.stringify([channel, thing]);
+}
+
+/** Opens episodes for one piece of work only, because there may be very many and none is needed for long. */
+export function openEpisodes(store: BoardStore, clock: Pick<Clock, "now">): Board<Episode | null> {
+  return new Board(EPISODES, store, clock, readEpisode);
+}
+
+export function readEpisode(row: SharedRow | undefined): Episode | null {
+  return row === undefined ? null : (JSON.parse(row.data) as Episode);
 }

@@ -1,5 +1,4 @@
-import { holdersIn, queueOf } from "../../../store/place-rules.js";
-import type { GroupMember } from "../../../store/places.js";
+import { type GroupMember, holdersIn, queueOf } from "../../../store/places.js";
 
 /** What a run that has not begun waits for. */
 export interface PlaceWait {

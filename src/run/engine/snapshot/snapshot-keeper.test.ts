@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunHost } from "../run-host.js";
-import { SnapshotKeeper } from "./snapshot-keeper.js";
+import { SnapshotKeeper } from "./snapshots.js";
 
 const JOBS = 100_000;
 

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { AnyNode, ObjectPattern, Pattern } from "acorn";
-import type { NamePart, NameRead, NamesInText } from "../../../file/read/names-in-text.js";
+import type { NamePart, NameRead, NamesInText } from "../../../file/read/placed-text.js";
 import { wrapCode } from "../wrap-code.js";
 
 const GLOBAL_OBJECT = "globalThis";

@@ -1,4 +1,4 @@
-import type { NameFinder, NamesInText } from "../../../file/read/names-in-text.js";
+import type { NameFinder, NamesInText } from "../../../file/read/placed-text.js";
 import { ALLOWED_GLOBALS } from "../prelude.js";
 import { namesInExpression } from "./expression-names.js";
 import { namesInTemplate } from "./template-names.js";

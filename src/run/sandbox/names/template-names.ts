@@ -1,7 +1,6 @@
 import type { FilteredValueToken, PropertyAccessToken, Template, Token, Value } from "liquidjs";
-import type { NamePart, NameRead, NamesInText, Printed } from "../../../file/read/names-in-text.js";
-import { type Liquidjs, templateEngine } from "../liquid.js";
-import { parseTemplate } from "../template.js";
+import type { NamePart, NameRead, NamesInText, Printed } from "../../../file/read/placed-text.js";
+import { type Liquidjs, parseTemplate, templateEngine } from "../template.js";
 
 /** Tags that may test whether a variable exists, so a missing one is nil for them. */
 const LENIENT_TAGS = new Set(["assign", "case", "if", "unless"]);

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { EarlierLogs } from "../attempt-logs.js";
 import { type AttemptName, logFile, logFolder, runLogFolder } from "../attempt-paths.js";
-import { EarlierLogs } from "./earlier-logs.js";
 
 const name = (runId: number): AttemptName => ({ workflowId: 1, jobId: runId * 10 + 1, runId, attempt: 1 });
 

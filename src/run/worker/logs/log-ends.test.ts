@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { charsOf, type Excerpt } from "../../../core/text/head-tail.js";
-import { LOG_PART_BYTES, readLogEnds } from "./log-ends.js";
+import { LOG_PART_BYTES, readLogEnds } from "../failure-context-files.js";
 
 let folder = "";
 beforeAll(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readAllocation } from "./allocation-environment.js";
+import { readAllocation } from "./machine.js";
 
 const SLURM = {
   SLURM_JOB_ID: "123",

@@ -1,3 +1,5 @@
+import { openSync, readFileSync, readSync } from "node:fs";
+
 /** Returns the text of a file; null if it does not exist. */
 export type ReadText = (path: string) => string | null;
 
@@ -87,7 +89,7 @@ function foldersOf(group: string | null, mount: Mount | null): Folders {
   // A container sees its own group as the root; outside of one the path is complete.
   const inside =
     mount.root === "/" ? group : group.startsWith(mount.root) ? group.slice(mount.root.length) : "";
-  const names = inside.split("/").filter((name) => name !== "" && name !== "..");
+  const names = inside.split("/").filter((name) => name !== "" && name !== "../../worker");
   return Array.from({ length: names.length + 1 }, (_, up) =>
     [mount.at, ...names.slice(0, names.length - up)].join("/"),
   );
@@ -128,4 +130,46 @@ function cpusetSize(read: ReadText, folders: Folders, file: string): number | nu
 function least(bounds: readonly (number | null)[]): number | null {
   const known = bounds.filter((bound) => bound !== null);
   return known.length === 0 ? null : Math.min(...known);
+}
+
+const MAX_FILE_BYTES = 4_096;
+
+/**
+ * Counts processes that the kernel has killed for lack of memory in this process's control group, which is also that of
+ * its steps. The file is opened on the first call and kept open, because it is read for every attempt.
+ */
+export class KernelKills {
+  private fd: number | null | undefined = undefined;
+  private readonly buffer = Buffer.alloc(MAX_FILE_BYTES);
+
+  constructor(private readonly findFile: () => string | null = findOomFile) {}
+
+  /** The count; null if unknown. */
+  count(): number | null {
+    try {
+      if (this.fd === undefined) this.fd = this.open();
+      if (this.fd === null) return null;
+      return oomKillsIn(
+        this.buffer.toString("latin1", 0, readSync(this.fd, this.buffer, 0, MAX_FILE_BYTES, 0)),
+      );
+    } catch {
+      return null;
+    }
+  }
+
+  private open(): number | null {
+    this.fd = null;
+    const file = this.findFile();
+    return file === null ? null : openSync(file, "r");
+  }
+}
+
+function findOomFile(): string | null {
+  return oomFileOf((path) => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch {
+      return null;
+    }
+  });
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { KernelKills } from "./kernel-kills.js";
+import { KernelKills } from "./control-group.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-kills-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

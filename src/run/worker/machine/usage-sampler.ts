@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { usageOfToken } from "../../process/token-usage.js";
+import { usageOfToken } from "../../process/attempt-processes.js";
 import type { Assignment } from "../../worker.js";
 import type { TimerPort } from "../attempt-timers.js";
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { hasWanted } from "./wanted.js";
+import { hasWanted } from "../attempt-lacks.js";
 
 const folder = mkdtempSync(join(tmpdir(), "daruma-wanted-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

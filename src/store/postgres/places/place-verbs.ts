@@ -1,8 +1,7 @@
 import { DEFAULT_PRIORITY } from "../../../core/groups/concurrency.js";
 import type { RunStatus } from "../../../core/model/rows.js";
 import { isSameOwner, ownerText } from "../../lease-rules.js";
-import { nextInGroup } from "../../place-rules.js";
-import type { GroupMember, PlaceRequest, PlaceStore } from "../../places.js";
+import { type GroupMember, nextInGroup, type PlaceRequest, type PlaceStore } from "../../places.js";
 import type { ClaimRequest, HeldLease, LeaseOwner } from "../../store.js";
 import type { Session } from "../connection-pool.js";
 import { type Database, toArrayLiteral } from "../database.js";

@@ -2,11 +2,9 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { hasSchema, prepareSchema } from "../schema.js";
-import { type Database, loadSqlite } from "../sqlite-driver.js";
-import { primaryCode, SQLITE_BUSY } from "../sqlite-errors.js";
+import { type Database, loadSqlite, primaryCode, SQLITE_BUSY } from "../sqlite-driver.js";
 import { copyEmptyDatabase, FILE_MODE } from "./new-database.js";
-import { makeThere } from "./read-only.js";
-import { refuseSpecialFile } from "./regular-file.js";
+import { makeThere, refuseSpecialFile } from "./read-only.js";
 
 const BUSY_TIMEOUT_MS = 15_000;
 const BUSY_PAUSE_MS = 10;

@@ -3,8 +3,13 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { hasSchema } from "../schema.js";
-import { type Database, loadSqlite } from "../sqlite-driver.js";
-import { primaryCode, SQLITE_CANTOPEN, SQLITE_READONLY } from "../sqlite-errors.js";
+import {
+  type Database,
+  loadSqlite,
+  primaryCode,
+  SQLITE_CANTOPEN,
+  SQLITE_READONLY,
+} from "../sqlite-driver.js";
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** Errors of a read-only disk, of permissions, and of a file with the immutable attribute. */
@@ -73,4 +78,16 @@ export function openReadOnly(file: string): Database {
 
 export function notWritable(file: string, more = ""): DarumaError {
   return new DarumaError("STORE_READ_ONLY", `${file} cannot be written${more === "" ? "" : `, ${more}`}`);
+}
+
+/**
+ * Throws if the path is not a regular file: SQLite would wait forever for the other end of a pipe. The file is not
+ * opened, because closing another descriptor of a database drops the locks that this process has on it.
+ */
+export function refuseSpecialFile(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return;
+  throw new DarumaError("STORE_FAILED", `${file}: the database is not a regular file`, {
+    hint: "Remove what lies there, or name another folder with --output-dir.",
+  });
 }

@@ -3,7 +3,7 @@ import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Doll } from "../../parts/Doll.js";
 import { Icon } from "../../parts/Icon.js";
-import { StartRun } from "../../parts/StartRun.js";
+import { StartRun } from "../../parts/StartLink.js";
 import { addressOf } from "../../place.js";
 import { count } from "../../words/status.js";
 

@@ -14,8 +14,7 @@ import { exactTime, since } from "../../words/times.js";
 import { withMarks } from "../../words/unseen.js";
 import { actionsFor } from "./actions.js";
 import { Plan } from "./Plan.js";
-import { WhatBroke } from "./WhatBroke.js";
-import { WhatWasTried } from "./WhatWasTried.js";
+import { WhatBroke, WhatWasTried } from "./WhatHappened.js";
 
 const MAX_ITEMS = 1_000;
 

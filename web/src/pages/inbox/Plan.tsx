@@ -10,9 +10,17 @@ import { sentence } from "../../words/moment.js";
 import type { Problem } from "../../words/problems.js";
 import { withMarks } from "../../words/unseen.js";
 import { readControls } from "../run/run-data.js";
-import { type Action, buttonWords, doneWords, HARD_RESET, needsWorkspace } from "./actions.js";
+import {
+  type Action,
+  buttonWords,
+  decide,
+  doneWords,
+  HARD_RESET,
+  needsWorkspace,
+  type Outcome,
+  type Wish,
+} from "./actions.js";
 import { Preview } from "./Preview.js";
-import { decide, type Outcome, type Wish } from "./request.js";
 
 type Job = Wish["jobs"][number];
 

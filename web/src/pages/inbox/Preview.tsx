@@ -2,8 +2,7 @@ import type { ReactNode } from "react";
 import type { Problem as Refusal } from "../../api/client.js";
 import { Refused } from "../../parts/Notice.js";
 import { count } from "../../words/status.js";
-import type { ActionName } from "./actions.js";
-import type { Outcome } from "./request.js";
+import type { ActionName, Outcome } from "./actions.js";
 
 interface PreviewProps {
   readonly action: ActionName;

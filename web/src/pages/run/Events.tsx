@@ -1,9 +1,16 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { Refused } from "../../parts/Notice.js";
-import { type ShownEvent, textOf, toneOf } from "./event-text.js";
 import type { TimelineData } from "./run-data.js";
-import { type EventWindow, type Filter, useLog, useMatches } from "./use-events.js";
+import {
+  type EventWindow,
+  type Filter,
+  type ShownEvent,
+  textOf,
+  toneOf,
+  useLog,
+  useMatches,
+} from "./use-events.js";
 
 const ROW_HEIGHT = 26;
 /** Rows rendered outside of the window, so that nothing is blank while scrolling. */

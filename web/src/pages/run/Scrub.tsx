@@ -3,7 +3,7 @@ import { durationText } from "../../../../src/tell/words/duration-text.js";
 import { useKeys } from "../../keys/use-keys.js";
 import { Cut } from "../../parts/Cut.js";
 import { Icon } from "../../parts/Icon.js";
-import { useWidth } from "../../parts/use-width.js";
+import { useWidth } from "../../parts/use-size.js";
 import type { Recovery } from "../../words/recoveries.js";
 import { badgePlaces, msOf, recoveryBeside, seqAt, spanOf, stepBy } from "./moments.js";
 import type { TimelineData } from "./run-data.js";

@@ -14,8 +14,7 @@ import { withMarks } from "../../words/unseen.js";
 import { RUNGS } from "../step/rungs.js";
 import type { Drawing, RunStory, RunSummary, TimelineRow, Told } from "./run-data.js";
 import { runStanding } from "./run-standing.js";
-import { stepBlocks } from "./step-blocks.js";
-import { neverBegun, stepsText, storyLines } from "./story-lines.js";
+import { neverBegun, stepBlocks, stepsText, storyLines } from "./story-lines.js";
 
 interface StoryProps {
   readonly run: RunSummary;

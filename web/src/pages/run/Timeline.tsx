@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { durationText } from "../../../../src/tell/words/duration-text.js";
-import { useWidth } from "../../parts/use-width.js";
+import { useWidth } from "../../parts/use-size.js";
 import { addressOf } from "../../place.js";
 import type { Recovery } from "../../words/recoveries.js";
 import { axisAnchor, axisMarks, axisText, drawnJumps, numbersBeside, sumsOf } from "./gantt.js";

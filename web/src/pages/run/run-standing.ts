@@ -1,4 +1,4 @@
-import { listNames } from "../../../../src/tell/lookup/job-name.js";
+import { listNames, nameOf } from "../../../../src/tell/lookup/job-name.js";
 import { decidedText } from "../../../../src/tell/words/decided-text.js";
 import { count, type Standing, standingOf } from "../../words/status.js";
 import type { RunSummary } from "./run-data.js";
@@ -48,4 +48,15 @@ function pausedWords(isTakenOver: boolean, by: string | null): string {
 function countOf({ summary }: Pick<RunSummary, "summary">, status: string): number {
   const found = summary.counts.find((text) => text.split(" ")[1] === status);
   return found === undefined ? 0 : Number.parseInt(found, 10);
+}
+
+/** The step that most needs attention. Holds of child runs are left out, because their steps belong to those runs. */
+export function defaultStep({
+  run_id,
+  summary,
+  handled_failures,
+}: Pick<RunSummary, "run_id" | "summary" | "handled_failures">): string | null {
+  const holds = summary.holds.filter((hold) => hold.run_id === run_id);
+  const [job] = [...holds, ...summary.failures, ...handled_failures];
+  return job === undefined ? null : nameOf(job.step, job.scope);
 }

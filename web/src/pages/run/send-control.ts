@@ -1,6 +1,6 @@
 import { api, dataOf, Problem } from "../../api/client.js";
 import { count } from "../../words/status.js";
-import { decide, type Outcome } from "../inbox/request.js";
+import { decide, type Outcome } from "../inbox/actions.js";
 import type { Action, ControlWords } from "./control-words.js";
 
 export interface Request {

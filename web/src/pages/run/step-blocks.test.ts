@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { stepBlocks } from "./step-blocks.js";
+import { stepBlocks } from "./story-lines.js";
 
 const job = (step: string, scope: string, signature: string, family: string | null = null) => ({
   ...{ step, family, scope, signature },

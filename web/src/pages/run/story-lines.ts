@@ -1,7 +1,8 @@
+import { isOneOfSeveral, type StepPlace, writtenStep } from "../../../../src/core/model/written-step.js";
 import type { Drawing, TimelineRow, Told } from "./run-data.js";
 
 /** A recovery, or the steps that completed without one between two recoveries. */
-export type StoryLine =
+type StoryLine =
   | { readonly kind: "recovery"; readonly recovery: Told }
   | { readonly kind: "straight"; readonly steps: readonly string[]; readonly seq: number };
 
@@ -62,4 +63,34 @@ export function neverBegun({ nodes }: Pick<Drawing, "nodes">): string[] {
     );
     return steps.length === 0 ? [] : [stepsText(steps, `${steps.length === 1 ? "was" : "were"} ${became}`)];
   });
+}
+
+/**
+ * Jobs that are described together: a single job, or all jobs of one step in the file, with their kinds of failure, the
+ * most frequent first.
+ */
+interface Block<T> {
+  readonly items: readonly T[];
+  readonly kinds: readonly (readonly T[])[];
+}
+
+/** Groups jobs into blocks, in the order of each block's first job. */
+export function stepBlocks<T extends StepPlace>(
+  jobs: readonly T[],
+  likeness: (job: T) => string,
+): Block<T>[] {
+  const blocks = groupBy(jobs, (job, place) => (isOneOfSeveral(job) ? `of ${writtenStep(job)}` : `${place}`));
+  return blocks.map((items) => ({
+    items,
+    kinds: groupBy(items, likeness).sort((one, other) => other.length - one.length),
+  }));
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T, place: number) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const [place, item] of items.entries()) {
+    const key = keyOf(item, place);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return [...groups.values()];
 }

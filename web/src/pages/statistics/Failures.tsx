@@ -1,11 +1,13 @@
 import type { ReactNode } from "react";
 import { durationText } from "../../../../src/tell/words/duration-text.js";
+import { helperText } from "../../../../src/tell/words/remedy-words.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { LadderStrip } from "../../parts/Ladder.js";
 import { Listing } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
-import { marksOf, numberText, percentText } from "../../words/statistics.js";
+import { marksOf, numberText, percentText, type Stats, sortHelpers } from "../../words/statistics.js";
+import { RUNGS } from "../step/rungs.js";
 
 interface Asked {
   readonly since: string;
@@ -118,6 +120,58 @@ export function Flakes({ since, workflow }: Asked): ReactNode {
             },
           ]}
         />
+      )}
+    </section>
+  );
+}
+
+/** For each rung, how many of the jobs it acted on were rescued. */
+export function Rungs({ stats }: { readonly stats: Stats }): ReactNode {
+  const helpers = sortHelpers(stats.rungs, RUNGS);
+  return (
+    <section className="panel" aria-label="What rescued runs">
+      <header>
+        <h2>What rescued runs</h2>
+        <span className="key end">
+          <span>
+            <i className="k-rescued" />
+            rescued
+          </span>
+          <span>
+            <i className="k-not" />
+            did not
+          </span>
+        </span>
+      </header>
+      {helpers.length === 0 ? (
+        <p className="small dim pad">No job that met a failure has ended yet.</p>
+      ) : (
+        <table className="hbars">
+          <thead className="sr">
+            <tr>
+              <th>Rung</th>
+              <th>Share</th>
+              <th>Rescued, of all jobs that it acted on</th>
+            </tr>
+          </thead>
+          <tbody>
+            {helpers.map(({ by, rescued, not_rescued }) => (
+              <tr key={by}>
+                <th className="mono-s" scope="row">
+                  {helperText(by)}
+                </th>
+                <td className="track" aria-hidden="true">
+                  <span className="all">
+                    <i className="won" style={{ width: `${(100 * rescued) / (rescued + not_rescued)}%` }} />
+                  </span>
+                </td>
+                <td className="r small dim">
+                  <b>{numberText(rescued)}</b> of {numberText(rescued + not_rescued)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       )}
     </section>
   );

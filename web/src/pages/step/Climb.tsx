@@ -3,8 +3,7 @@ import { api, dataOf } from "../../api/client.js";
 import { useLast, useLive } from "../../api/use-live.js";
 import { Cut } from "../../parts/Cut.js";
 import type { JobDetails } from "../../words/status.js";
-import { type Column, climbColumns } from "./climb-columns.js";
-import { RUNGS } from "./rungs.js";
+import { type Column, climbColumns, RUNGS } from "./rungs.js";
 
 const HEAD_PX = 26;
 const ROW_PX = 28;

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
+import { ScrollRegion } from "../../parts/Listing.js";
 import { Refused } from "../../parts/Notice.js";
-import { ScrollRegion } from "../../parts/ScrollRegion.js";
 import { type AnswerOf, count } from "../../words/status.js";
 import { DiffRows } from "./DiffRows.js";
 

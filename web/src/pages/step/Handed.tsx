@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { IS_LAST_ERROR } from "../../../../src/core/model/last-error.js";
 import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
-import { ScrollRegion } from "../../parts/ScrollRegion.js";
+import { ScrollRegion } from "../../parts/Listing.js";
 import { addressOf } from "../../place.js";
 import type { JobDetails } from "../../words/status.js";
 import type { Attempt } from "./Attempts.js";
-import { fencedLines } from "./fenced-lines.js";
 import { TextPane } from "./TextPane.js";
+import { fencedLines } from "./text-lines.js";
 
 interface HandedProps {
   readonly job: JobDetails;

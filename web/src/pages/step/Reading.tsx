@@ -1,13 +1,41 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { api, dataOf } from "../../api/client.js";
+import { useLive } from "../../api/use-live.js";
 import { LogViewer } from "../../log/LogViewer.js";
 import { linePlace } from "../../log/line-window.js";
+import { Refused } from "../../parts/Notice.js";
+import { addressOf } from "../../place.js";
 import type { JobDetails } from "../../words/status.js";
+import { useDrawing } from "../run/run-data.js";
 import type { Attempt } from "./Attempts.js";
 import { Compare } from "./Compare.js";
-import { Definition } from "./Definition.js";
 import { Handed } from "./Handed.js";
-import { Patch } from "./Patch.js";
 import { TextPane } from "./TextPane.js";
+import { linesOfStep } from "./text-lines.js";
+
+const LOOKS: { readonly [sign: string]: string } = { "+": "added", "-": "removed", "@": "dim" };
+
+/** The changes of an attempt or a checkpoint. */
+function Patch({ runId, name }: { readonly runId: number; readonly name: string }): ReactNode {
+  const { data, problem } = useLive(
+    `patch ${runId} ${name}`,
+    () =>
+      dataOf(
+        api.GET("/api/v1/runs/{run_id}/artifacts/{name}", { params: { path: { run_id: runId, name } } }),
+      ),
+    () => false,
+  );
+  if (data === null) return problem === null ? null : <Refused problem={problem} />;
+  const isCut = data.next_offset < data.size;
+  return (
+    <TextPane
+      title={name}
+      about={isCut ? "only its first 1 MB" : ""}
+      text={data.text}
+      lookOf={(line) => LOOKS[line[0] ?? ""] ?? ""}
+    />
+  );
+}
 
 type HrefWith = (changes: { readonly [name: string]: string | null }) => string;
 
@@ -88,6 +116,61 @@ export function Reading({ job, tab, chosen, other, query, hrefWith }: ReadingPro
       hasFailed={chosen.status === "failed"}
       line={linePlace(query.get("line"))}
       onLine={({ stream, line }) => location.replace(hrefWith({ line: `${stream}:${line}` }))}
+    />
+  );
+}
+
+/** The definition that the run uses, even if the file has changed: as lines of the file, or as Daruma read it. */
+function Definition({ job }: { readonly job: JobDetails }): ReactNode {
+  const [asRead, setAsRead] = useState(false);
+  const { data, problem } = useLive(
+    `definition ${job.run_id}`,
+    () => dataOf(api.GET("/api/v1/runs/{run_id}/definition", { params: { path: { run_id: job.run_id } } })),
+    () => false,
+  );
+  const { data: drawing } = useDrawing(job.run_id);
+  if (data === null) return problem === null ? null : <Refused problem={problem} />;
+  const about = `as ${data.workflow} had it when run ${job.run_id} began`;
+  const lines = data.text === null || drawing === null ? [] : linesOfStep(data.text, drawing, job.step);
+  const choice = (
+    <div className="seg">
+      {[false, true].map((each) => (
+        <button
+          key={String(each)}
+          type="button"
+          aria-pressed={each === asRead}
+          onClick={() => setAsRead(each)}
+        >
+          {each ? "As read" : "File"}
+        </button>
+      ))}
+    </div>
+  );
+  if (lines.length > 0 && !asRead)
+    return (
+      <TextPane
+        title={job.step}
+        about={about}
+        tools={
+          <>
+            <a className="btn ghost" href={addressOf(["workflows", data.workflow])}>
+              Whole text
+            </a>
+            {choice}
+          </>
+        }
+        text={lines.map(({ text }) => text).join("\n")}
+        numberOf={(place) => lines[place]?.number ?? null}
+      />
+    );
+  const { steps = [] } = data.definition as { steps?: readonly { id: string }[] };
+  const step = steps.find(({ id }) => id === job.step);
+  return (
+    <TextPane
+      title={job.step}
+      about={`${about}, definition ${data.definition_hash.slice(0, 7)}`}
+      {...(lines.length === 0 ? {} : { tools: choice })}
+      text={JSON.stringify(step ?? null, null, 2)}
     />
   );
 }

@@ -6,7 +6,7 @@ import { api, dataOf } from "../../api/client.js";
 import { useLive } from "../../api/use-live.js";
 import { Glyph } from "../../parts/Glyph.js";
 import { LadderStrip } from "../../parts/Ladder.js";
-import { PageHead } from "../../parts/PageHead.js";
+import { HeadLines, PageHead } from "../../parts/PageHead.js";
 import { useWorkflowOf } from "../../parts/trail.js";
 import { useMinute } from "../../parts/use-minute.js";
 import { addressOf } from "../../place.js";
@@ -16,7 +16,6 @@ import { count, type JobDetails } from "../../words/status.js";
 import { exactTime } from "../../words/times.js";
 import { Controls } from "../run/Controls.js";
 import { stepControls } from "../run/control-words.js";
-import { HeadLines } from "../run/HeadLines.js";
 import { RUNGS } from "./rungs.js";
 
 interface HeadProps {

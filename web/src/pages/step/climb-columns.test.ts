@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { climbColumns } from "./climb-columns.js";
+import { climbColumns } from "./rungs.js";
 
 const climbs = Array.from({ length: 20 }, (_, place) => ({
   attempt: place + 1,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { linesOfStep } from "./definition-lines.js";
+import { linesOfStep } from "./text-lines.js";
 
 const TEXT =
   "name: x\r\nsteps:\r\n  a:\r\n    exec: y\r\n  b: { exec: z }\r\ntransitions:\r\n  - { from: a, to: b }";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { roomIn, roundsOf } from "./no-progress-rounds.js";
+import { roomIn, roundsOf } from "./rungs.js";
 
 const failed = (attempt: number, round: number, streak: number, reached = false) => ({
   attempt,
