@@ -17,6 +17,7 @@ export const PATTERNS_ALLOWED: readonly Allowed[] = [
   { path: "src/tell/lookup/choose-job.ts", reason: "whether somebody typed a number" },
   { path: "src/tell/lookup/job-name.ts", reason: "the name of a scope" },
   { path: "src/tell/resources/resource-groups.ts", reason: "numbers in the names of steps" },
+  { path: "src/tell/words/patch-lines.ts", reason: "the hunks of a patch that git wrote" },
   { path: "src/tell/run-summary.ts", reason: "the end of what a step printed" },
   { path: "src/cli/render/paint.ts", reason: "escape sequences in what others have written" },
   { path: "src/cli/render/step-output.ts", reason: "what a step printed" },

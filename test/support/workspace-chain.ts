@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MadeCheckpoint } from "../../src/run/workspace/checkpoint.js";
-import type { Workspace } from "../../src/run/workspace/workspace.js";
-import type { Workspaces } from "../../src/run/workspace/workspaces.js";
+import type { Workspace, Workspaces } from "../../src/run/workspace/workspace.js";
 import { writeFiles } from "./git-repository.js";
 
 const BINARY = Buffer.from([0, 255, 1, 254, 10, 13, 0, 10, 13, 13, 0]);

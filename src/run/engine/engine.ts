@@ -34,8 +34,6 @@ import {
 export type { NewRun } from "./new-run.js";
 export type { RunListener } from "./run-listeners.js";
 
-const BEGIN: readonly Command[] = [{ type: "run.start" }];
-
 /**
  * The shell around the core: it takes what happened, lets the core decide, commits, and only then starts processes,
  * timers and expressions. It owns runs by lease and acts only on what is committed.
@@ -201,7 +199,8 @@ export class Engine {
           answers.push(takeEntry(entry, host, (command) => this.decide(host, command)));
         const resume = { type: "run.resume", kept: [...kept, ...begunSince(before, run)] } as const;
         const begin = isQueued(run) && mayBegin;
-        for (const command of begin ? BEGIN : [resume, ...then]) this.decide(host, command);
+        for (const command of begin ? [{ type: "run.start" } as const] : [resume, ...then])
+          this.decide(host, command);
       });
       host.beginSpeaking();
       const owned = await taking;

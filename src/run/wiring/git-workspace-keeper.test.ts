@@ -15,7 +15,8 @@ import { makeRepository } from "../../../test/support/git-repository.js";
 import type { Run } from "../../core/model/run.js";
 import type { OpenedWorkspace } from "../engine/workspace/workspace-keeper.js";
 import { MAX_SHELVED_BYTES, type PatchShelf } from "../workspace/patch.js";
-import { openWorkspaces, type Workspaces } from "../workspace/workspaces.js";
+import type { Workspaces } from "../workspace/workspace.js";
+import { openWorkspaces } from "../workspace/workspaces.js";
 import { GitWorkspaceKeeper } from "./git-workspace-keeper.js";
 
 const RUN = 7;

@@ -15,7 +15,7 @@ import type {
   WorkspaceKeeper,
 } from "../engine/workspace/workspace-keeper.js";
 import type { Replay } from "../workspace/rebuild.js";
-import type { Workspaces } from "../workspace/workspaces.js";
+import type { Workspaces } from "../workspace/workspace.js";
 
 /** The workspaces of an engine's runs, in git. For one run everything happens in the order in which it was asked for. */
 export class GitWorkspaceKeeper implements WorkspaceKeeper {

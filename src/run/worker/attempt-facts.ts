@@ -1,5 +1,6 @@
 import { DarumaError } from "../../core/errors/errors.js";
 import { judge } from "../../core/failure/judge.js";
+import type { ProcessUsage } from "../../core/model/events.js";
 import type { Failure, FailureFacts } from "../../core/model/failure.js";
 import type { Failed, Outcome } from "../../core/model/outcome.js";
 import type { Redactor } from "../../core/redaction/redaction.js";
@@ -9,12 +10,26 @@ import { messageOf } from "../../core/text/message-of.js";
 import { MAX_TAIL_BYTES } from "../action/log-file.js";
 import { LogTail } from "../action/log-limits.js";
 import type { AbortCause, Assignment } from "../worker.js";
+import type { AttemptWorkspace } from "./attempt-workspace.js";
+import type { DeclaredData } from "./declared-data.js";
 
 /** Limit for a message or a stack, which goes into the log and every row. Actions may return any length. */
 const MAX_ERROR_TEXT_CHARS = 4 * 1024;
 
 /** The largest exit code that any system reports. */
 const MAX_EXIT_CODE = 255;
+
+/** The end of an action, however it came about. */
+export interface ActionEnd {
+  readonly result: Outcome<Json>;
+  readonly workspace: AttemptWorkspace | null;
+  readonly declared: DeclaredData;
+  readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
+  /** Set if it was ended for lack of memory or time, its own or the machine's. */
+  readonly exceeded: FailureFacts | null;
+  readonly used: ProcessUsage | undefined;
+  readonly logError: unknown;
+}
 
 /** The failure of an action that broke its contract and threw. */
 export function thrownFacts(error: unknown): FailureFacts {

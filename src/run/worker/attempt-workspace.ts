@@ -9,8 +9,7 @@ import type { AssignedWorkspace, Assignment } from "../worker.js";
 import type { CheckpointInput } from "../workspace/checkpoint.js";
 import { REPOSITORY_VARIABLES } from "../workspace/git-program.js";
 import { stepEnvironment } from "../workspace/tree-index.js";
-import type { Workspace } from "../workspace/workspace.js";
-import type { Workspaces } from "../workspace/workspaces.js";
+import type { Workspace, Workspaces } from "../workspace/workspace.js";
 import { FileProgress } from "./file-progress.js";
 
 /** The exit code of a shell that does not find a command or a script. */

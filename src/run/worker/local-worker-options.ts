@@ -2,7 +2,7 @@ import { type Outcome, stoppedAs } from "../../core/model/outcome.js";
 import type { Action } from "../action/action.js";
 import type { ProcessHost } from "../process/process-host.js";
 import type { Assignment } from "../worker.js";
-import type { Workspaces } from "../workspace/workspaces.js";
+import type { Workspaces } from "../workspace/workspace.js";
 import type { TimerPort } from "./attempt-timers.js";
 import { readAllocation } from "./machine/machine.js";
 import type { Extent } from "./room.js";

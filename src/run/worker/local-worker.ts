@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { ProcessUsage } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Outcome } from "../../core/model/outcome.js";
 import { LOCAL_WORKER_PREFIX } from "../../core/model/worker-names.js";
@@ -17,6 +16,7 @@ import { type EndedRun, RunLeftovers } from "../process/run-leftovers.js";
 import type { Assignment, Ended, Needs, Place, Worker } from "../worker.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import {
+  type ActionEnd,
   judged,
   notKept,
   notWritten,
@@ -49,18 +49,6 @@ import { ResourceLimits } from "./resource-limits.js";
 import { type Extent, LocalRoom } from "./room.js";
 import { ScratchFolder } from "./scratch-folder.js";
 import { lackedAtStart, Shortages } from "./shortages.js";
-
-/** The end of an action, however it came about. */
-interface ActionEnd {
-  readonly result: Outcome<Json>;
-  readonly workspace: AttemptWorkspace | null;
-  readonly declared: DeclaredData;
-  readonly tails: Pick<FailureFacts, "stdoutTail" | "stderrTail">;
-  /** Set if it was ended for lack of memory or time, its own or the machine's. */
-  readonly exceeded: FailureFacts | null;
-  readonly used: ProcessUsage | undefined;
-  readonly logError: unknown;
-}
 
 /** Executes attempts in this process: logs, timers and redaction around an action. */
 export class LocalWorker implements Worker {

@@ -24,8 +24,9 @@ import { edit, tryEdit } from "../../../test/support/random-edits.js";
 import { BASE_FILES, Chain, codeOf, STEPS } from "../../../test/support/workspace-chain.js";
 import { GitProgram } from "./git-program.js";
 import { completeTree, makeTree } from "./rebuild.js";
+import type { Workspaces } from "./workspace.js";
 import { workspacePaths } from "./workspace-paths.js";
-import { openWorkspaces, type Workspaces } from "./workspaces.js";
+import { openWorkspaces } from "./workspaces.js";
 
 const RUN = 7;
 

@@ -24,8 +24,9 @@ import {
 } from "../../../test/support/git-repository.js";
 import { edit, tryEdit } from "../../../test/support/random-edits.js";
 import { BASE_FILES, Chain, codeOf } from "../../../test/support/workspace-chain.js";
+import type { Workspaces } from "./workspace.js";
 import { workspacePaths } from "./workspace-paths.js";
-import { openWorkspaces, type Workspaces } from "./workspaces.js";
+import { openWorkspaces } from "./workspaces.js";
 
 const RUN = 7;
 const OF = { job: 70_000_002, attempt: 3 };

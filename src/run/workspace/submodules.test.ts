@@ -20,8 +20,8 @@ import {
   writeFiles,
 } from "../../../test/support/git-repository.js";
 import { Chain, codeOf } from "../../../test/support/workspace-chain.js";
-import type { Workspace } from "./workspace.js";
-import { openWorkspaces, type Workspaces } from "./workspaces.js";
+import type { Workspace, Workspaces } from "./workspace.js";
+import { openWorkspaces } from "./workspaces.js";
 
 const RUN = 4;
 

@@ -13,7 +13,8 @@ import {
 import { BASE_FILES, Chain, codeOf, STEPS } from "../../../test/support/workspace-chain.js";
 import { REPOSITORY_VARIABLES } from "./git-program.js";
 import { stepEnvironment } from "./tree-index.js";
-import { openWorkspaces, type Workspaces } from "./workspaces.js";
+import type { Workspaces } from "./workspace.js";
+import { openWorkspaces } from "./workspaces.js";
 
 const RUN = 7;
 const HOOKS = ["post-checkout", "post-commit", "pre-commit", "reference-transaction", "post-index-change"];

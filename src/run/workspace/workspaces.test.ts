@@ -23,7 +23,8 @@ import {
 } from "../../../test/support/git-repository.js";
 import { BASE_FILES, Chain, codeOf, STEPS } from "../../../test/support/workspace-chain.js";
 import { MAX_LISTED_FILES } from "./checkpoint.js";
-import { openWorkspaces, type Workspaces } from "./workspaces.js";
+import type { Workspaces } from "./workspace.js";
+import { openWorkspaces } from "./workspaces.js";
 
 const RUN = 7;
 

@@ -3,8 +3,8 @@ import type { Failure } from "../../core/model/failure.js";
 import { jobById, type Run } from "../../core/model/run.js";
 import { oneLine } from "../../core/text/plain-text.js";
 import { jobName } from "../lookup/job-name.js";
-import type { PatchLines } from "../patch-lines.js";
 import type { NewNote, NoteKind } from "./note.js";
+import type { PatchLines } from "./patch-lines.js";
 import type { Sentence } from "./sentence.js";
 import type { CommandText } from "./shell-word.js";
 

@@ -3,9 +3,9 @@ import type { Event, EventOf, LoggedEvent } from "../../core/model/events.js";
 import type { Failure } from "../../core/model/failure.js";
 import { type Job, jobById, type Run } from "../../core/model/run.js";
 import { ReplayedRun } from "../lookup/replayed-log.js";
-import { linesIn, type PatchLines } from "../patch-lines.js";
 import { isAgentsWork } from "./attempt-words.js";
 import type { Jump, StorySoFar, Told } from "./event-words.js";
+import { linesIn, type PatchLines } from "./patch-lines.js";
 import type { Sentence } from "./sentence.js";
 import { wordsOf } from "./words.js";
 
