@@ -90,7 +90,8 @@ export interface HandlerDraft {
   readonly rules: readonly FailureRule[];
 }
 
-interface RuleDraft {
+/** A rule with the places of its codes, so that two rules with one code can be reported. */
+export interface RuleDraft {
   readonly codes: readonly Located<number>[];
   readonly matchAll: Located<boolean> | undefined;
   readonly rule: FailureRule;
