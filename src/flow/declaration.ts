@@ -2,8 +2,9 @@ import type { StepDefinition } from "../core/model/definition.js";
 import { FUNCTION } from "../core/model/flow.js";
 import { withoutUsual } from "../core/model/stored-definition.js";
 import type { Json } from "../core/text/json.js";
-import type { StepInput } from "../file/builder.js";
-import { defineWorkflow } from "../operations/workflows/define-workflow.js";
+import { defineWorkflow, type StepInput } from "../file/builder.js";
+import { compilePattern } from "../run/sandbox/compile-pattern.js";
+import { checkExpression } from "../run/sandbox/wrap-code.js";
 import type { FlowOptions, Policy, Repair } from "./flow.js";
 
 type Unusual = { readonly [key: string]: Json };
@@ -71,7 +72,10 @@ function actionOf(how: Repair): object {
 
 function readSteps(input: object): Declaration {
   // No text of a call is a template: what is put into it is data.
-  const { steps } = defineWorkflow({ name: "flow", ...input } as never, { actions: [FUNCTION] });
+  const { steps } = defineWorkflow({ name: "flow", ...input } as never, {
+    ...{ checkExpression, compilePattern },
+    customActions: [FUNCTION],
+  });
   const [{ id: _, ...definition }, ...repairs] = steps.map(unusual) as [Unusual, ...Unusual[]];
   return { definition, repairs };
 }

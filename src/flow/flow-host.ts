@@ -1,5 +1,5 @@
 import type { LoggedEvent } from "../core/model/events.js";
-import { FUNCTION, programAction } from "../core/model/flow.js";
+import { FUNCTION, programAction, programFor } from "../core/model/flow.js";
 import type { Outcome } from "../core/model/outcome.js";
 import { type Job, jobById, type Run } from "../core/model/run.js";
 import type { Json } from "../core/text/json.js";
@@ -79,8 +79,8 @@ export class FlowHost {
   }
 
   private functionOf(job: Job): AnyFunction | null {
-    const program = (job.call ?? job.visitFor?.by.call)?.by;
-    return (program === undefined ? null : this.programs.get(program.id)?.functionOf(job)) ?? null;
+    const program = programFor(job);
+    return (program === null ? null : this.programs.get(program.id)?.functionOf(job)) ?? null;
   }
 }
 

@@ -48,7 +48,7 @@ export type Policy = Lineage &
 
 export type StepOptions<T = unknown> = Policy & {
   /** What it puts out must fit this. An output that does not is never tried again: what the step does has been done. */
-  readonly check?: StandardSchema<never, T>;
+  readonly check?: StandardSchema<unknown, T>;
 };
 
 type Routed = "on_fail" | "on_success" | "depends_on" | "needs" | "start" | "if" | "undo" | "join";
@@ -63,7 +63,7 @@ export interface Question<Choice extends string> extends Lineage {
   /** How long it waits for an answer. */
   readonly expires?: string | number;
   /** What counts as the answer then; without it the call is rejected. */
-  readonly otherwise?: Choice;
+  readonly otherwise?: NoInfer<Choice>;
 }
 
 export interface Answer<Choice extends string> {
@@ -129,13 +129,13 @@ type OfWorkflow =
   | ("description" | "routing");
 
 export interface FlowOptions<
-  In extends StandardSchema<never, unknown> = StandardSchema<never, unknown>,
+  In extends StandardSchema<unknown, unknown> = StandardSchema<unknown, unknown>,
   Out = unknown,
 > extends Pick<WorkflowInput, OfWorkflow> {
   /** What the input must fit. */
   readonly input?: In;
   /** What the program returns must fit this. */
-  readonly output?: StandardSchema<never, Out>;
+  readonly output?: StandardSchema<unknown, Out>;
   /** Of the program itself, for what fails outside of steps. */
   readonly retry?: OnFail["retry"];
   /** How long an attempt of the program may be at work. `deadline` is for the whole run. */
@@ -159,14 +159,14 @@ export function flow<Input = void, Output = void>(
   name: string,
   program: Program<Input, Output>,
 ): Flow<Input, Output>;
-export function flow<In extends StandardSchema<never, unknown>, Output>(
+export function flow<In extends StandardSchema<unknown, unknown>, Output>(
   name: string,
   options: FlowOptions<In, Output> & { readonly input: In },
   program: Program<SchemaOutput<In>, Output>,
 ): Flow<SchemaInput<In>, Output>;
 export function flow<Input = void, Output = void>(
   name: string,
-  options: FlowOptions<never, Output>,
+  options: Omit<FlowOptions<never, Output>, "input">,
   program: Program<Input, Output>,
 ): Flow<Input, Output>;
 export function flow(

@@ -20,14 +20,14 @@ interface SchemaIssue {
 }
 
 export type SchemaInput<S> = S extends StandardSchema<infer Input, unknown> ? Input : never;
-export type SchemaOutput<S> = S extends StandardSchema<never, infer Output> ? Output : never;
+export type SchemaOutput<S> = S extends StandardSchema<unknown, infer Output> ? Output : never;
 
 /** Limit for how many things that do not fit are named. */
 const MAX_NAMED = 5;
 
 /** What the schema makes of a value. Throws a DarumaError with this code that names what does not fit, and where. */
 export async function fitted<Output>(
-  schema: StandardSchema<never, Output>,
+  schema: StandardSchema<unknown, Output>,
   value: unknown,
   about: { readonly name: string; readonly code: "INVALID_INPUT" | "OUTPUT_INVALID" },
 ): Promise<Output> {

@@ -25,7 +25,7 @@ class StepsInScope implements Steps {
 
   step = ((name: Name, given: object | AnyFunction, run?: AnyFunction): Promise<Json> => {
     const options = typeof given === "function" ? {} : given;
-    const { check, ...policy } = options as Policy & { readonly check?: StandardSchema<never, unknown> };
+    const { check, ...policy } = options as Policy & { readonly check?: StandardSchema<unknown, unknown> };
     const work = typeof given === "function" ? (given as AnyFunction) : run!;
     const checked = check === undefined ? work : checkedBy(check, work);
     return this.call(name, policy, functionInput(), checked);
@@ -191,7 +191,7 @@ class StepsInScope implements Steps {
   }
 }
 
-function checkedBy(check: StandardSchema<never, unknown>, run: AnyFunction): AnyFunction {
+function checkedBy(check: StandardSchema<unknown, unknown>, run: AnyFunction): AnyFunction {
   return async (attempt) =>
     fitted(check as never, await run(attempt), { name: "output", code: "OUTPUT_INVALID" });
 }

@@ -71,7 +71,7 @@ export function actionTraits(type: string): ActionTraits {
 }
 
 /** The program of a flow, or what it calls beside the actions of a file. */
-function isOfFlow(type: string): boolean {
+export function isOfFlow(type: string): boolean {
   return flowOf(type) !== null || type === FUNCTION || type === WAIT || type === MAP;
 }
 

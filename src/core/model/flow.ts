@@ -69,6 +69,11 @@ export function isCalled({ call }: Job): boolean {
   return call !== null && call.by.status === "running" && call.by.attempt === call.attempt;
 }
 
+/** The program that has called the job, or what the job repairs; null: it belongs to a file. */
+export function programFor(job: Job): Job | null {
+  return (job.call ?? job.visitFor?.by.call)?.by ?? null;
+}
+
 /** It may become ready, as far as its program is concerned: a function only while the program is there to execute it. */
 export function awaitsCall(job: Job): boolean {
   if (job.step.definition.action.type !== FUNCTION) return false;

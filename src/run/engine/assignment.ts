@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { endSeenBy } from "../../core/decide/ending/ending.js";
 import { matchRule } from "../../core/decide/ladder/rule.js";
-import { actionTraits, isBuiltInAction } from "../../core/model/action-traits.js";
+import { actionTraits, isBuiltInAction, isOfFlow } from "../../core/model/action-traits.js";
 import { bytesOf, givenUserData, MAX_GIVEN_USER_DATA_BYTES } from "../../core/model/batch/user-data.js";
 import {
   type ActionDefinition,
@@ -10,6 +10,7 @@ import {
   type StepDefinition,
 } from "../../core/model/definition.js";
 import type { FailureFacts } from "../../core/model/failure.js";
+import { programFor } from "../../core/model/flow.js";
 import type { GraphStep } from "../../core/model/graph.js";
 import { resourcesOf } from "../../core/model/resources.js";
 import type { Job, Run } from "../../core/model/run.js";
@@ -56,13 +57,17 @@ export function assignmentFor(
   readArtifact: ReadArtifact,
 ): PlannedAssignment {
   const { definition } = job.step;
-  const templates = [
-    ...templatesIn(definition.action),
-    ...Object.values(run.definition.env),
-    ...Object.values(definition.env),
-    definition.cwd ?? "",
-  ].filter(isTemplate);
-  const isCustom = !isBuiltInAction(definition.action.type);
+  // A program puts data into its texts: nothing in them is a template.
+  const isLiteral = programFor(job) !== null;
+  const templates = isLiteral
+    ? []
+    : [
+        ...templatesIn(definition.action),
+        ...Object.values(run.definition.env),
+        ...Object.values(definition.env),
+        definition.cwd ?? "",
+      ].filter(isTemplate);
+  const isCustom = !isBuiltInAction(definition.action.type) && !isOfFlow(definition.action.type);
   const code = codeOf(definition.action);
   const needsVariables = templates.length > 0 || isCustom || code !== null;
   const named = outputsNamedBy(code, templates);
@@ -94,7 +99,7 @@ export function assignmentFor(
       { json: definition.cwd ?? ".", as: "text" },
     ],
   };
-  return planned(rendering, later, {
+  return planned(rendering, isLiteral, later, {
     succeeded: ({ env: renderedEnv, trees: [env, action, cwd] }) => ({
       ...base,
       variables: withEnv(seen, renderedEnv),
@@ -116,11 +121,14 @@ export function assignmentFor(
 /** Renders at once if that is certain to be cheap, else in a thread. */
 function planned(
   rendering: Rendering,
+  isLiteral: boolean,
   later: LaterOutputs | null,
   make: { succeeded(rendered: Rendered): Assignment; failed(message: string): Assignment },
 ): PlannedAssignment {
   try {
-    const rendered = renderInPlace(rendering);
+    const rendered = isLiteral
+      ? { env: {}, trees: rendering.trees.map(({ json }) => json) }
+      : renderInPlace(rendering);
     if (rendered !== null) return { assignment: make.succeeded(rendered), later, render: null };
   } catch (error) {
     return { assignment: make.failed(messageOf(error)), later, render: null };
@@ -250,7 +258,7 @@ export function recoveryFor(run: Run, job: Job, now: number, readArtifact: ReadA
     failureContext: null,
   });
   const { env } = run.definition;
-  return planned(recoveryRendering(run, job, readArtifact), null, {
+  return planned(recoveryRendering(run, job, readArtifact), false, null, {
     succeeded: ({ trees: [rendered] }) => assignment(rendered as Assignment["env"]),
     failed: () => assignment(env),
   });

@@ -1,5 +1,6 @@
 import type { Command } from "../../core/model/commands.js";
 import type { EvaluationResult } from "../../core/model/events.js";
+import { programFor } from "../../core/model/flow.js";
 import type { Job, Run } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
 import { messageOf } from "../../core/text/message-of.js";
@@ -39,6 +40,7 @@ export function questionFor(
     timeoutMs,
     ...(choose === null ? {} : { choose }),
   });
+  if (programFor(job) !== null) return ask(text);
   const asItStands = (why: string): Ask => ask(`${text}\n(${why})`);
   try {
     const variables = variablesFor({ run, job, outputs: outputsNamedInTemplate(text), readArtifact });
