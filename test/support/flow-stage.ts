@@ -88,7 +88,8 @@ export class FlowStage {
   private engine: Engine;
   private host!: FlowHost;
   private incarnation = 0;
-  private atRest = false;
+  /** `lost`: the engine had to let go of the run. */
+  phase: "running" | "rests" | "over" | "lost" = "running";
   runId = 0;
 
   private constructor(
@@ -100,17 +101,25 @@ export class FlowStage {
   }
 
   static async begin(flow: AnyFlow, input: Json = null, script: Script = {}): Promise<FlowStage> {
-    const stage = new FlowStage(flow, script);
-    const { definition } = flow;
+    const stage = FlowStage.prepare(flow, script);
+    await stage.start(input);
+    return stage;
+  }
+
+  static prepare(flow: AnyFlow, script: Script = {}): FlowStage {
+    return new FlowStage(flow, script);
+  }
+
+  async start(input: Json): Promise<void> {
+    const { definition } = this.flow;
     const text = storedText(definition);
-    const { runId, ended } = await stage.engine.start({
+    const { runId, ended } = await this.engine.start({
       ...{ definition, text, hash: text, file: null, folder: "/tmp", inputs: { input }, context: {} },
       options: { ...DEFAULT_OPTIONS, program: "order.ts" },
     });
-    stage.runId = runId;
-    stage.follow(ended);
-    await stage.settle();
-    return stage;
+    this.runId = runId;
+    this.follow(ended);
+    await this.settle();
   }
 
   /** The run as its engine has it, or as the log tells it. */
@@ -130,15 +139,19 @@ export class FlowStage {
   /** Lets time pass, but no further than the run needs to rest. */
   async rest(): Promise<Trial> {
     await this.settle();
-    for (let turn = 0; !this.atRest; turn += 1) {
+    for (let turn = 0; this.phase === "running"; turn += 1) {
       if (turn > MAX_TURNS || !this.clock.fireNext()) throw new Error(`the run hangs: ${await this.told()}`);
       await this.settle();
     }
     return this.view();
   }
 
-  async operate(wish: Wish): Promise<string | null> {
-    const command = { reason: "because", key: null, ...wish } as OperatorCommand;
+  operate(wish: Wish): Promise<string | null> {
+    return this.say({ reason: "because", key: null, ...wish } as OperatorCommand);
+  }
+
+  /** Null, or the code with which the command was refused. */
+  async say(command: OperatorCommand): Promise<string | null> {
     await this.settle();
     const taken = await this.engine.operate(this.runId, command);
     const { refusal } = taken === "not_owned" ? await this.decideHere(command) : taken;
@@ -219,21 +232,25 @@ export class FlowStage {
   }
 
   private follow(ended: Promise<Run>): void {
-    this.atRest = false;
-    const done = (): void => {
-      this.atRest = true;
+    this.phase = "running";
+    const { incarnation } = this;
+    const end = (phase: FlowStage["phase"]): void => {
+      if (this.incarnation === incarnation) this.phase = phase;
     };
-    ended.then(done, done);
+    ended.then(
+      (run) => end(run.finishedAt === null ? "rests" : "over"),
+      () => end("lost"),
+    );
   }
 
-  private async settle(): Promise<void> {
+  async settle(): Promise<void> {
     for (let quiet = 0; quiet < 5; quiet += 1) {
       await flush();
       if (this.host.isActive) quiet = 0;
     }
   }
 
-  private async decideHere(command: OperatorCommand) {
+  async decideHere(command: OperatorCommand) {
     const { owner } = enginePorts(this.store, this.clock, "operator");
     const leases = new LeaseKeeper(this.store, this.clock, owner, () => true);
     const fence = await leases.acquire(this.runId, () => {});

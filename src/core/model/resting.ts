@@ -1,3 +1,4 @@
+import { awaitsCall, programOf } from "./flow.js";
 import { reducersWaiting, waitingFor } from "./gate.js";
 import { isInRecovery, isOver, type Job, type Run } from "./run.js";
 
@@ -33,7 +34,16 @@ export function isAtRest(run: Run, apartFrom: readonly Job[] = []): boolean {
   if (run.barriers.size > 0 || run.ready.size + run.running.size > apartFrom.length) return false;
   if (run.workspace.aside !== null) return false;
   const others = run.busy - apartFrom.length;
-  return others === 0 || others === listsBehind(run, [...run.held, ...run.routed, ...apartFrom]).size;
+  if (others === 0) return true;
+  return (
+    others === listsBehind(run, [...run.held, ...run.routed, ...repairsNotCalled(run), ...apartFrom]).size
+  );
+}
+
+/** Functions that are to repair a step and that the program of the run has to call first. */
+function repairsNotCalled(run: Run): Job[] {
+  if (programOf(run) === null) return [];
+  return run.jobs.filter((job) => job.visitFor !== null && job.status === "blocked" && awaitsCall(job));
 }
 
 function isPausedAfter(run: Run, apartFrom: readonly Job[]): boolean {
