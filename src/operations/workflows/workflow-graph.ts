@@ -3,11 +3,14 @@ import { basename } from "node:path";
 import { z } from "zod";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
+import { flowOf } from "../../core/model/flow.js";
 import type { JobRow, JobStatus } from "../../core/model/rows.js";
+import { type CalledSteps, calledSteps } from "../../file/draw/called-steps.js";
 import { DRAWN_EDGE, DRAWN_NODE, draw } from "../../file/draw/drawing.js";
 import { toDot, toMermaid } from "../../file/draw/graph.js";
 import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import type { Lines, Survey } from "../../file/survey.js";
+import { loadRun } from "../../run/engine/load-run.js";
 import type { WorkflowRow } from "../../store/store.js";
 import { pastRun } from "../../tell/lookup/past-run.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
@@ -34,10 +37,11 @@ const nodeJobs = z.object({
 });
 type NodeJobs = z.output<typeof nodeJobs>;
 
-/** Counts of jobs by step. */
-function summariseJobs(jobs: readonly JobRow[]): Map<string, NodeJobs> {
+/** Counts of jobs by the step that is drawn for them. */
+function summariseJobs(jobs: readonly JobRow[], calls: CalledSteps | null): Map<string, NodeJobs> {
   const found = new Map<string, NodeJobs>();
-  for (const { step, scope, status, handled, attempt_id: attempts } of jobs) {
+  for (const { id, step: name, scope, status, handled, attempt_id: attempts } of jobs) {
+    const step = calls?.drawnAs.get(id) ?? name;
     let node = found.get(step);
     if (node === undefined) {
       node = { total: 0, counts: {}, handled: 0, again: 0, attempts: 0, cells: [] };
@@ -195,19 +199,22 @@ interface Picture {
   readonly definition: Definition;
   readonly statuses: { readonly [step: string]: JobStatus };
   readonly jobs?: ReturnType<typeof summariseJobs>;
+  /** By step of the picture: its name in the run, where that is another. */
+  readonly named?: CalledSteps["named"];
   readonly lines: () => Promise<SourceLines>;
 }
 
 async function drawWorkflow(context: Context, request: GraphRequest) {
   const { format } = request;
   const picture = await pictureOf(context, request);
-  const { definition, statuses, jobs } = picture;
+  const { definition, statuses, jobs, named } = picture;
   if (format === "json") {
     const { nodes, edges } = draw(definition, statuses);
     const lines = await picture.lines();
     const graph = {
       nodes: nodes.map((node) => ({
         ...node,
+        step: named?.get(node.step ?? "") ?? node.step,
         lines: lines.ofStep(node.step),
         jobs: (node.step && jobs?.get(node.step)) || null,
       })),
@@ -252,9 +259,13 @@ async function linesIn(
 async function pictureOfRun(context: Context, runId: number): Promise<Picture> {
   const { store } = context;
   const run = await requireRun(store, runId);
-  const { definition } = await storedDefinition(store, { ...run, name: run.workflow });
-  const jobs = summariseJobs(await store.readJobs(run.id));
+  const stored = (await storedDefinition(store, { ...run, name: run.workflow })).definition;
+  // What a program has called is in no definition.
+  const isFlow = stored.steps.some(({ action }) => flowOf(action.type) !== null);
+  const calls = isFlow ? calledSteps((await loadRun(store, runId)).run) : null;
+  const { definition, named } = calls ?? { definition: stored, named: undefined };
+  const jobs = summariseJobs(await store.readJobs(run.id), calls);
   const statuses = Object.fromEntries([...jobs].map(([step, node]) => [step, statusOf(node)]));
   const lines = async () => linesIn(context, run, await textOfRun(store, run));
-  return { definition, statuses, jobs, lines };
+  return { definition, statuses, jobs, lines, ...(named === undefined ? {} : { named }) };
 }

@@ -1,0 +1,40 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { CliFolder } from "../support/cli-folder.js";
+import { ORDER, startFlow, writeFlow } from "../support/flow-program.js";
+
+const cli = new CliFolder();
+const did = (): string[] => readFileSync(join(cli.path, "did"), "utf8").trim().split("\n");
+
+describe("a flow on the command line", () => {
+  it("is drawn with what its program has called", async () => {
+    writeFileSync(join(cli.path, "bad"), "");
+    expect(await startFlow(cli, writeFlow(cli, ORDER), "order-7")).toBe("held");
+    const { stdout, exitCode } = await cli.daruma("graph", "1");
+    expect([exitCode, stdout]).toEqual([
+      0,
+      `flowchart TD
+  n0["main"]
+  style n0 fill:#e5e7eb,color:#111827
+  n1["load"]
+  style n1 fill:#86efac,color:#111827
+  n2[/"parcels<br/>for each item"\\]
+  style n2 fill:#86efac,color:#111827
+  n3["pack"]
+  style n3 fill:#86efac,color:#111827
+  n4["charge"]
+  style n4 fill:#f9a8d4,color:#111827
+  n0 --> n1
+  n1 --> n2
+  n2 --> n3
+  n3 --> n4
+`,
+    ]);
+    expect((await cli.daruma("graph", "1", "--format", "dot")).stdout).toContain("n3 -> n4;");
+    const before = await cli.daruma("graph", "1", "--at", "8");
+    expect([before.exitCode, before.stdout]).toEqual([0, expect.not.stringContaining("charge")]);
+    expect(did()).toEqual(["load", "pack", "pack", "charge"]);
+    rmSync(join(cli.path, "bad"));
+  });
+});
