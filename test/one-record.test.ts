@@ -7,7 +7,7 @@ import { replay } from "../src/core/decide/decision.js";
 import { jobRow, runRow } from "../src/core/evolve/projections.js";
 import type { LoggedEvent } from "../src/core/model/events.js";
 import type { ErrorRecord } from "../src/core/model/failure.js";
-import { newRun } from "../src/core/model/new-run.js";
+import { newRun } from "../src/core/model/make-run.js";
 import { parseStoredDefinition } from "../src/core/model/stored-definition.js";
 import { readRunDocument } from "../src/operations/exchange/read-run-document.js";
 import type { RunDocument } from "../src/operations/exchange/run-document.js";

@@ -4,7 +4,7 @@ import type { RunRow } from "../core/model/rows.js";
 import type { Daruma } from "../host/daruma.js";
 import type { Client } from "../operations/client.js";
 import { loadRun } from "../run/engine/load-run.js";
-import { forkableStep } from "../tell/lookup/fork-run.js";
+import { forkableStep } from "../tell/lookup/fork-source.js";
 import { isReusable } from "../tell/lookup/own-runs.js";
 import { ownerOf, type RunOwner } from "../tell/lookup/run-owner.js";
 import { shellWord } from "../tell/words/shell-word.js";

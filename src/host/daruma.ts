@@ -34,10 +34,10 @@ import { namesIn } from "../tell/lookup/event-names.js";
 import { requireOwnRuns } from "../tell/lookup/own-runs.js";
 import { reportRun } from "../tell/run-report.js";
 import { LocalChildRuns } from "./child-runs.js";
-import { newRunOf, withTakenOver } from "./new-run.js";
 import { type DarumaOptions, openParts, type Parts, type WorkerOf } from "./parts.js";
 import { readCommand } from "./read-command.js";
 import type { BegunRun, RunHandle } from "./run-handle.js";
+import { newRunOf, withTakenOver } from "./take-run.js";
 
 interface AssembledDaruma {
   readonly daruma: Daruma;

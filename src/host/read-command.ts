@@ -7,7 +7,7 @@ import {
 } from "../core/model/commands.js";
 import { didYouMean, quote, Suggester } from "../file/read/suggest.js";
 import { DEFAULT_REASON } from "../operations/operator-words.js";
-import { plainData } from "./new-run.js";
+import { plainData } from "./take-run.js";
 
 /** A program's command in full. Throws INVALID_INPUT for one that the compiler would not have let pass. */
 export function readCommand(given: OperatorRequest): OperatorCommand {

@@ -23,7 +23,7 @@ import {
   sendBackCommand,
   workspaceCommand,
 } from "./advice.js";
-import { forkableStep, givenLabels } from "./lookup/fork-run.js";
+import { forkableStep, givenLabels } from "./lookup/fork-source.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { waysBackIn } from "./lookup/ways-back.js";
 

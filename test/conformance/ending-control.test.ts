@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loadRun } from "../../src/run/engine/load-run.js";
-import { reusableJobs } from "../../src/tell/lookup/fork-run.js";
+import { reusableJobs } from "../../src/tell/lookup/fork-source.js";
 import { endingOf } from "../support/ending-text.js";
 import { Stage } from "../support/stage.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HoldDecision } from "../../src/core/model/commands.js";
 import type { Json } from "../../src/core/text/json.js";
-import { reusableJobs } from "../../src/tell/lookup/fork-run.js";
+import { reusableJobs } from "../../src/tell/lookup/fork-source.js";
 import { trial } from "../support/harness.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";

@@ -5,7 +5,7 @@ import { Decision } from "../../src/core/decide/decision.js";
 import { evolve } from "../../src/core/evolve/evolve.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import type { Event } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { definitionOf } from "../support/workflow-text.js";
 import { PLAIN_OPTIONS } from "./drive.js";

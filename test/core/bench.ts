@@ -2,7 +2,7 @@ import { decide } from "../../src/core/decide/decide.js";
 import { evolve } from "../../src/core/evolve/evolve.js";
 import type { Command } from "../../src/core/model/commands.js";
 import type { EvaluationResult, Event } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
 import type { Job, Run } from "../../src/core/model/run.js";
 import type { Json } from "../../src/core/text/json.js";

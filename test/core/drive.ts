@@ -4,7 +4,7 @@ import { evolve } from "../../src/core/evolve/evolve.js";
 import type { Command } from "../../src/core/model/commands.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import type { EvaluationResult, Event, LoggedEvent, RunOptions } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
 import { isInRecovery, isOver, type Job, type Run } from "../../src/core/model/run.js";
 import { mayStart } from "../../src/core/model/workspace-turn.js";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decide } from "../../src/core/decide/decide.js";
 import { evolve } from "../../src/core/evolve/evolve.js";
 import type { RunOptions } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { findViolations } from "../support/invariants.js";
 import { snapshotRun } from "../support/run-snapshot.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evolve } from "../../src/core/evolve/evolve.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { decodeRun } from "../../src/core/snapshot/decode-run.js";
 import { encodeRun } from "../../src/core/snapshot/encode-run.js";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { replay } from "../../src/core/decide/decision.js";
 import type { Event } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { describeSeed, recordedSeed } from "../golden/seed-hashes.js";
 import { findViolations } from "../support/invariants.js";

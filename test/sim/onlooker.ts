@@ -1,6 +1,6 @@
 import { replay } from "../../src/core/decide/decision.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { loadRun, readDefinition } from "../../src/run/engine/load-run.js";
 import type { Store } from "../../src/store/store.js";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { replay } from "../../src/core/decide/decision.js";
 import { jobRow } from "../../src/core/evolve/projections.js";
 import type { Event, LoggedEvent } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { Store } from "../../src/store/store.js";
 import { pastRun } from "../../src/tell/lookup/past-run.js";

@@ -1,7 +1,7 @@
 import { replay } from "../../src/core/decide/decision.js";
 import type { Definition } from "../../src/core/model/definition.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import type { Run } from "../../src/core/model/run.js";
 import { JobBook } from "./job-book.js";
 

@@ -1,7 +1,7 @@
 import type { BookRow } from "../../src/core/book/book.js";
 import { replay } from "../../src/core/decide/decision.js";
 import type { Event } from "../../src/core/model/events.js";
-import { newRun } from "../../src/core/model/new-run.js";
+import { newRun } from "../../src/core/model/make-run.js";
 import { readDefinition, readPages } from "../../src/run/engine/load-run.js";
 import type { Store } from "../../src/store/store.js";
 

@@ -14,7 +14,7 @@ import {
   renewRouting,
 } from "../model/jobs.js";
 import { type LedBy, ledBy, ledByNow } from "../model/led-by.js";
-import { NO_BRANCH_GATES, newBarrier, newScope } from "../model/new-run.js";
+import { NO_BRANCH_GATES, newBarrier, newScope } from "../model/make-run.js";
 import { change, isInRecovery, isSettled, type Job, jobById, type Run, type Scope } from "../model/run.js";
 import { leftInVisit } from "./earlier-files.js";
 import { takeBackCall } from "./evolve-flow.js";

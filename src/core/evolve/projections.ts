@@ -18,7 +18,7 @@ import type { RunCheckpoint } from "../model/workspace-state.js";
 import { stepPlace } from "../model/written-step.js";
 import { labelsText } from "../text/labels.js";
 import { searchText } from "../text/search-text.js";
-import { tallyOf, waitingJobs } from "./run-tally.js";
+import { tallyOf, waitingJobs } from "./tally-of-run.js";
 
 export function runRow(run: Run): RunRow {
   return {

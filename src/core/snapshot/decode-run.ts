@@ -1,6 +1,6 @@
 import { addCalled } from "../model/graph.js";
 import { addJob } from "../model/jobs.js";
-import { newBarrier, newScope } from "../model/new-run.js";
+import { newBarrier, newScope } from "../model/make-run.js";
 import { JOB_IDS_PER_RUN, type Job, jobById, type Run } from "../model/run.js";
 import { completeStep } from "../model/stored-definition.js";
 import {

@@ -1,5 +1,5 @@
 import { newJob } from "../model/jobs.js";
-import { newBarrier, newRun, newScope } from "../model/new-run.js";
+import { newBarrier, newRun, newScope } from "../model/make-run.js";
 import { findJob, JOB_IDS_PER_RUN, type Job, type Run, type Scope } from "../model/run.js";
 import { withoutUsual } from "../model/stored-definition.js";
 import { sha256Hex } from "../text/sha256.js";

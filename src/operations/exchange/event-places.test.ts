@@ -7,7 +7,7 @@ import { failureOf } from "../../../test/support/error-record.js";
 import { portableRun, withoutNumber } from "../../../test/support/portable-run.js";
 import { evolve } from "../../core/evolve/evolve.js";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import { JOB_IDS_PER_RUN, type Run } from "../../core/model/run.js";
 import { withJobIds, withOutputPaths } from "./run-document.js";
 

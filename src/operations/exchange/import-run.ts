@@ -6,7 +6,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import { evolve } from "../../core/evolve/evolve.js";
 import { failureHandlersOf } from "../../core/evolve/projections.js";
 import type { Event } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import { JOB_IDS_PER_RUN, type Run } from "../../core/model/run.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import { messageOf } from "../../core/text/message-of.js";

@@ -1,5 +1,5 @@
 import { loadRun } from "../../run/engine/load-run.js";
-import type { NewRun } from "../../run/engine/new-run.js";
+import type { NewRun } from "../../run/engine/start-run.js";
 import type { Store } from "../../store/store.js";
 import { isReusable, requireOwnRuns } from "../../tell/lookup/own-runs.js";
 import { unownedRuns } from "../../tell/lookup/run-owner.js";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { buildGraph } from "../../core/model/graph.js";
 import type { Job } from "../../core/model/run.js";
 import type { Json } from "../../core/text/json.js";
-import { reusableJobs } from "../../tell/lookup/fork-run.js";
+import { reusableJobs } from "../../tell/lookup/fork-source.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import type { Context } from "../context.js";
 import { operation } from "../operation.js";

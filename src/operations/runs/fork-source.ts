@@ -5,7 +5,7 @@ import type { Labels } from "../../core/text/labels.js";
 import { loadRun } from "../../run/engine/load-run.js";
 import type { Store } from "../../store/store.js";
 import { noSuchStep } from "../../tell/lookup/choose-job.js";
-import { givenLabels } from "../../tell/lookup/fork-run.js";
+import { givenLabels } from "../../tell/lookup/fork-source.js";
 import type { Workflow } from "../workflows/workflow.js";
 import { fromDefinition } from "../workflows/workflow-source.js";
 import type { StartOptions } from "./start-options.js";

@@ -15,13 +15,13 @@ import { type AnsweredEntry, answerEntry, type Posted, takeEntry, tellOutcome } 
 import { LeaseKeeper } from "./lease-keeper.js";
 import { loadRun, readRecalledLog } from "./load-run.js";
 import { hasPlace } from "./needs.js";
-import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./new-run.js";
 import { begunSince, sideWork } from "./occupancy.js";
 import { type LossListener, letGo, type OwnedRun, type Resumed, writeLast } from "./owned-run.js";
 import { PlaceQueue } from "./places/place-queue.js";
 import { RestBelow } from "./rest-below.js";
 import { RunHost, stoppedError } from "./run-host.js";
 import { type RunListener, RunListeners } from "./run-listeners.js";
+import { createRun, firstCommands, type NewRun, openWorkspaceOf, registerWorkflowOf } from "./start-run.js";
 import { Turns } from "./turns.js";
 import { findWaiting } from "./waiting-runs.js";
 import {
@@ -31,8 +31,8 @@ import {
   type WorkspaceKeeper,
 } from "./workspace/workspace-keeper.js";
 
-export type { NewRun } from "./new-run.js";
 export type { RunListener } from "./run-listeners.js";
+export type { NewRun } from "./start-run.js";
 
 /**
  * The shell around the core: it takes what happened, lets the core decide, commits, and only then starts processes,

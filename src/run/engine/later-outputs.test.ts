@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { decide } from "../../core/decide/decide.js";
 import { evolve } from "../../core/evolve/evolve.js";
 import type { Event, Output } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import type { Run } from "../../core/model/run.js";
 import { defineWorkflow } from "../../file/builder.js";
 import { Daruma } from "../../host/daruma.js";

@@ -2,7 +2,7 @@ import { replay } from "../../core/decide/decision.js";
 import { DarumaError } from "../../core/errors/errors.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { LoggedEvent } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import type { Run } from "../../core/model/run.js";
 import { parseStoredDefinition } from "../../core/model/stored-definition.js";
 import type { Store, StoredSnapshot } from "../../store/store.js";

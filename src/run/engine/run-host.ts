@@ -9,7 +9,7 @@ import {
   runRow,
   wantedAt,
 } from "../../core/evolve/projections.js";
-import { waitingJobs } from "../../core/evolve/run-tally.js";
+import { waitingJobs } from "../../core/evolve/tally-of-run.js";
 import type { Command } from "../../core/model/commands.js";
 import type { NotifyRule } from "../../core/model/definition.js";
 import { phaseOf } from "../../core/model/ending/run-ending.js";

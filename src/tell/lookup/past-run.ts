@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DarumaError } from "../../core/errors/errors.js";
 import { evolve } from "../../core/evolve/evolve.js";
 import type { Event, LoggedEvent } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import { iso } from "../../core/text/iso-time.js";
 import { readDefinition, readPages } from "../../run/engine/load-run.js";
 import { RunHost } from "../../run/engine/run-host.js";

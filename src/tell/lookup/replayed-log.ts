@@ -2,7 +2,7 @@ import { DarumaError } from "../../core/errors/errors.js";
 import { evolve } from "../../core/evolve/evolve.js";
 import type { Definition } from "../../core/model/definition.js";
 import type { LoggedEvent } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import type { Run } from "../../core/model/run.js";
 import type { Store } from "../../store/store.js";
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { trial, workflow } from "../../../test/support/harness.js";
 import { evolve } from "../../core/evolve/evolve.js";
 import type { LoggedEvent } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import type { Run } from "../../core/model/run.js";
 import { Meter } from "./measure.js";
 import { SERIES } from "./measurement.js";

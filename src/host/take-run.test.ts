@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineWorkflow } from "../file/builder.js";
 import { fromDefinition } from "../operations/workflows/workflow-source.js";
-import { newRunOf } from "./new-run.js";
+import { newRunOf } from "./take-run.js";
 
 const workflow = (group: string) =>
   fromDefinition(

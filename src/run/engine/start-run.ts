@@ -4,7 +4,7 @@ import type { RunConcurrency } from "../../core/groups/concurrency.js";
 import type { Command } from "../../core/model/commands.js";
 import type { Definition, NotifyRule } from "../../core/model/definition.js";
 import type { Event, ReusedJob, RunCause, RunOptions } from "../../core/model/events.js";
-import { newRun } from "../../core/model/new-run.js";
+import { newRun } from "../../core/model/make-run.js";
 import type { Json } from "../../core/text/json.js";
 import type { Labels } from "../../core/text/labels.js";
 import type { RegisteredWorkflow, Store } from "../../store/store.js";

@@ -17,7 +17,7 @@ import { loadRun } from "../run/engine/load-run.js";
 import { newBudget, renderTemplate } from "../run/sandbox/template.js";
 import type { Store } from "../store/store.js";
 import { noSuchStep } from "../tell/lookup/choose-job.js";
-import { reusableJobs } from "../tell/lookup/fork-run.js";
+import { reusableJobs } from "../tell/lookup/fork-source.js";
 import { requireOwnRuns } from "../tell/lookup/own-runs.js";
 
 /** What the engine is asked for when a workflow is started; inputs, context and secrets are checked here. */
