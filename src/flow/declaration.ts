@@ -1,11 +1,13 @@
-import type { StepDefinition } from "../core/model/definition.js";
+import { DarumaError } from "../core/errors/errors.js";
+import type { Definition, StepDefinition } from "../core/model/definition.js";
 import { FUNCTION } from "../core/model/flow.js";
 import { withoutUsual } from "../core/model/stored-definition.js";
 import type { Json } from "../core/text/json.js";
 import { defineWorkflow, type StepInput } from "../file/builder.js";
+import { InvalidWorkflow } from "../file/invalid-workflow.js";
 import { compilePattern } from "../run/sandbox/compile-pattern.js";
 import { checkExpression } from "../run/sandbox/wrap-code.js";
-import type { FlowOptions, Policy, Repair } from "./flow.js";
+import { type FlowOptions, type Policy, type Repair, retryOf } from "./flow.js";
 
 type Unusual = { readonly [key: string]: Json };
 
@@ -33,7 +35,7 @@ export function declare(
   const repairs = Object.entries(repair);
   const ids = repairs.map((_, index) => `${STEP}_repair_${index + 1}`);
   const onFail = {
-    ...(retry === undefined ? {} : { retry }),
+    ...(retry === undefined ? {} : { retry: retryOf(retry) }),
     ...(repairs.length === 0 ? {} : { run: ids }),
   };
   const step = { ...given, ...(Object.keys(onFail).length === 0 ? {} : { on_fail: onFail }) };
@@ -42,7 +44,7 @@ export function declare(
     ...repairs.map(([, how], index) => [ids[index]!, actionOf(how)]),
   ]);
   const text = JSON.stringify(steps);
-  const read = known.get(text) ?? readSteps({ steps, ...sharedKeys(breakers, handlers) });
+  const read = known.get(text) ?? readSteps(id, { steps, ...sharedKeys(breakers, handlers) });
   known.set(text, read);
   if (repairs.length === 0) return read;
   const names = repairs.map(([name]) => repairName(id, name));
@@ -70,14 +72,29 @@ function actionOf(how: Repair): object {
   return typeof how === "function" ? { kind: FUNCTION, implementation: {} } : how;
 }
 
-function readSteps(input: object): Declaration {
-  // No text of a call is a template: what is put into it is data.
-  const { steps } = defineWorkflow({ name: "flow", ...input } as never, {
-    ...{ checkExpression, compilePattern },
-    customActions: [FUNCTION],
-  });
+function readSteps(id: string, input: object): Declaration {
+  const { steps } = defined(id, input);
   const [{ id: _, ...definition }, ...repairs] = steps.map(unusual) as [Unusual, ...Unusual[]];
   return { definition, repairs };
+}
+
+function defined(id: string, input: object): Definition {
+  try {
+    // No text of a call is a template: what is put into it is data.
+    return defineWorkflow({ name: "flow", ...input } as never, {
+      ...{ checkExpression, compilePattern },
+      customActions: [FUNCTION],
+    });
+  } catch (error) {
+    if (!(error instanceof InvalidWorkflow)) throw error;
+    const told = error.problems.map(({ path, message, hint }) => `${placeOf(path)}: ${message}. ${hint}`);
+    throw new DarumaError(error.code, `${id} cannot be called so: ${told.join("; ")}`);
+  }
+}
+
+/** As the call has it: `steps.step.on_fail.retry` is its `retry`. */
+function placeOf(path: string): string {
+  return path.split(".").slice(2).join(".") || "the call";
 }
 
 function unusual(step: StepDefinition): Unusual {

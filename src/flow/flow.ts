@@ -30,7 +30,8 @@ export interface Lineage {
   readonly added?: boolean;
 }
 
-type OnFail = NonNullable<StepInput["on_fail"]>;
+/** How often it is tried again, or the whole of what the file says there. */
+export type Retry = number | NonNullable<NonNullable<StepInput["on_fail"]>["retry"]>;
 /** What a repair does: a function, or an action of the file. */
 export type Repair = StepInput | ((attempt: StepAttempt) => unknown);
 
@@ -41,7 +42,7 @@ export type Policy = Lineage &
     | ("timeout_ms" | "idle_timeout_ms" | "kill_grace_ms" | "continue_on_failure" | "hold" | "uses")
     | ("failure_handler" | "fail_if" | "outputs" | "tags" | "description")
   > & {
-    readonly retry?: OnFail["retry"];
+    readonly retry?: Retry;
     /** What repairs it, in this order; then it is tried once more. */
     readonly repair?: { readonly [name: string]: Repair };
   };
@@ -137,7 +138,7 @@ export interface FlowOptions<
   /** What the program returns must fit this. */
   readonly output?: StandardSchema<unknown, Out>;
   /** Of the program itself, for what fails outside of steps. */
-  readonly retry?: OnFail["retry"];
+  readonly retry?: Retry;
   /** How long an attempt of the program may be at work. `deadline` is for the whole run. */
   readonly timeout_ms?: StepInput["timeout_ms"];
   /** A program that does not call what it called before: `hold` asks a person; `by_name` goes on by names alone. */
@@ -189,11 +190,15 @@ function definitionOf(name: string, options: FlowOptions): Definition {
   const main = {
     kind: type,
     implementation: {},
-    ...(retry === undefined ? {} : { on_fail: { retry } }),
+    ...(retry === undefined ? {} : { on_fail: { retry: retryOf(retry) } }),
     ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
   };
   return defineWorkflow(
     { ...rest, name, inputs: { input: { type: "any", default: null } }, steps: { [MAIN]: main } },
     { actions: [type] },
   );
+}
+
+export function retryOf(retry: Retry): Exclude<Retry, number> {
+  return typeof retry === "number" ? { max: retry } : retry;
 }

@@ -1,7 +1,7 @@
 import type { Command } from "../model/commands.js";
 import type { ScopeItem } from "../model/events.js";
 import type { FailureFacts } from "../model/failure.js";
-import { awaitsCall, calledSince, isCalled, MAP, programOf, WAIT } from "../model/flow.js";
+import { awaitsCall, calledSince, isCalled, isProgram, MAP, programOf, WAIT } from "../model/flow.js";
 import { costOf, type Failed, type Suspended } from "../model/outcome.js";
 import { findJob, isSettled, type Job, nextJobId, type Run, type Scope } from "../model/run.js";
 import { withoutUsual } from "../model/stored-definition.js";
@@ -18,7 +18,8 @@ export function declareStep(decision: Decision, command: Declare): void {
   const { by, attempt, step, after, source, items } = command;
   const program = findJob(run, by);
   const scope = run.scopes.get(command.scope);
-  if (program === null || program.status !== "running" || program.attempt !== attempt) return;
+  if (program === null || !isProgram(program)) return;
+  if (program.status !== "running" || program.attempt !== attempt) return;
   if (program.stopping !== null || scope?.open !== true) return;
   const known = calledBefore(run, scope, step);
   if (known !== null && isSettled(known.status)) return openFurther(decision, known, items);
