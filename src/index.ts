@@ -12,6 +12,22 @@ export { InvalidWorkflow } from "./file/invalid-workflow.js";
 export type { Problem } from "./file/read/problem.js";
 export { type ClusterEngine, createAllocationProvider } from "./fleet/allocations/create-provider.js";
 export type { AllocationProvider } from "./fleet/allocations/provider.js";
+export {
+  type Answer,
+  type Flow,
+  type FlowOptions,
+  flow,
+  type MapOptions,
+  type Policy,
+  type Question,
+  type RunOptions,
+  type StepAttempt,
+  type StepOptions,
+  type Steps,
+} from "./flow/flow.js";
+export { FlowCanceled, FlowFailed, StepFailed } from "./flow/flow-errors.js";
+export type { StandardSchema } from "./flow/standard-schema.js";
+export type { FlowHandle, FlowStartOptions } from "./flow/start-flow.js";
 export { Daruma } from "./host/daruma.js";
 export type { DarumaOptions } from "./host/parts.js";
 export type { RunHandle } from "./host/run-handle.js";
