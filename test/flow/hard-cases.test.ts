@@ -131,7 +131,7 @@ describe("what is not committed", () => {
 
   it("a call of an attempt that is over comes to nothing", async () => {
     const stage = await FlowStage.begin(make((s) => s.step("slow", () => new Promise<string>(() => {}))));
-    const call = { ...{ type: "step.declare", scope: "root", step: "late" }, definition: {} } as const;
+    const call = { type: "step.declare", scope: "root", step: "late", definition: {} } as const;
     const more = { repairs: [], after: 0, source: null };
     const run = await stage.state();
     const main = run.jobs[0]!;
