@@ -226,7 +226,7 @@ describe("examples", () => {
     expect(run.exitCode).toBe(exitCode);
   });
 
-  it("tell the story of self-heal.yaml in about ten lines", { tags: ["M1"] }, async () => {
+  it("tell the story of self-heal.yaml in about twenty lines", { tags: ["M1"] }, async () => {
     const outputDir = folderOf("self-heal.yaml");
     const run = await runExample("self-heal.yaml");
     expect(outputOf(run, "publish")).toBe("Fall seven times, stand up eight");
@@ -243,15 +243,19 @@ describe("examples", () => {
       "Run 1 of give the page a better title completed *: 4 of 4 steps completed, 3 failures.",
       "mend: completed",
       "Attempt 1 failed *: exit code 1: review: the title has not changed (EXIT_1).",
+      "It left changes in .agent.lock: patches/attempts/j10000003_a1.patch.",
       "- retry: yes, EXIT_1: retry 1 of 3.",
       "Attempt 2 failed *: printed nothing for 1.5 s (IDLE_TIMEOUT).",
       'It printed on stdout: "Somebody else is editing. I wait until the lock is gone.".',
+      "It left changes in .agent.lock: patches/attempts/j10000003_a2.patch.",
       "- retry: yes, IDLE_TIMEOUT: retry 2 of 3.",
       "Attempt 3 failed the same way * (IDLE_TIMEOUT).",
       expect.stringContaining("No progress: the same failure 2 times"),
+      "It left changes in .agent.lock: patches/attempts/j10000003_a3.patch.",
       expect.stringContaining("- reset: yes, "),
       "A fresh workspace was built beside the old one, from the pinned commit and checkpoint 1.",
       "Attempt 4 completed *.",
+      "It changed title.txt (+1 -1 lines): patches/steps/step-0002.patch.",
       "The run goes on in the fresh workspace:",
       "Nothing is left to do.",
     ]);
