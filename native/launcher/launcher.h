@@ -104,6 +104,7 @@ int start_in_shell(uint32_t id, const char *folder, const char *line);
 void end_in_shell(struct job *shell);
 
 /* main.c */
+void forget_stops(void);
 int open_pipe(int ends[ENDS]);
 int watch(struct source *source, int fd);
 void unwatch(struct source *source);

@@ -52,6 +52,11 @@ static void handle(int signal, void (*handler)(int)) {
   sigaction(signal, &action, NULL);
 }
 
+/* A stop that a new process gets before it executes its program is meant for that program: the handler would swallow it. */
+void forget_stops(void) {
+  for (size_t at = 0; at < sizeof STOPS / sizeof *STOPS; at++) handle(STOPS[at], SIG_DFL);
+}
+
 /* Whoever stops all processes of a machine or of a batch job stops this one too. The engine decides what follows. */
 static void tell_stop(void) {
   if (!is_told_to_stop) return;

@@ -69,6 +69,7 @@ static _Noreturn void become(const struct program *program) {
   sigemptyset(&none);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, (long)SIGKILL);
+  forget_stops();
   sigprocmask(SIG_SETMASK, &none, NULL);
   if (dup2(program->stdin_fd, STDIN_FILENO) < 0 || dup2(program->stdout_fd, STDOUT_FILENO) < 0 ||
       dup2(program->stderr_fd, STDERR_FILENO) < 0 || (program->told_fd >= 0 && dup2(program->told_fd, 3) < 0))
