@@ -43,17 +43,20 @@ const HEADROOM = 1.5;
 function findingsOf({ asked, needed, peaks }: GroupUsage): ResourceFinding[] {
   if (asked === null) return [];
   const amounts = amountsOf(asked);
-  const tooMuch = (Object.keys(amounts) as AskedResource[]).flatMap((resource): ResourceFinding[] => {
-    const amount = amounts[resource];
-    const used = needed[resource];
-    if (amount === null || used === 0 || amount < TOO_LITTLE_TO_MIND[resource]) return [];
-    if (amount < TOO_MANY_TIMES * used || roundedUp(resource, used) >= amount) return [];
-    return [{ kind: "asked_too_much", resource, asked: amount, used, job: null }];
-  });
   const near = (["memory", "runtime"] as const).flatMap((resource): ResourceFinding[] => {
     const peak = peaks[resource];
     if (peak === null || peak.share < NEAR_SHARE) return [];
     return [{ kind: "near_limit", resource, asked: peak.limit, used: peak.used, job: peak.job }];
+  });
+  // Jobs of one group may need very different amounts. What is too little for one is not too much for the group.
+  const short = new Set<AskedResource>(near.map(({ resource }) => resource));
+  const tooMuch = (Object.keys(amounts) as AskedResource[]).flatMap((resource): ResourceFinding[] => {
+    const amount = amounts[resource];
+    const used = needed[resource];
+    if (amount === null || used === 0 || amount < TOO_LITTLE_TO_MIND[resource]) return [];
+    if (short.has(resource) || amount < TOO_MANY_TIMES * used || roundedUp(resource, used) >= amount)
+      return [];
+    return [{ kind: "asked_too_much", resource, asked: amount, used, job: null }];
   });
   return [...near, ...tooMuch];
 }
@@ -65,12 +68,13 @@ function amountsOf({ cpus, memoryBytes, runtimeMs }: ResourceRequirements): {
 }
 
 /** The requirements of the group with what the findings are about set to what was used, and something to spare. */
-function suggestionFor({ asked }: Pick<GroupUsage, "asked">, findings: readonly ResourceFinding[]): string {
+function suggestionFor({ asked, needed }: GroupUsage, findings: readonly ResourceFinding[]): string {
   const { cpus = 1, memoryBytes = null, runtimeMs = null, gpus = 0, nodes = 1 } = asked ?? {};
   const about = new Map(findings.map(({ resource, used }) => [resource, used]));
   const better = <T extends number | null>(resource: AskedResource, now: T): number | T => {
     const used = about.get(resource);
-    return used === undefined ? now : roundedUp(resource, used);
+    // A job that was given more may have completed with more than the one that came nearest to its limit.
+    return used === undefined ? now : roundedUp(resource, Math.max(used, needed[resource]));
   };
   const memory = better("memory", memoryBytes);
   const runtime = better("runtime", runtimeMs);

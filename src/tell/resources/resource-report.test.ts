@@ -77,6 +77,29 @@ describe("what jobs asked for and used", () => {
     expect(group!.suggestion).toBe("resource_requirements: { num_cpus: 1, memory: 1664m, runtime: 2m }");
   });
 
+  it("does not say that a group asked for too much of what one of its jobs had too little of", {
+    tags: ["L2"],
+  }, () => {
+    const asked = { cpus: 1, memoryBytes: 100 * MIB, runtimeMs: HOUR_MS };
+    const more = { ...asked, memoryBytes: 300 * MIB };
+    const small: [string, AttemptUsage] = ["a_1", usage(1, { asked, peakMemoryBytes: 4 * MIB })];
+    const large = usage(2, { asked, peakMemoryBytes: 120 * MIB, hasSucceeded: false });
+    const near = { kind: "near_limit", resource: "memory", asked: 100 * MIB, used: 120 * MIB, job: "a_2" };
+    const idle = { kind: "asked_too_much", resource: "runtime", asked: HOUR_MS, used: 10_000, job: null };
+
+    const [group] = groupsOf(small, ["a_2", large]);
+    expect(group!.findings).toEqual([near, idle]);
+    expect(group!.suggestion).toBe("resource_requirements: { num_cpus: 1, memory: 192m, runtime: 1m }");
+
+    const groups = new ResourceGroups();
+    const completed = usage(2, { attempt: 2, asked: more, peakMemoryBytes: 200 * MIB });
+    for (const [step, one] of [small, ["a_2", large], ["a_2", completed]] as const)
+      groups.add(one, step, asked);
+    expect(groups.result()[0]!.suggestion).toBe(
+      "resource_requirements: { num_cpus: 1, memory: 320m, runtime: 1m }",
+    );
+  });
+
   it("says nothing where less could not be asked for, nothing was measured, or it failed early", () => {
     const tiny = { cpus: 1, memoryBytes: 64 * MIB, runtimeMs: 60_000 };
     const quiet = [
