@@ -30,6 +30,7 @@ import type { Sandbox } from "../run/sandbox/sandbox.js";
 import { childFile } from "../run/wiring/child-file.js";
 import { readOutputArtifact } from "../run/worker/attempt-output.js";
 import type { LeaseOwner, Store } from "../store/store.js";
+import { findJob } from "../tell/lookup/choose-job.js";
 import { namesIn } from "../tell/lookup/event-names.js";
 import { requireOwnRuns } from "../tell/lookup/own-runs.js";
 import { reportRun } from "../tell/run-report.js";
@@ -185,7 +186,9 @@ export class Daruma {
    * taken once, however often it is given.
    */
   async operate(runId: number, command: OperatorRequest): Promise<CommandOutcome> {
-    const plain = readCommand(command);
+    const idOf = async (step: string): Promise<number> =>
+      (await findJob(this.store, { job_id: step, run_id: runId })).id;
+    const plain = await readCommand(command, idOf);
     if (plain.type !== "run.cancel") await requireOwnRuns(this.store, [{ run: runId }]);
     return this.parts.operate(runId, plain);
   }

@@ -54,6 +54,42 @@ function pause(key: string | null): OperatorCommand {
   return { type: "run.pause", reason: "lunch", key, takeover: false };
 }
 
+describe("a command of a program", () => {
+  const statuses = async (runId: number): Promise<string[]> =>
+    (await daruma.get(runId)).jobs.map(({ status }) => status);
+
+  it("may name a job by its step, wherever it takes one", async () => {
+    const runId = await heldRun();
+    await daruma.operate(runId, { type: "step.retry", job: "a" });
+    expect(await statuses(runId)).toEqual(["ready"]);
+    await (await daruma.resume(runId)).result;
+    const [held] = (await daruma.get(runId)).jobs;
+    await expect(
+      daruma.operate(runId, { type: "step.retry", job: held!.id, also: ["a"] }),
+    ).rejects.toMatchObject({ message: "a job is named twice" });
+    await daruma.operate(runId, { type: "holds.resolve", items: [{ job: "a", action: "skip" }] });
+    expect(await statuses(runId)).toEqual(["skipped"]);
+  });
+
+  it("is refused with what there is to choose from if there is no such step or field", async () => {
+    const runId = await heldRun();
+    const unknown = daruma.operate(runId, { type: "step.retry", job: "b" });
+    await expect(unknown).rejects.toMatchObject({ code: "STEP_NOT_FOUND" });
+    const misspelt = daruma.operate(runId, { type: "step.retry", step: "a" } as never);
+    await expect(misspelt).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    await expect(daruma.operate(99, { type: "step.retry", job: "a" })).rejects.toMatchObject({
+      code: "RUN_NOT_FOUND",
+    });
+    expect(await statuses(runId)).toEqual(["held"]);
+  });
+
+  it("pauses without more words", async () => {
+    const runId = await heldRun();
+    await daruma.operate(runId, { type: "run.pause" });
+    expect((await store.readRun(runId))?.status).toBe("paused");
+  });
+});
+
 describe("a command to a run that another process owns", () => {
   it("is taken here once that process lets go of the run, and not a second time by its next owner", async () => {
     const runId = await heldRun();

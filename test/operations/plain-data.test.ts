@@ -108,7 +108,7 @@ describe("an operator's command of a program", () => {
     [{ type: "step.retrry", job: 1 }, "unknown command `step.retrry`, did you mean `step.retry`?"],
     [{ type: "run.reset", reasn: "x" }, "unknown field of run.reset `reasn`, did you mean `reason`?"],
     [{ type: "step.retry" }, "the command step.retry lacks job, or has something else there"],
-    [{ type: "step.retry", job: "a" }, "the command step.retry lacks job, or has something else there"],
+    [{ type: "step.retry", job: true }, "the command step.retry lacks job, or has something else there"],
     [undefined, "command is undefined, which JSON cannot hold"],
   ])("is refused where it is none: %j", async (command, message) => {
     const { runId, result } = await daruma.start(taking, { inputs: { c: 1 } });
@@ -123,8 +123,12 @@ describe("an operator's command of a program", () => {
     const typed = (_: OperatorRequest): void => {};
     // @ts-expect-error: no such command
     typed({ type: "step.retrry", job: 1 });
-    // @ts-expect-error: a job is a number
-    typed({ type: "step.retry", job: "a" });
+    // @ts-expect-error: a job is an id or a name
+    typed({ type: "step.retry", job: true });
+    // @ts-expect-error: a hold is decided by a known action
+    typed({ type: "holds.resolve", items: [{ job: "a", action: "go" }] });
+    typed({ type: "step.retry", job: "a", also: ["b", 7] });
+    typed({ type: "holds.resolve", items: [{ job: "a", action: "skip" }] });
     typed({ type: "step.retry", job: 1, key: undefined, maxAttempts: undefined });
   });
 });

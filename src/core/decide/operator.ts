@@ -44,7 +44,7 @@ function perform(decision: Decision, command: OperatorCommand): void {
         ...(command.now === true ? { now: true } : {}),
       });
     case "run.pause": {
-      const { reason, key, takeover, job } = command;
+      const { reason, key, takeover = false, job } = command;
       decision.emit({ type: "run.paused", reason, key, takeover, ...(job === undefined ? {} : { job }) });
       return;
     }

@@ -185,7 +185,7 @@ export type HoldDecision = Of<typeof HOLD_DECISION>;
 const OPERATOR_COMMANDS = {
   /** `now`: without undoing anything and without `finally`; what of that is under way ends. */
   "run.cancel": { now: optional(flag), ...ASKING },
-  "run.pause": { takeover: flag, job: optional(jobId), ...ASKING_STEP },
+  "run.pause": { takeover: optional(flag), job: optional(jobId), ...ASKING_STEP },
   "run.unpause": ASKING,
   "step.retry": {
     job: jobId,
@@ -235,11 +235,31 @@ export type OperatorCommand = CommandOf<OperatorType>;
 /** A command as a program gives it: `undefined` is as good as left out, and neither a key nor a reason is needed. */
 export type OperatorRequest = Given<OperatorCommand>;
 type Given<Command> = Command extends OperatorCommand
-  ? Optional<Omit<Command, "key" | "reason">> & {
-      readonly key?: string | null | undefined;
-      readonly reason?: string | undefined;
-    }
+  ? WithNames<
+      Optional<Omit<Command, "key" | "reason">> & {
+        readonly key?: string | null | undefined;
+        readonly reason?: string | undefined;
+      }
+    >
   : never;
+/** A job is named by its id, its step or `step@scope`. Written out field by field, because compilers quote it in errors. */
+type WithNames<T> = {
+  readonly [K in keyof T]: K extends "job" | "also"
+    ? Named<T[K]>
+    : K extends "items"
+      ? NamedItems<T[K]>
+      : T[K];
+};
+type Named<T> = T extends number
+  ? number | string
+  : T extends readonly number[]
+    ? readonly (number | string)[]
+    : T;
+type NamedItems<T> = T extends readonly (infer Item)[] ? readonly NamedItem<Item>[] : T;
+/** What may be null may be left out. */
+type NamedItem<T> = {
+  readonly [K in keyof T as null extends T[K] ? never : K]: K extends "job" ? number | string : T[K];
+} & { readonly [K in keyof T as null extends T[K] ? K : never]?: T[K] | undefined };
 type Optional<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
 
 export const OPERATOR_TYPES = Object.keys(OPERATOR_COMMANDS) as readonly OperatorType[];

@@ -44,7 +44,7 @@ export function resolveInputs(
         report(
           name,
           `the input ${quote(name)} is missing`,
-          `Give it with --input ${name}=<${declared.type}>.`,
+          `Give it with --input ${name}=<${declared.type}>, or in a program under inputs.`,
         );
       else inputs[name] = declared.default;
       continue;

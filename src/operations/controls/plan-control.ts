@@ -63,7 +63,7 @@ export function commandOf(
     case "cancel":
       return { type: "run.cancel", reason, key, ...(now === true ? { now } : {}) };
     case "pause":
-      return { type: "run.pause", reason, key, takeover: false };
+      return { type: "run.pause", reason, key };
     case "takeover": {
       const forJob = hint === undefined ? {} : { job: stepOf("a hint", job), hint };
       return { type: "run.pause", reason, key, takeover: true, ...forJob };
