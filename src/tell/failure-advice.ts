@@ -171,9 +171,14 @@ export function sendBackAdvice(run: Run, jobs: readonly Job[], after: readonly A
   );
 }
 
-/** What ran out of memory or time does so again, if nobody gives it more. */
-export function recoverAdvice(run: Run, after: readonly AdvisedCommand[]): Advice[] {
+/** What ran out of memory or time does so again, if nobody gives it more. Nothing if none of the jobs that are meant has. */
+export function recoverAdvice(
+  run: Run,
+  after: readonly AdvisedCommand[],
+  meant: readonly Job[] = run.jobs,
+): Advice[] {
   const found = diagnose(run, { scale: USUAL_SCALE, retryUnknown: false }).filter(({ recovers }) => recovers);
+  if (!found.some(({ job }) => meant.includes(job))) return [];
   const raised = RESOURCES.filter((resource) => found.some(({ raise }) => raise?.resource === resource));
   if (raised.length === 0) return [];
   const more = raised.map((resource) => (resource === "memory" ? "memory" : "time")).join(" or ");

@@ -39,6 +39,28 @@ function called(advised: readonly Advice[]): (readonly Call[])[] {
   return advised.map(({ calls }) => calls);
 }
 
+describe("advice on one of several held steps", () => {
+  const FLOW =
+    "unhandled: hold\nsteps: { a: { exec: x }, b: { exec: x }, big: { exec: x, resource_requirements: { memory: 100m } } }";
+  const oom = { facts: { message: "too much", code: "OOM", exitCode: 137 } } as const;
+
+  it("decides that one alone", async () => {
+    const run = await runOf(FLOW, { a: ["fail"], b: ["fail"], big: [oom] });
+    const about = (step: string) =>
+      typed(adviseOn(run, { ...NOBODY, asked: run.jobs.filter((job) => job.step.definition.id === step) }));
+    const decided = (names: string) =>
+      ["retry", "skip", "fail"].map((action) =>
+        expect.stringContaining(`daruma resolve 1 ${names} --${action}`),
+      );
+    expect(about("a")).toEqual(decided("a"));
+    expect(about("big")).toEqual([expect.stringContaining("daruma recover 1"), ...decided("big")]);
+    expect(typed(adviseOn(run, NOBODY))).toEqual([
+      expect.stringContaining("daruma recover 1"),
+      ...decided("--all"),
+    ]);
+  });
+});
+
 describe("advice to whom asks over REST or MCP", () => {
   const control = (action: string, more: object = {}): Call => ({
     operation: "control_run",

@@ -61,7 +61,7 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
     case "failed":
       return adviceOnFailure(run, standing);
     case "held":
-      return adviceOnHolds(run, goOn(run));
+      return adviceOnHolds(run, standing.asked, goOn(run));
     case "paused":
       return [advice("resume", "Lift the pause:", resumeCommand(run.id))];
     case "pending":
@@ -71,7 +71,7 @@ export function adviseOn(run: Run, standing: Standing): Advice[] {
     case "running":
       return [
         ...questions(run),
-        ...(run.held.size > 0 ? adviceOnHolds(run, []) : []),
+        ...(run.held.size > 0 ? adviceOnHolds(run, standing.asked, []) : []),
         ...(standing.heldBelow.length > 0
           ? standing.heldBelow.map((child) => heldAdvice(run, child))
           : whoGoesOn(run, standing)),
@@ -120,14 +120,18 @@ function adviceOnCancel(run: Run): Advice[] {
   ];
 }
 
-/** `after`: how the run goes on once it is decided; nothing where somebody is at work on it, or that is advised anyway. */
-function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
+/**
+ * About the held jobs that were asked about, or about all of them. `after`: how the run goes on once it is decided; nothing where somebody is at work on it, or that is
+ * advised anyway.
+ */
+function adviceOnHolds(run: Run, asked: readonly Job[], after: ReturnType<typeof goOn>): Advice[] {
   if (run.ending?.turn != null) return adviceOnUndo(run, run.ending.turn, after);
-  const dead = [...run.held].filter(({ queue }) => queue.dead);
-  const held = [...run.held].filter(({ queue }) => !queue.dead);
+  const meant = [...run.held].filter((job) => asked.includes(job));
+  const all = meant.length === 0 ? [...run.held] : meant;
+  const dead = all.filter(({ queue }) => queue.dead);
+  const held = all.filter(({ queue }) => !queue.dead);
   const mendable = held.filter((job) => !isInDefinition(job));
   const wrong = held.find(isInDefinition);
-  const all = [...run.held];
   const it = all.length === 1 ? "it" : "them";
   return [
     ...dead.map((job) =>
@@ -138,7 +142,7 @@ function adviceOnHolds(run: Run, after: ReturnType<typeof goOn>): Advice[] {
         ...(after.length === 0 ? [] : goOnAfterRedrive(run)),
       ),
     ),
-    ...recoverAdvice(run, after),
+    ...recoverAdvice(run, after, all),
     ...(mendable.length === 0
       ? []
       : [

@@ -58,6 +58,19 @@ async function told(stage: Stage, policy = POLICY) {
 }
 
 describe("recovering a run", () => {
+  it("does not claim to know why a job was killed", async () => {
+    const killed = { facts: { message: "gone", exitCode: 137 } } as const;
+    const signaled = { facts: { message: "gone", signal: "SIGKILL" } } as const;
+    const text = `steps: { a: { exec: "true" }, b: { exec: "true" }, c: { exec: "true" } }`;
+    const stage = await Stage.begin(text, { a: [killed], b: [signaled], c: ["fail"] });
+    await stage.rest();
+    expect((await found(stage)).map(({ recovers, reason }) => [recovers, reason])).toEqual([
+      [false, "something killed it, and nothing shows that it was for memory"],
+      [false, "something killed it, and nothing shows that it was for memory"],
+      [false, "not a matter of memory, time or a lost worker"],
+    ]);
+  });
+
   it("diagnoses what failed: memory, runtime, lost, unknown", { tags: ["T35"] }, async () => {
     const stage = await Stage.begin(FLOW, SCRIPT);
     expect((await stage.rest()).run.status).toBe("failed");

@@ -41,6 +41,15 @@ describe("a hold", () => {
       `held until somebody decides: daruma holds ${id} --output-dir ${cli.outputDir}`,
     );
 
+    expect((await cli.daruma("jobs", String(id), "--status", "failed")).stdout).toBe(
+      "no jobs; those that wait for a decision about their failure are held: --status held\n",
+    );
+    expect((await cli.daruma("jobs", String(id), "--status", "failed,held")).stdout).toContain("disk");
+    expect((await cli.daruma("jobs", String(id), "--status", "skipped")).stdout).toBe("no jobs\n");
+    const unnamed = await cli.daruma("retry", String(id));
+    expect(unnamed.exitCode).toBe(2);
+    expect(unnamed.stderr).toContain("`daruma reset last` runs again all that failed or is held");
+
     const { value: holds } = await cli.json<Hold[]>("holds");
     expect(holds).toMatchObject([
       {

@@ -6,6 +6,7 @@ import { isUnanswered } from "../model/handled.js";
 import {
   amountText,
   demandOf,
+  KILLED_EXIT_CODE,
   type Limit,
   limitOwner,
   lowestLimit,
@@ -111,7 +112,10 @@ function findingFor(job: Job, failure: Failure, policy: RecoveryPolicy): Finding
     diagnosis: "unknown",
     recovers: false,
     why: "unknown_failure",
-    reason: "not a matter of memory, time or a lost worker",
+    reason:
+      failure.exit_code === KILLED_EXIT_CODE || failure.signal === "SIGKILL"
+        ? "something killed it, and nothing shows that it was for memory"
+        : "not a matter of memory, time or a lost worker",
   };
 }
 

@@ -3,6 +3,9 @@ import { nullable, number, type Of, object, text, word } from "../text/shape.js"
 import type { ResourceRequirements, ScaleFactor, StepDefinition } from "./definition.js";
 import type { Job } from "./run.js";
 
+/** A shell says so that its program was killed by SIGKILL: 128 and the number of the signal. */
+export const KILLED_EXIT_CODE = 137;
+
 /** What an attempt can pass, and what can be raised then. */
 export type Resource = "memory" | "runtime";
 

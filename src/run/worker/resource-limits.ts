@@ -1,7 +1,7 @@
 import type { ProcessUsage } from "../../core/model/events.js";
 import type { FailureFacts } from "../../core/model/failure.js";
 import type { Outcome } from "../../core/model/outcome.js";
-import { failureOf } from "../../core/model/resources.js";
+import { failureOf, KILLED_EXIT_CODE } from "../../core/model/resources.js";
 import { aboutSize, durationAmount, sizeText } from "../../core/text/amount-text.js";
 import type { Json } from "../../core/text/json.js";
 import { memoryOfToken } from "../process/attempt-processes.js";
@@ -10,8 +10,6 @@ import type { TimerPort } from "./attempt-timers.js";
 
 /** How often the memory of a step with a limit is checked. */
 const MEMORY_POLL_MS = 250;
-
-const KILLED_EXIT_CODE = 137;
 
 /** Counts processes that the kernel has killed here for lack of memory. Null if unknown. */
 export interface KillCounter {

@@ -21,7 +21,7 @@ export const retry: Present = async (given, session, client) => {
       "USAGE",
       "name a run and a step, or choose failed jobs with --signature, --workflow, --step, --class or --since",
       {
-        hint: "Such as `daruma retry last build`, or `daruma retry --class transient_runtime --since 2h`.",
+        hint: "Such as `daruma retry last build`, or `daruma retry --class transient_runtime --since 2h`. `daruma reset last` runs again all that failed or is held.",
       },
     );
   refuseCampaignFlags(flags);

@@ -121,7 +121,8 @@ type ListName = {
 type Item<Name extends ListName> = OutputOf<Name>["items"][number];
 
 interface Look<Name extends ListName> {
-  readonly none: string;
+  /** What is said where there is nothing. */
+  readonly none: string | ((input: InputOf<Name>) => string);
   readonly header: readonly string[];
   readonly row: (item: Item<Name>) => readonly (string | number | null)[];
 }
@@ -131,7 +132,8 @@ function listOf<Name extends ListName>(name: Name, { none, header, row }: Look<N
   return async ({ input }, { out, options }, client: Client) => {
     const { items } = (await client.call(name, input as InputOf<Name>)) as { items: Item<Name>[] };
     if (options.json) writeJson(out, items);
-    else if (items.length === 0) writeLines(out, [none]);
+    else if (items.length === 0)
+      writeLines(out, [typeof none === "string" ? none : none(input as InputOf<Name>)]);
     else {
       const rows = items.map((item) => row(item).map((cell) => oneLine(String(cell ?? ""))));
       writeLines(out, tableLines([...header], rows, out.width()));
@@ -141,7 +143,10 @@ function listOf<Name extends ListName>(name: Name, { none, header, row }: Look<N
 }
 
 export const jobs = listOf("list_jobs", {
-  none: "no jobs",
+  none: ({ status }) =>
+    status?.includes("failed") === true && !status.includes("held")
+      ? "no jobs; those that wait for a decision about their failure are held: --status held"
+      : "no jobs",
   header: ["job", "run", "step", "status", "attempts", "error or what it waits for"],
   row: ({ id, run_id, step, scope, status, attempts, error, waits_for }) => [
     id,
