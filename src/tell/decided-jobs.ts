@@ -1,4 +1,5 @@
-import { DECISION_FIELDS, type RunRow } from "../core/model/rows.js";
+import { DECISION_FIELDS } from "../core/model/events.js";
+import type { RunRow } from "../core/model/rows.js";
 import { number, type OfFields, text } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
 

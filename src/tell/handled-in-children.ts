@@ -1,4 +1,5 @@
-import type { RunRow, RunStatus } from "../core/model/rows.js";
+import type { UncleanChild } from "../core/model/events.js";
+import type { JobRow, RunRow, RunStatus } from "../core/model/rows.js";
 import { list, number, type OfFields, object, text, word } from "../core/text/shape.js";
 import type { Store } from "../store/store.js";
 import { DECIDED_JOB, decidedJobs } from "./decided-jobs.js";
@@ -24,22 +25,43 @@ export type HandledChild = OfFields<typeof HANDLED_CHILD>;
 /** A run may look clean only because what failed did so in a child run. Of each step the newest child counts. */
 export async function handledInChildren(
   store: Store,
-  { id, status }: RunRow,
+  run: RunRow,
   under: number | null = null,
 ): Promise<HandledChild[]> {
-  if (status !== "completed") return [];
+  if (run.status !== "completed") return [];
   const found: HandledChild[] = [];
   const seen = new Set<number>();
-  for (const child of await store.listRuns({ parentRun: id })) {
-    const job_id = child.parent!.job_id;
-    if (seen.has(job_id)) continue;
+  const look = async (child: RunRow, job_id: number) => {
     seen.add(job_id);
     const under_job_id = under ?? job_id;
     const told = await handledIn(store, child);
     if (told !== null) found.push({ ...told, job_id, under_job_id });
     found.push(...(await handledInChildren(store, child, under_job_id)));
+  };
+  for (const child of await store.listRuns({ parentRun: run.id }))
+    if (!seen.has(child.parent!.job_id)) await look(child, child.parent!.job_id);
+  for (const { id, step, scope, below } of await jobsWithChildren(store, run)) {
+    if (seen.has(id)) continue;
+    const child = await store.readRun(below!.run_id);
+    if (child !== null) await look(child, id);
+    else found.push({ ...goneChild(nameOf(step, scope), below!), job_id: id, under_job_id: under ?? id });
   }
   return found.sort((one, other) => one.run_id - other.run_id);
+}
+
+/** Steps of which something is left in a child run. A step that was taken over has it under the run where it really ran. */
+async function jobsWithChildren(store: Store, { id, tally }: RunRow): Promise<JobRow[]> {
+  if (tally?.below === undefined) return [];
+  const completed = await store.listJobs({ runId: id, status: ["completed"] });
+  return completed.filter(({ below }) => below !== null);
+}
+
+/** What a run remembers of a child that is no longer stored: how much, not which steps. */
+function goneChild(
+  steps: string,
+  { run_id, handled }: UncleanChild,
+): Omit<HandledChild, "job_id" | "under_job_id"> {
+  return { run_id, workflow: "", status: "completed", failures: handled, steps, decided: [] };
 }
 
 async function handledIn(

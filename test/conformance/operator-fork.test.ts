@@ -157,6 +157,34 @@ transitions: [${transitions}]`;
   });
 });
 
+describe("fork of a run in which a person completed a step", () => {
+  it("takes it over as that, and so does a fork of the fork", async () => {
+    const text = `unhandled: hold
+steps:
+  train: { exec: exit 7 }
+  publish: ${noted("publish", ", depends_on: train")}`;
+    const daruma = await real.start();
+    const path = real.write("by-hand.yaml", text);
+    const held = await daruma.start(path, {});
+    expect((await held.result).status).toBe("held");
+    const train = (await daruma.store.listJobs({ runId: held.runId }))[0]!.id;
+    const items = [{ job: train, action: "complete" as const, output: null, items: null }];
+    await daruma.operate(held.runId, { type: "holds.resolve", by: "ann", items, reason: "done", key: "k" });
+    expect((await (await daruma.resume(held.runId)).result).status).toBe("completed");
+    const decided = { how: "complete", by: "ann", expired: false };
+    let from = held.runId;
+    for (const _fork of [1, 2]) {
+      const forked = await daruma.start(path, { fork: { run: from, step: "publish" } });
+      const fork = new RealRun(daruma, await forked.result);
+      from = forked.runId;
+      expect(await fork.events("job.reused")).toMatchObject([{ decided, origin: { run: held.runId } }]);
+      expect(fork.report.decided).toMatchObject([{ step: "train", ...decided }]);
+      expect((await daruma.store.readRun(from))!.tally?.decided?.jobs).toBe(1);
+    }
+    linesOf("ran.txt");
+  });
+});
+
 describe("fork of a run in which a step stood in for another", () => {
   it("does again what another step stood in for and what consumed it, unless it is to be kept", async () => {
     const text = `steps:

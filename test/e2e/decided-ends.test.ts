@@ -58,6 +58,19 @@ it("A completion by hand is told as one, and a later try that succeeds makes the
   expect(again.stdout).toMatch(/^✓ run \d+ of model completed/m);
 });
 
+it("A fork says what a person finished in the run that it takes it over from", async () => {
+  const id = await held(TRAIN);
+  await cli.daruma("resolve", id, "train", "--complete", "1");
+  const fork = await cli.daruma("fork", id, "--from", "publish");
+  expect([fork.exitCode, fork.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^! run \d+ of model completed; train completed by hand$/m),
+  ]);
+  expect((await cli.daruma("explain", "last", "train")).stdout).toContain(
+    `It was taken over from run ${id}, attempt 1, where it was completed by hand, and did not run again.`,
+  );
+});
+
 it("With --strict a person's decision is none of its business, but a hold that expired is", async () => {
   const decided = await held(TRAIN, "--strict");
   const resolved = await cli.daruma("resolve", decided, "train", "--skip");

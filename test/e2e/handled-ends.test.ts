@@ -257,6 +257,22 @@ describe("a parent run", () => {
     );
   });
 
+  it("has forks that are not green where they take over the step of that child, with and without --strict", async () => {
+    cli.write("child.yaml", CHILD);
+    const two = `${PARENT.replace("{ ship: ", "\n  ship: ").replace(" } }", " }")}  last: { exec: "true", depends_on: ship }\n`;
+    const parent = ids(await cli.daruma("run", cli.write("forked.yaml", two)));
+    const told = `completed, 1 failure handled: t in run ${parent + 1} of child`;
+    const fork = await cli.daruma("fork", String(parent), "--from", "last");
+    expect([fork.exitCode, fork.stdout]).toEqual([0, expect.stringContaining(told)]);
+    expect(fork.stdout).not.toContain("✓");
+    const again = await cli.daruma("fork", "last", "--from", "last", "--strict");
+    expect([again.exitCode, again.stdout]).toEqual([1, expect.stringContaining(told)]);
+    expect((await cli.daruma("list")).stdout.split("\n")[1]).toMatch(/^\d+ +completed, 1 handled +parent /);
+    expect((await cli.daruma("report", "last", "--format", "junit", "--strict")).stdout).toContain(
+      'failures="1"',
+    );
+  });
+
   it("is not green while its child is open again, and says what to resume", async () => {
     cli.write("child.yaml", CHILD);
     const parent = ids(await cli.daruma("run", cli.write("above.yaml", PARENT)));

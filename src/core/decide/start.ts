@@ -72,7 +72,7 @@ export function reuse(decision: Decision, job: Job): boolean {
   if (!canStart(job) && !waitsToBeRouted(job)) return false;
   const reused = taken.get(reuseKey(job.scope.id, job.step.definition.id));
   if (reused === undefined) return false;
-  const { output, items, user_data: userData, origin, stood_in: stoodIn } = reused;
+  const { output, items, user_data: userData, origin, stood_in: stoodIn, decided, below } = reused;
   const by = stoodIn === undefined ? null : jobNamed(decision.run, stoodIn);
   if (stoodIn !== undefined && by === null) return false;
   decision.emit({
@@ -83,6 +83,8 @@ export function reuse(decision: Decision, job: Job): boolean {
     ...(userData === undefined ? {} : { user_data: userData }),
     origin,
     ...(stoodIn === undefined || by === null ? {} : { stood_in: { by: by.id, failure: stoodIn.failure } }),
+    ...(decided === undefined ? {} : { decided }),
+    ...(below === undefined ? {} : { below }),
   });
   decision.add({ kind: "fan_out", job });
   decision.add({ kind: "settled", jobs: [job] });

@@ -278,6 +278,8 @@ function reuseJob(run: Run, event: Payload<"job.reused">, _at: number): void {
   const job = jobById(run, event.job);
   job.entered = true;
   job.items = event.items;
+  job.decided = event.decided ?? null;
+  job.below = event.below ?? null;
   keepUserData(run, event.user_data);
   const { stood_in: stoodIn } = event;
   if (stoodIn === undefined) rememberOutput(job, event.output);

@@ -308,6 +308,16 @@ export const FILE_FACTS_FIELDS = {
 export const FILE_FACTS = object(FILE_FACTS_FIELDS);
 export type FileFacts = Of<typeof FILE_FACTS>;
 
+/** How a decision about a hold put an end to a job, in place of the job itself. */
+export const DECISION_FIELDS = {
+  how: word(["skip", "complete"]),
+  /** Null: nobody said so, or nobody decided in time. */
+  by: nullable(text),
+  /** Nobody decided in time, and the file says what then. */
+  expired: flag,
+} as const;
+export const DECISION = object(DECISION_FIELDS);
+
 /** What of a completed child run was not mended: failures that were handled, and jobs that a decision put an end to. */
 export const UNCLEAN_CHILD = object({ run_id: id, handled: count, decided: count });
 export type UncleanChild = Of<typeof UNCLEAN_CHILD>;
@@ -372,6 +382,9 @@ export const LEAD_FIELDS = { scope: text, step: text, on: word(["success", "fail
 export const LEAD = object(LEAD_FIELDS);
 export type Lead = Of<typeof LEAD>;
 
+/** What of a job that was taken over was not its own success: taken over, it is that no less. */
+const HOW_NOT_BY_ITSELF = { decided: optional(DECISION), below: optional(UNCLEAN_CHILD) } as const;
+
 /** A job of the run that this one was forked from that is not done again. */
 export const REUSED_JOB_FIELDS = {
   scope: text,
@@ -387,6 +400,7 @@ export const REUSED_JOB_FIELDS = {
   leads: optional(list(LEAD)),
   /** It failed with this, and that job's output took the place of its own: it stays so. */
   stood_in: optional(object({ scope: text, step: text, failure: FAILURE })),
+  ...HOW_NOT_BY_ITSELF,
 } as const;
 export const REUSED_JOB = object(REUSED_JOB_FIELDS);
 export type ReusedJob = Of<typeof REUSED_JOB>;
@@ -632,6 +646,7 @@ export const EVENTS = {
     origin: ATTEMPT_ELSEWHERE,
     /** It has failed there, and its dependents have had the output of `by`. */
     stood_in: optional(object({ by: jobId, failure: FAILURE })),
+    ...HOW_NOT_BY_ITSELF,
   },
   "job.held": {
     job: jobId,

@@ -19,7 +19,7 @@ import {
   time,
   word,
 } from "../text/shape.js";
-import { OUTPUT, RUN_OPTIONS, type RungName, UNCLEAN_CHILD } from "./events.js";
+import { DECISION, OUTPUT, RUN_OPTIONS, type RungName, UNCLEAN_CHILD } from "./events.js";
 import { type ErrorRecord, FAILURE } from "./failure.js";
 import { ROUTE_ENDS } from "./route.js";
 
@@ -110,16 +110,6 @@ export const HANDLING_FIELDS = {
 } as const satisfies Fields;
 const HANDLING = object(HANDLING_FIELDS);
 export type Handling = Of<typeof HANDLING>;
-
-/** How a decision about a hold put an end to a job, in place of the job itself. */
-export const DECISION_FIELDS = {
-  how: word(["skip", "complete"]),
-  /** Null: nobody said so, or nobody decided in time. */
-  by: nullable(text),
-  /** Nobody decided in time, and the file says what then. */
-  expired: flag,
-} as const satisfies Fields;
-const DECISION = object(DECISION_FIELDS);
 export type Decision = Of<typeof DECISION>;
 
 export const JOB_ROW = {

@@ -60,6 +60,8 @@ export function takenOver(run: Run, jobs: readonly Job[], recorded: RecordedJobs
       ...(files === undefined ? {} : { files }),
       ...(leads.length === 0 ? {} : { leads }),
       ...stoodIn(job),
+      ...(job.decided === null ? {} : { decided: job.decided }),
+      ...(job.below === null ? {} : { below: job.below }),
     };
   });
 }

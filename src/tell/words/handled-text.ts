@@ -15,6 +15,7 @@ interface Decided extends Place, Decision {}
 /** A child run in which failures were handled or somebody decided, or that is open. Spelled out: the page reads this file, and knows no store. */
 export interface ChildEnd {
   readonly run_id: number;
+  /** Empty: the run is no longer stored. */
   readonly workflow: string;
   readonly status: string;
   readonly failures: number;
@@ -69,7 +70,7 @@ export function handledText(end: HandledEnd): string | null {
   const own = named(end.handled_failures, (each) => `${placeText(each)}, by ${handlerText(each)}`, "; ");
   const below = named(
     children.filter(({ failures }) => failures > 0),
-    ({ run_id, workflow, steps }) => `${steps} in run ${run_id} of ${workflow}`,
+    ({ run_id, workflow, steps }) => `${steps} in run ${run_id}${workflow === "" ? "" : ` of ${workflow}`}`,
     "; ",
   );
   const skipped = named(end.skipped_by_failure, placeText, ", ");

@@ -5,7 +5,7 @@ import { expiryOf } from "../../core/notices/expiry.js";
 import { counted } from "../../core/text/amount-text.js";
 import { jobNames } from "../lookup/job-name.js";
 import { hintFacts, unheardText } from "./attempt-words.js";
-import { personIn } from "./decided-text.js";
+import { decisionText, personIn } from "./decided-text.js";
 import { because, nameIn, quote, short, steered, type Told, told, type WordsOf } from "./event-words.js";
 import { untilText } from "./expiry-text.js";
 import { type NewNote, note, runNote } from "./note.js";
@@ -66,12 +66,12 @@ export const OPERATOR_WORDS: WordsOf<OperatorEvents> = {
   },
   // One line says how many there are: there may be thousands.
   "job.reused": {
-    story: ({ job, origin, stood_in: stoodIn }, run) =>
+    story: ({ job, origin, stood_in: stoodIn, decided }, run) =>
       told(
         job,
         fact(
           stoodIn === undefined
-            ? `It was taken over from ${originText(origin)} and did not run again.`
+            ? `It was taken over from ${originText(origin)}${decided === undefined ? "" : ` where it was ${decisionText(decided)},`} and did not run again.`
             : `It failed in ${originText(origin)} and ${nameIn(run, stoodIn.by)} stood in for it; that was taken over.`,
         ),
       ),
