@@ -3,10 +3,12 @@ import type { JobChange } from "../core/decide/take-command.js";
 import type { Client } from "../operations/client.js";
 import { listNames, nameOf } from "../tell/lookup/job-name.js";
 import { goesOnWith } from "../tell/lookup/run-program.js";
+import { strictReason } from "../tell/words/handled-text.js";
 import { commandLine } from "./declare/command-words.js";
 import type { GoOnFlags } from "./go-on-here.js";
 import { type TopRun, topRunOf } from "./remote/who-goes-on.js";
 import { type Session, writeJson, writeLines } from "./terminal/channel.js";
+import { exitCodeOfRun } from "./terminal/exit-codes.js";
 import { refuseReports, writeReports } from "./write-reports.js";
 
 const MAX_CHANGES_TOLD = 20;
@@ -81,20 +83,31 @@ export async function tellAndGoOn(
   return goOnHere(session, client, top.runId, flags);
 }
 
-/** The reports of a run that the command has ended or left held. */
-function reportAsItIs(
+/** The reports of a run that the command has ended or left held; with `--strict` its end counts as any other does. */
+async function reportAsItIs(
   session: Session,
   client: Client,
-  { status }: Change,
+  { status, dry_run }: Change,
   {
     runId,
     report: reports,
     strict,
-    exitCode,
+    exitCode: recorded,
   }: GoOnFlags & { readonly runId: number; readonly exitCode: number },
-): Promise<number> | number {
-  const finished = { runId, reports, exitCode, strict };
-  return GOES_ON.has(status) ? refuseReports(session, finished) : writeReports(session, client, finished);
+): Promise<number> {
+  if (GOES_ON.has(status)) return refuseReports(session, { runId, reports, exitCode: recorded });
+  const isEnd = strict === true && dry_run !== true && status === "completed";
+  const exitCode = isEnd ? await strictEnd(session, client, runId) : recorded;
+  return writeReports(session, client, { runId, reports, exitCode, strict });
+}
+
+/** Another process has ended the run by the time its answer is here. */
+async function strictEnd({ out, options }: Session, client: Client, run_id: number): Promise<number> {
+  const run = await client.call("get_run", { run_id, jobs: "none" });
+  const why = strictReason(run);
+  if (why !== null && !options.json && !options.quiet)
+    writeLines(out, [`strict: the exit code is 1, because ${why}`]);
+  return exitCodeOfRun({ ...run, strict: true });
 }
 
 async function canGoOn(
@@ -134,10 +147,7 @@ function toldOf({ changed }: Change): string[] {
 /** The whole of a way back: most of it happens only once the workspace is as it has to be. */
 function goesBackLines({ again, taken_back, set_aside, stays }: GoesBack): string[] {
   const filesOf = (all: GoesBack["stays"]): string =>
-    listNames(
-      all,
-      ({ step, scope, files }) => `${nameOf(step, scope)} (${listNames(files, (file) => file)})`,
-    );
+    listNames([...filesByJob(all)], ([job, files]) => `${job} (${listNames([...files], (file) => file)})`);
   return [
     "begins again:",
     ...atMost(again.map(({ step, scope, status }) => `${INDENT}${nameOf(step, scope)} (${status})`)),
@@ -151,6 +161,16 @@ function goesBackLines({ again, taken_back, set_aside, stays }: GoesBack): strin
         ]),
     ...(stays.length === 0 ? [] : [`stays in the workspace: ${filesOf(stays)}`]),
   ].map((line) => INDENT + line);
+}
+
+/** All attempts of a job together. */
+function filesByJob(changes: GoesBack["stays"]): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { step, scope, files } of changes) {
+    const job = nameOf(step, scope);
+    found.set(job, new Set([...(found.get(job) ?? []), ...files]));
+  }
+  return found;
 }
 
 function atMost(lines: readonly string[]): readonly string[] {

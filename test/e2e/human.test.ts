@@ -77,6 +77,26 @@ describe("a human step", () => {
     ]);
   });
 
+  it("that ends a run in another process gives its exit code with --strict, and says why", async () => {
+    const text = `steps:
+  build: { exec: exit 1, on_fail: { edge: { to: stand_in, then: continue } } }
+  stand_in: { exec: "true" }
+  approve: { type: human, prompt: "Well?", depends_on: [build] }
+`;
+    const answer = async (...flags: string[]) => {
+      const running = cli.start("run", cli.write("amber.yaml", text));
+      const [, id = ""] = await running.until(/asks: Well\?.* daruma answer (\d+) /);
+      const given = await cli.daruma("answer", id, "approve", "--choose", "approve", ...flags);
+      expect(await running.ended).toBe(0);
+      return given;
+    };
+    expect(await answer()).toMatchObject({ exitCode: 0 });
+    expect(await answer("--strict")).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining("strict: the exit code is 1, because a failure was handled"),
+    });
+  });
+
   it("that nobody answers in time fails as TIMEOUT", async () => {
     const flow = 'steps: { approve: { type: human, prompt: "?", timeout_ms: 50 } }';
     const { exitCode, report } = await cli.runJson(flow);
