@@ -219,6 +219,16 @@ describe("what was kept", () => {
       new RegExp(`to send the work back: +${command} --hint "\\.\\.\\."`),
     );
     expect((await daruma("inbox")).stdout).toContain(`send back:  ${command} --hint "..."`);
+    for (const decide of [
+      ["resolve", "1", "review", "--retry"],
+      ["retry", "1", "review"],
+    ]) {
+      const hinted = await daruma(...decide, "--hint", "more lines", "--dry-run");
+      expect(hinted.stderr).toContain(
+        `note: the hint is for review alone; for the step whose work that examines: ${command} --hint "..."`,
+      );
+      expect((await daruma(...decide, "--dry-run")).stderr).not.toContain("the hint is for");
+    }
     const { advice } = JSON.parse((await daruma("explain", "1", "--json")).stdout) as {
       advice: { kind: string; argv: string[][]; calls: object[] }[];
     };
@@ -235,12 +245,14 @@ describe("what was kept", () => {
       },
     ]);
     expect((await daruma("resume-from", "1", "fix", "--dry-run")).stdout).toMatch(
-      /^dry run; nothing changed. It would do this:\n {2}begins again:\n {4}fix \(completed\)\n {4}review \(held\)\n {4}ship \(blocked\)\n {2}taken out of the workspace, kept as a patch: fix \(app.txt\), fix \(app.txt\)\n {2}set aside as a patch: what attempt 2 of review left\n {2}stays in the workspace: setup \(conf.txt\)\n {2}run 1: held -> running\n/,
+      /^dry run; nothing changed. It would do this:\n {2}begins again:\n {4}fix \(completed\)\n {4}review \(held\)\n {4}ship \(blocked\)\n {2}taken out of the workspace, kept as a patch: fix \(app.txt\)\n {2}set aside as a patch: what attempt 2 of review left\n {2}stays in the workspace: setup \(conf.txt\)\n {2}run 1: held -> running\n/,
     );
     const explained = (await daruma("explain", "1")).stdout;
-    expect(explained).toContain("It changed app.txt (+1 -0 lines): patches/steps/step-0002.patch.");
     expect(explained).toContain(
-      "It left changes in left-by-review.txt (+1 -0 lines): patches/attempts/j10000003_a2.patch.",
+      "It changed app.txt (+1 -0 lines): daruma artifact 1 patches/steps/step-0002.patch",
+    );
+    expect(explained).toContain(
+      "It left changes in left-by-review.txt (+1 -0 lines): daruma artifact 1 patches/attempts/j10000003_a2.patch",
     );
     const again = await daruma("resume-from", "1", "fix", "--files", "keep", "--hint", "more lines");
     expect(again.stdout).toContain("run 1 of loop completed");

@@ -143,7 +143,7 @@ describe("a patch file of a checkpoint", () => {
 
 describe("a command that is not found", () => {
   it.each<[string | string[], string | null]>([
-    ["./tool.sh", "tool.sh is in your working tree, but not in commit"],
+    ["./tool.sh", "commit it and start a new run"],
     [["./tool.sh", "--fast"], "tool.sh is in your working tree, but not in commit"],
     ["./nowhere.sh", null],
   ])("names the file that is not committed: %s", async (exec, said) => {

@@ -203,6 +203,22 @@ steps:
   });
 });
 
+it("daruma retry of a run without a step is its reset: all that failed runs again, and nothing else", async () => {
+  const { report } = await cli.runJson(
+    "steps: { fine: { exec: 'echo x >> fine.trace' }, one: { exec: test -e mend }, two: { exec: test -e mend } }",
+  );
+  cli.write("mend", "");
+  const id = String(report.run_id);
+  const planned = await cli.daruma("retry", id, "--dry-run");
+  expect(planned.stdout).toContain("one: failed -> ready\n  two: failed -> ready\n");
+  const again = await cli.daruma("retry", id);
+  expect([again.exitCode, again.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^run \d+: failed, canceled and held steps run again\n[\s\S]*3 completed/),
+  ]);
+  expect(readFileSync(join(cli.path, "fine.trace"), "utf8")).toBe("x\n");
+});
+
 it("daruma resolve takes globs, of the steps that are held", async () => {
   const file = cli.write(
     "globs.yaml",

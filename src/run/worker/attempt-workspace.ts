@@ -41,7 +41,7 @@ function wordsOf(exec: Json | undefined): string[] {
 function withUncommitted(facts: FailureFacts, files: readonly string[], commit: string): FailureFacts {
   if (files.length === 0) return facts;
   const [are, them] = files.length === 1 ? ["is", "it"] : ["are", "them"];
-  const why = `; ${files.join(", ")} ${are} in your working tree, but not in commit ${commit.slice(0, SHORT_COMMIT_CHARS)}, of which the workspace was made: commit ${them}`;
+  const why = `; ${files.join(", ")} ${are} in your working tree, but not in commit ${commit.slice(0, SHORT_COMMIT_CHARS)}, of which the workspace was made: commit ${them} and start a new run`;
   return withRemark(facts, why);
 }
 

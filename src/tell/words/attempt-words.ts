@@ -9,7 +9,7 @@ import type {
 } from "../../core/model/events.js";
 import { lastWordsOf } from "../../core/model/excerpt.js";
 import type { Failure, FailureClass } from "../../core/model/failure.js";
-import { type Job, jobById } from "../../core/model/run.js";
+import { type Job, jobById, type Run } from "../../core/model/run.js";
 import { type AttemptPlace, HUMAN, type Placed } from "../../core/model/worker-names.js";
 import type { Json } from "../../core/text/json.js";
 import { oneLine } from "../../core/text/plain-text.js";
@@ -53,7 +53,10 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
     story: ({ job: id, attempt, duration_ms: durationMs, output, checkpoint }, run, before) => {
       const job = jobById(run, id);
       const isAgents = isAgentsWork(job);
-      const changes = changeFacts("It changed", checkpoint?.changed_files ?? [], checkpoint?.patch, before);
+      const changes = changeFacts("It changed", checkpoint?.changed_files ?? [], checkpoint?.patch, {
+        run,
+        before,
+      });
       return (isAgents && changes.length > 0 ? steered : told)(
         id,
         fact(`Attempt ${attempt} ${endedText("completed", durationMs)}.`),
@@ -69,7 +72,9 @@ export const ATTEMPT_WORDS: WordsOf<AttemptEvents> = {
         event.job,
         ...attemptSentences(event, jobById(run, event.job).attemptPlace, before.lastErrorOf(event.job)),
         ...noProgressFacts(event),
-        ...changeFacts("It left changes in", event.error.changed_files, event.patch, before).map(fact),
+        ...changeFacts("It left changes in", event.error.changed_files, event.patch, { run, before }).map(
+          fact,
+        ),
         ...(event.patch === null
           ? [fact("What it left in the workspace is larger than max_log: no patch of it was kept.")]
           : []),
@@ -156,7 +161,7 @@ function changeFacts(
   verb: string,
   files: readonly string[],
   patch: string | null | undefined,
-  before: StorySoFar,
+  { run, before }: { readonly run: Run; readonly before: StorySoFar },
 ): string[] {
   if (files.length === 0) return [];
   const lines = patch == null ? null : before.linesOf(patch);
@@ -164,7 +169,7 @@ function changeFacts(
   const hasLines = lines !== null && lines.added + lines.removed > 0;
   const numbers = hasLines ? ` (+${lines.added} -${lines.removed} lines)` : "";
   const names = listNames(files, (file) => quote(file));
-  return [`${verb} ${names}${numbers}${patch == null ? "" : `: ${patch}`}.`];
+  return [`${verb} ${names}${numbers}${patch == null ? "." : `: daruma artifact ${run.id} ${patch}`}`];
 }
 
 /** For a live line. */

@@ -15,6 +15,7 @@ import { changeText, goingOn, tellAndGoOn } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { failureLines } from "../look/failures.js";
 import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";
+import { hintNotes, tellHintNotes } from "./hint-note.js";
 
 interface ResolveFlags extends GoOnFlags {
   readonly all?: boolean;
@@ -64,8 +65,10 @@ export const resolveHolds: Present = async (given, session, client) => {
     dry_run: flags.dryRun === true,
     key: flags.key,
   };
+  const notes = await hintNotes(session, client, run, flags.hint);
   const answer = await client.call("resolve_holds", request).catch(throwRefusedAlone);
   throwFirstError(answer);
+  tellHintNotes(session, notes, ({ id }) => answer.results.some(({ job_id }) => job_id === id));
   const { key, dry_run } = answer;
   const said = answer.results[0]!.reason;
   return tellAndGoOn(

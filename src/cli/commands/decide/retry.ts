@@ -9,6 +9,7 @@ import { topRunOf } from "../../remote/who-goes-on.js";
 import { goingOn, tellAndGoOn, tellChange } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";
+import { hintNotes, tellHintNotes } from "./hint-note.js";
 
 /** Retries a step: with fresh budgets, in a fresh workspace, or as the step where the run goes back to. */
 export const retry: Present = async (given, session, client) => {
@@ -16,18 +17,26 @@ export const retry: Present = async (given, session, client) => {
   const names = (input.step_ids ?? []) as readonly string[];
   const isNamed = input.step_id !== undefined || names.length > 0;
   if (!isNamed && choosesByFailure(flags)) return retryMatching(given, session, client);
+  // What somebody wants who names nothing but the run.
+  if (!isNamed && input.run_id !== undefined)
+    return reset({ ...given, input: { ...input, action: "reset_failed" } }, session, client);
   if (!isNamed)
     throw new DarumaError(
       "USAGE",
       "name a run and a step, or choose failed jobs with --signature, --workflow, --step, --class or --since",
       {
-        hint: "Such as `daruma retry last build`, or `daruma retry --class transient_runtime --since 2h`. `daruma reset last` runs again all that failed or is held.",
+        hint: "Such as `daruma retry last` for all that failed in the last run, `daruma retry last build`, or `daruma retry --class transient_runtime --since 2h`.",
       },
     );
   refuseCampaignFlags(flags);
   const { step_ids: _names, ...rest } = input;
   const one = names.length === 1 && !isGlob(names[0]!) ? { ...rest, step_id: names[0] } : null;
+  const isFor = input.action === "retry_step" ? input.hint : undefined;
+  const notes = await hintNotes(session, client, input.run_id as RunReference, isFor);
   const answer = await client.call("control_run", (one ?? input) as InputOf<"control_run">);
+  tellHintNotes(session, notes, ({ name }) =>
+    answer.changed.some((job) => nameOf(job.step, job.scope) === name),
+  );
   if (one === null && names.length > 0)
     return tellAndGoOn(session, client, answer, "retried with fresh budgets:", flags);
   const name = nameOf(answer.target!.step, answer.target!.scope);
