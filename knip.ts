@@ -3,6 +3,7 @@ import type { KnipConfig } from "knip";
 const config: KnipConfig = {
   entry: [
     "src/index.ts",
+    "src/flow/testing/test-flow.ts",
     "src/cli/main.ts",
     "src/cli/command-line.ts",
     "src/**/*-thread.ts",

@@ -106,7 +106,7 @@ async function writeLibrary(root) {
     metafile: true,
     define,
   };
-  const entryPoints = ["src/index.ts", ...THREADS];
+  const entryPoints = ["src/index.ts", "src/flow/testing/test-flow.ts", ...THREADS];
   const reached = await build({
     ...common,
     entryPoints,

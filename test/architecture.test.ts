@@ -21,7 +21,7 @@ import { parseRoomTable } from "./support/room-tables.js";
 import type { SourceText } from "./support/source-imports.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const ENTRIES = ["src/index.ts", "src/cli/main.ts"];
+const ENTRIES = ["src/index.ts", "src/flow/testing/test-flow.ts", "src/cli/main.ts"];
 /** Loaded by a worker thread under a name that is put together at run time, so no import leads to them. */
 const THREAD_ENTRIES = ["src/run/sandbox/quickjs-thread.ts", "src/store/sqlite/sqlite-thread.ts"];
 

@@ -1,8 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { CliFolder } from "../support/cli-folder.js";
 import { ORDER, startFlow, writeFlow } from "../support/flow-program.js";
+import { repositoryRoot } from "../support/repository-root.js";
 
 const cli = new CliFolder();
 const did = (): string[] => readFileSync(join(cli.path, "did"), "utf8").trim().split("\n");
@@ -36,5 +39,22 @@ describe("a flow on the command line", () => {
     expect([before.exitCode, before.stdout]).toEqual([0, expect.not.stringContaining("charge")]);
     expect(did()).toEqual(["load", "pack", "pack", "charge"]);
     rmSync(join(cli.path, "bad"));
+  });
+
+  it("is tested with daruma/test, which the package has beside the library", () => {
+    const file = pathToFileURL(writeFlow(cli, ORDER, "tested.mjs")).href;
+    const program = `import { testFlow } from "daruma/test";
+const { order } = await import(${JSON.stringify(file)});
+const { status, output } = await testFlow(order, { input: { id: 7 } }).run();
+console.log(status, output);
+console.log(JSON.stringify((await testFlow.everyFailure(order)).map(({ step, end }) => [step, end])));`;
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: repositoryRoot,
+      encoding: "utf8",
+    });
+    expect([stdout, stderr]).toEqual([
+      'completed ship\n[["load","held"],["pack","held"],["charge","held"],["ship","held"]]\n',
+      "",
+    ]);
   });
 });
