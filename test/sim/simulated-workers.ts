@@ -177,7 +177,8 @@ export class SimulatedWorkers {
     const { listener, ended } = remote;
     remote.listener = null;
     const settled = (fate: Fate): void => {
-      if (fate !== "not_owned") this.remotes.delete(token);
+      // A recovery script that runs again has the same token.
+      if (fate !== "not_owned" && this.remotes.get(token) === remote) this.remotes.delete(token);
     };
     listener?.({ outcome: ended, settled });
     if (this.random.chance(this.weather.duplicate)) this.repeat(remote.assignment, ended);

@@ -162,8 +162,9 @@ export class PoolBook {
     this.expect(attempt);
   }
 
+  /** A recovery script that runs again has the token of the try before, which may be dropped after it. */
   drop(attempt: PoolAttempt): void {
-    this.attempts.delete(attempt.token);
+    if (this.attempts.get(attempt.token) === attempt) this.attempts.delete(attempt.token);
     this.unplaced.delete(attempt);
     attempt.leave();
   }

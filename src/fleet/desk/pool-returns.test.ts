@@ -258,4 +258,23 @@ describe("a recovery script", () => {
     ).toMatchObject({ renewed: [script.token] });
     expect(running.told).toEqual([]);
   });
+
+  it("that runs again under its token before its worker is answered is heard as well", async () => {
+    const script = { token: "t1-recovery", recovery: true } as const;
+    const id = bench.register();
+    const lost = bench.execute(script);
+    await bench.claim(id);
+    const facts = { evicted: true, exitCode: 143, message: "stopped" };
+    const said = { ...held(script.token), recovery: true };
+    const answer = bench.desk.report(id, [report({ ...said, outcome: { kind: "failed", facts } })]);
+    await settle();
+    expect(lost.told).toMatchObject([{ kind: "failed" }]);
+    const again = bench.execute(script);
+    lost.settle("committed");
+    expect(await answer).toEqual([{ token: script.token, outcome: "accepted" }]);
+    expect(tokensOf(await bench.claim(id))).toEqual([script.token]);
+    void bench.desk.report(id, [report(said)]);
+    await settle();
+    expect(again.told).toMatchObject([{ kind: "succeeded" }]);
+  });
 });
