@@ -131,3 +131,19 @@ steps:
   expect([stdout.whole, stdout.lines, stdout.changed]).toEqual([false, 100_001, 2]);
   expect(stdout.rows.at(-1)).toEqual({ kind: "added", line: 100_001, text: "end 2" });
 });
+
+it("what led an attempt to its step is compared once: in the prompt, where there is one", async () => {
+  const comparedOf = async (step: string) => {
+    const seen = join(bench.folder, `seen-${step.length}`);
+    const { run_id } = await bench.run(`name: led
+steps:
+  fix: ${step}
+  review: { exec: "test -e ${seen} || { touch ${seen}; exit 1; }", depends_on: [fix], on_fail: { goto: { step: fix, max: 1 } } }
+`);
+    const { texts } = await bench.call("compare_attempts", { job_id: "fix", run_id });
+    return texts.map(({ name }) => name);
+  };
+  expect(await comparedOf(`{ exec: "true" }`)).toEqual(["stderr", "stdout", "context"]);
+  const agent = `{ type: agent, exec: "cat > /dev/null", prompt: Work. }`;
+  expect(await comparedOf(agent)).toEqual(["stderr", "stdout", "prompt"]);
+});

@@ -167,6 +167,8 @@ async function compareFiles(
     ];
     // Only agents and models have a prompt; few steps are the target of a failure.
     if (end.total + otherEnd.total === 0 && name !== "stdout" && name !== "stderr") continue;
+    // A prompt has it in itself.
+    if (name === "context" && texts.some((text) => text.name === "prompt")) continue;
     const whole = end.isWhole && otherEnd.isWhole;
     texts.push({
       name,
