@@ -181,6 +181,8 @@ async function writeCommandLine(root) {
   const built = [server, entry, threads];
   const sqlite = await writeSqlite(folder, common);
   built.push(sqlite.built);
+  const importer = join(folder, "import-module.js");
+  writeFileSync(importer, "module.exports = (url) => import(url);\n");
   const [manifest, licences] = [join(folder, "package.json"), join(folder, "THIRD-PARTY-LICENCES.txt")];
   const scope = { type: "commonjs", imports: { "#sqlite": "./sqlite/driver/index.js" } };
   writeFileSync(manifest, `${JSON.stringify(scope, null, 2)}\n`);
@@ -188,7 +190,7 @@ async function writeCommandLine(root) {
   writeFileSync(licences, licenceText(licencesOf(root, modules)));
   const parts = [...program.texts.keys()].map((name) => join(folder, name));
   const others = built.flatMap((result) => outputsOf(root, result));
-  return [...parts, ...others, manifest, licences, ...sqlite.copied];
+  return [...parts, ...others, importer, manifest, licences, ...sqlite.copied];
 }
 
 /** A copy of the driver for Node 20 with its compiled code, so that installing Daruma compiles nothing and runs no scripts. */

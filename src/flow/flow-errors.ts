@@ -4,6 +4,12 @@ import type { RunReport } from "../tell/run-report.js";
 /** A called step has not completed, whatever its retries, repairs and people did. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
+
+  /** A program may have another copy of this library than the process that executes it. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return isNamed(error, "StepFailed");
+  }
+
   readonly code: string;
 
   constructor(
@@ -30,6 +36,10 @@ export class StepFailed extends Error {
 export class FlowCanceled extends Error {
   override readonly name = "FlowCanceled";
 
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return isNamed(error, "FlowCanceled");
+  }
+
   constructor(readonly reason: string) {
     super(`the run is canceled: ${reason}`);
   }
@@ -54,4 +64,8 @@ export class FlowFailed extends Error {
     this.status = status;
     this.error = error;
   }
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name;
 }

@@ -41,6 +41,34 @@ describe("a flow on the command line", () => {
     rmSync(join(cli.path, "bad"));
   });
 
+  it("is gone on with from the command line with the module that has it", async () => {
+    const file = writeFlow(
+      cli,
+      `  await s.step("load", does("load"));
+  await s.step("refund", () => { throw new Error("no refund"); })
+    .catch((error) => { if (!(error instanceof StepFailed)) throw error; });
+  await s.map("parcels", ["a", "b"], { key: (each) => each }, (_, item) => item.step("pack", does("pack")));
+  await s.step("charge", does("charge"));
+  return s.step("ship", does("ship"));`,
+      "refunds.mjs",
+    );
+    rmSync(join(cli.path, "did"));
+    writeFileSync(join(cli.path, "bad"), "");
+    expect(await startFlow(cli, file, "order-8")).toBe("held");
+    rmSync(join(cli.path, "bad"));
+    await cli.daruma("resolve", "2", "charge", "--retry");
+    const refused = await cli.daruma("resume", "2");
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("NEEDS_PROGRAM")]);
+    const missing = await cli.daruma("resume", "2", "--flows", cli.write("none.mjs", "export const a = 1;"));
+    expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining("exports no flow")]);
+    const resumed = await cli.daruma("resume", "2", "--flows", file, "--json");
+    expect([resumed.exitCode, JSON.parse(resumed.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ run_id: 2, status: "completed" }),
+    ]);
+    expect(did()).toEqual(["load", "pack", "pack", "charge", "charge", "ship"]);
+  });
+
   it("is tested with daruma/test, which the package has beside the library", () => {
     const file = pathToFileURL(writeFlow(cli, ORDER, "tested.mjs")).href;
     const program = `import { testFlow } from "daruma/test";

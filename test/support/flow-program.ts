@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { repositoryRoot } from "./repository-root.js";
 
-const LIBRARY = ["dist/index.js", "dist/flow/flow.js"].map((file) =>
+const LIBRARY = ["dist/index.js", "dist/flow/flow.js", "dist/flow/flow-errors.js"].map((file) =>
   JSON.stringify(pathToFileURL(join(repositoryRoot, file)).href),
 );
 
@@ -21,6 +21,7 @@ export function writeFlow({ path }: Place, body: string, name = "order.mjs", opt
     file,
     `import { appendFileSync, existsSync } from "node:fs";
 import { flow } from ${LIBRARY[1]};
+import { StepFailed } from ${LIBRARY[2]};
 const does = (name) => () => {
   appendFileSync(${JSON.stringify(join(path, "did"))}, name + "\\n");
   if (name === "charge" && existsSync(${JSON.stringify(join(path, "bad"))})) throw new Error("card is declined");

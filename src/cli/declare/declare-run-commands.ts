@@ -72,6 +72,7 @@ Examples:
     .option("--cancel-on-interrupt", "with --server: Ctrl-C cancels the run instead of leaving it")
     .option("--reason <text>", 'why the pause is lifted; kept in the log (default: "by hand")')
     .option("--key <text>", "a command with the same key is applied only once")
+    .option("--flows <file>", "a module that exports the run's flow (.js or .mjs; .ts from Node 22.18 on)")
     .addHelpText(
       "after",
       `
@@ -80,6 +81,7 @@ The run keeps what it was started with: inputs, --retry-max and so on.
 
 Examples:
   daruma resume 3
+  daruma resume 3 --flows order.mjs
   daruma resume last --json`,
     )
     .action((run: RunReference, flags: ResumeFlags) =>

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { DarumaError } from "../../../core/errors/errors.js";
 import { COMMAND_LINE, operateThrough } from "../../../host/local-operate.js";
 import { DEFAULT_REASON, redacted } from "../../../operations/operator-words.js";
 import { nameOfPrincipal, putCommand } from "../../../operations/put-command.js";
@@ -10,6 +11,7 @@ import { type RunReference, resolveRun } from "../../declare/typed-names.js";
 import { existingStore } from "../../existing-store.js";
 import { followRun } from "../../follow-run.js";
 import { tellChangedFile } from "../../go-on-here.js";
+import { loadFlows } from "../../load-flows.js";
 import { openHere } from "../../open-here.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
 import { tellLifted } from "../../tell-change.js";
@@ -21,9 +23,12 @@ import type { ResumeFlags } from "./run-flags.js";
  * process still lives goes on there, and one that needs its program goes on with that program.
  */
 export async function resume(reference: RunReference, flags: ResumeFlags, session: Session): Promise<number> {
+  if (session.options.server !== undefined && flags.flows !== undefined)
+    throw new DarumaError("USAGE", "--flows is for runs without a server");
   if (session.options.server !== undefined)
     return (await import("../../remote/follow-server-run.js")).resumeRemotely(session, reference, flags);
   refuseServerFlags(flags);
+  const flows = flags.flows === undefined ? [] : await loadFlows(flags.flows);
   const store = await existingStore(session.options);
   const lifted = await liftWhereOthersGoOn(store, reference, flags, session).catch(async (error: unknown) => {
     await store.close();
@@ -33,7 +38,7 @@ export async function resume(reference: RunReference, flags: ResumeFlags, sessio
     await store.close();
     return 0;
   }
-  const { daruma, channels } = await openHere(session, reference, flags, store);
+  const { daruma, channels } = await openHere(session, reference, flags, store, flows);
   return followRun(session, daruma, { ...flags, channels }, async () => {
     const runId = await resolveRun(daruma.store, reference);
     await tellChangedFile(session, daruma, runId);
@@ -54,7 +59,7 @@ async function liftWhereOthersGoOn(
 ): Promise<boolean> {
   const runId = await resolveRun(store, reference);
   const row = await requireRun(store, runId);
-  const program = programOf(row);
+  const program = flags.flows === undefined ? programOf(row) : null;
   if (row.status !== "paused" || (program === null && (await ownerOf(store, runId)) === null)) return false;
   const { key = randomUUID() } = flags;
   const reason = await redacted(store, runId, flags.reason ?? DEFAULT_REASON);

@@ -31,6 +31,8 @@ export function reused(flag: true | RunReference): "last_ended" | RunReference {
 }
 
 export interface ResumeFlags extends FollowFlags {
+  /** A module that exports the run's flow. */
+  readonly flows?: string;
   readonly reason?: string;
   readonly key?: string;
 }
