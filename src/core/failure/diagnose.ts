@@ -113,7 +113,7 @@ function findingFor(job: Job, failure: Failure, policy: RecoveryPolicy): Finding
     recovers: false,
     why: "unknown_failure",
     reason:
-      failure.exit_code === KILLED_EXIT_CODE || failure.signal === "SIGKILL"
+      failure.exit_code === KILLED_EXIT_CODE
         ? "something killed it, and nothing shows that it was for memory"
         : "not a matter of memory, time or a lost worker",
   };

@@ -242,7 +242,7 @@ type Given<Command> = Command extends OperatorCommand
       }
     >
   : never;
-/** A job is named by its id, its step or `step@scope`. Written out field by field, because compilers quote it in errors. */
+/** A job is named by its id, its step or `step@scope`. */
 type WithNames<T> = {
   readonly [K in keyof T]: K extends "job" | "also"
     ? Named<T[K]>
