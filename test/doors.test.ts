@@ -15,6 +15,7 @@ const NAMES = OPERATIONS.map(({ name }) => name).sort();
 const FORMS = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));
 /** Processes of one door, not operations. */
 const PROCESS_WORDS = [
+  "flows run",
   "completion",
   "config check",
   "config schema",

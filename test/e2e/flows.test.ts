@@ -69,6 +69,20 @@ describe("a flow on the command line", () => {
     expect(did()).toEqual(["load", "pack", "pack", "charge", "charge", "ship"]);
   });
 
+  it("is started from the command line, and the same key goes on with its run", async () => {
+    const file = writeFlow(cli, '  return s.step("load", () => input.id);', "small.mjs");
+    const words = ["flows", "run", file, "order", "--key", "order-9", "--json"];
+    const first = await cli.daruma(...words, "--input", '{"id":9}');
+    const { run_id, status } = JSON.parse(first.stdout) as { run_id: number; status: string };
+    expect([first.exitCode, status]).toEqual([0, "completed"]);
+    const again = await cli.daruma(...words, "--input", '{"id":9}');
+    expect([again.exitCode, JSON.parse(again.stdout)]).toEqual([0, expect.objectContaining({ run_id })]);
+    const unknown = await cli.daruma("flows", "run", file, "orders");
+    expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining("It exports order.")]);
+    const wrong = await cli.daruma("flows", "run", file, "order", "--input", "{");
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining("--input is no JSON")]);
+  });
+
   it("is tested with daruma/test, which the package has beside the library", () => {
     const file = pathToFileURL(writeFlow(cli, ORDER, "tested.mjs")).href;
     const program = `import { testFlow } from "daruma/test";

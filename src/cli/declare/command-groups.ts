@@ -16,7 +16,7 @@ export const COMMAND_GROUPS: { readonly [group: string]: readonly string[] } = {
   more: [
     ...["pause", "takeover", "fork", "reset", "recover", "hard-reset", "resume-from", "apply"],
     ...["report", "compare", "timeline", "events", "watch", "stats", "resources", "jobs", "job"],
-    ...["definition", "artifacts", "artifact"],
+    ...["flows", "definition", "artifacts", "artifact"],
   ],
   workflow: ["workflows", "workflow", "graph", "edge", "schema", "handlers", "handler"],
   failures: ["failures", "flakes", "holds", "decide", "redrive", "campaigns", "breakers"],

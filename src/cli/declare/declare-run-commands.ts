@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { MAX_PRIORITY } from "../../core/groups/concurrency.js";
 import type { ResumeFlags, RunFlags } from "../commands/run/run-flags.js";
+import type { FlowFlags } from "../commands/run/run-flow.js";
 import { reportOption } from "../write-reports.js";
 import type { Declaration } from "./declaration.js";
 import { parseRunReference, type RunReference } from "./typed-names.js";
@@ -55,6 +56,34 @@ Examples:
     )
     .action((file: string, flags: RunFlags) =>
       act(async (session) => (await import("../commands/run/run.js")).run(file, flags, session)),
+    );
+  program
+    .command("flows")
+    .description("run the flows of a module")
+    .command("run")
+    .description("run a flow of a module to its end")
+    .argument("<file>", "a module that exports flows (.js or .mjs; .ts from Node 22.18 on)")
+    .argument("<name>", "the flow's name")
+    .option("--input <json>", "what the program is given, as JSON")
+    .option("--key <text>", "starts only one run: the same key again goes on with the run that it started")
+    .option(
+      "--max-parallel <n>",
+      "maximum number of attempts at a time (default: the number of cores)",
+      wholeNumber(1),
+    )
+    .option("-v, --verbose", "also show what steps print, each line prefixed with the step's name")
+    .addOption(reportOption())
+    .option(STRICT_FLAG, STRICT_WORDS)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  daruma flows run order.mjs order --input '{ "id": 7 }' --key order-7`,
+    )
+    .action((file: string, name: string, flags: FlowFlags) =>
+      act(async (session) =>
+        (await import("../commands/run/run-flow.js")).runFlow(file, name, flags, session),
+      ),
     );
   program
     .command("resume")

@@ -45,6 +45,7 @@ function asHelpFlag(args: readonly string[]): readonly string[] {
 const LIGHT_WORDS: ReadonlySet<string> = new Set([
   "init",
   "run",
+  "flows",
   "resume",
   "serve",
   "worker",
