@@ -25,7 +25,7 @@ export function renderOperations(operations, toJsonSchema) {
 }
 
 function section(operation, toJsonSchema) {
-  const { name, description, details, role, effect, stream, streamFrom, onlyForPeople } = operation;
+  const { name, description, details, role, effect, stream, streamFrom, audience } = operation;
   const input = toJsonSchema(operation.input, "input");
   const output = toJsonSchema(operation.output, "output");
   const fields = Object.entries(input.properties ?? {});
@@ -35,7 +35,7 @@ function section(operation, toJsonSchema) {
     `- command: ${commands(operation)}`,
     `- role: ${role}; effect: ${effect}`,
   );
-  if (onlyForPeople === true) lines.push("- not a tool of MCP");
+  if (audience === "people") lines.push("- not a tool of MCP");
   if (stream !== undefined)
     lines.push(
       `- as a stream: server-sent events; \`${streamFrom}\` (or \`Last-Event-ID\`) takes the id of the last one seen`,

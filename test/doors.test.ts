@@ -82,7 +82,7 @@ describe("the three doors", () => {
   const PUBLISHED_TOOLS = ["classify_and_resolve_failures", "list_pending_failed_jobs"];
 
   it("MCP has a tool for every operation that is not only for people, and none besides", () => {
-    const tools = OPERATIONS.filter(({ onlyForPeople }) => onlyForPeople !== true);
+    const tools = OPERATIONS.filter(({ audience }) => audience !== "people");
     expect(
       toolsFor("admin")
         .map(({ name }) => name)

@@ -56,10 +56,10 @@ class LocalClient {
     await store?.close();
   }
 
-  private async context({ withoutStore }: Operation, { file_name }: Request): Promise<Context> {
+  private async context({ store: opening }: Operation, { file_name }: Request): Promise<Context> {
     const { outputDir } = this.options;
-    const looked = withoutStore === "inspected" ? await this.inspect() : null;
-    const store = looked === null ? await this.openFor(withoutStore) : looked.store;
+    const looked = opening === "inspect" ? await this.inspect() : null;
+    const store = looked === null ? await this.openFor(opening) : looked.store;
     // An operation that reports problems of the settings must not fail because of them.
     const { clusters, breakers, channels, notify } = await this.settings(looked !== null, file_name);
     return {
@@ -111,14 +111,14 @@ class LocalClient {
   private readonly describeSettings = async () =>
     (await import("./read-settings.js")).describeSettings(this.options);
 
-  private async openFor(withoutStore: Operation["withoutStore"]): Promise<Store> {
+  private async openFor(opening: Operation["store"]): Promise<Store> {
     const { store, outputDir } = this.options;
-    if (withoutStore === "unread") return createMemoryStore();
+    if (opening === "none") return createMemoryStore();
     if (this.opened === null) {
       const file = store ?? databaseFile(outputDir);
       const isThere = isPostgresUrl(file) || isDatabaseThere(file);
-      if (!isThere && withoutStore === "empty") return createMemoryStore();
-      if (!isThere && withoutStore === undefined) throw noRuns(store ?? outputDir);
+      if (!isThere && opening === "optional") return createMemoryStore();
+      if (!isThere && opening === undefined) throw noRuns(store ?? outputDir);
       this.opened = openStore(store, outputDir);
     }
     return this.opened;

@@ -158,7 +158,7 @@ export function toolsFor(role: Role): Tool[] {
 }
 
 function isToolFor(role: Role, operation: Operation): boolean {
-  return operation.onlyForPeople !== true && mayAct(role, operation.role);
+  return operation.audience !== "people" && mayAct(role, operation.role);
 }
 
 /** The tool with only what an agent needs to call it, because every conversation includes the list. */
@@ -207,7 +207,7 @@ export async function answerFor(
   const operation = operationOf(name);
   if (cursor !== undefined && (typeof cursor !== "string" || operation.effect !== "reads"))
     throw new InvalidInput([{ path: "cursor", message: "unknown field" }], CURSOR_HINT);
-  const output = await call(name, { ...operation.forAgents?.(given), ...given });
+  const output = await call(name, { ...operation.agentDefaults?.(given), ...given });
   const answer = operation.output instanceof z.ZodObject ? (output as object) : { result: output };
   return withinBudget(answer, { cursor, mayAskAgain: operation.effect === "reads" });
 }

@@ -28,7 +28,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   /** The runs and jobs that it acts on: their run must be one of this store, not one that was imported. */
   readonly actsOn?: (input: z.output<Input>) => readonly Acted[];
   /** What it answers under a key is kept, and answered again: no log of a run knows the key. */
-  readonly keepsAnswer?: true;
+  readonly idempotent?: true;
   /** A run comes into being: how many one token makes in a minute is limited. */
   readonly makesRun?: true;
   /** Streams the answer as it grows: server-sent events over REST, `--follow` on the command line. */
@@ -40,15 +40,18 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
   /** The field of the input that takes the id of the last item that a client has seen, to go on after it. */
   readonly streamFrom?: string;
   /** What an agent is given that does not ask otherwise, over what it asks for: it pays for every character it reads. */
-  readonly forAgents?: (given: { readonly [field: string]: unknown }) => {
+  readonly agentDefaults?: (given: { readonly [field: string]: unknown }) => {
     readonly [field: string]: unknown;
   };
   /** Torc's agents know the tool by this name, too: there its answers have Torc's words. */
   readonly publishedTool?: string;
   /** Not among the tools of MCP: agents seldom need it, and every tool is part of every conversation. */
-  readonly onlyForPeople?: true;
-  /** On a command line where no store is there yet: answer as an empty one would, or make one; or, `inspected`, look at it before it is opened; or, `unread`, leave it alone also where it is there. Else: no runs here. */
-  readonly withoutStore?: "empty" | "new" | "inspected" | "unread";
+  readonly audience?: "people";
+  /**
+   * What the command line does with its store before it calls. `optional`: without one it answers as an empty one would; `create`:
+   * it makes one; `inspect`: it looks at the file first; `none`: it leaves it alone. Missing: there must be one.
+   */
+  readonly store?: "optional" | "create" | "inspect" | "none";
 }
 
 /** An answer of this schema. It is only read: its lists and fields may be those of the engine or of a store. */

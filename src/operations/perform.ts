@@ -16,6 +16,6 @@ export async function perform(
     return operation.handler(context, input);
   };
   const { key, dry_run } = input as { readonly key?: string; readonly dry_run?: boolean };
-  if (operation.keepsAnswer !== true || key === undefined || dry_run === true) return act();
+  if (operation.idempotent !== true || key === undefined || dry_run === true) return act();
   return once(operation, context, { ...input, key }, act);
 }

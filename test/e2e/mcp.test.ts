@@ -208,7 +208,7 @@ describe("MCP tools", () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
       OPERATIONS.filter(
-        ({ role, onlyForPeople }) => onlyForPeople !== true && mayAct("viewer", role),
+        ({ role, audience }) => audience !== "people" && mayAct("viewer", role),
       ).flatMap(({ name, publishedTool }) => [name, ...(publishedTool === undefined ? [] : [publishedTool])]),
     );
     for (const tool of tools) {

@@ -90,7 +90,7 @@ describe("an operation beside the runs that is repeated with its key", () => {
 });
 
 it("every operation that keeps its answer changes something and has a key", () => {
-  const keeping = OPERATIONS.filter(({ keepsAnswer }) => keepsAnswer === true);
+  const keeping = OPERATIONS.filter(({ idempotent }) => idempotent === true);
   expect(keeping.length).toBeGreaterThan(8);
   for (const { name, effect, input } of keeping) {
     expect(effect, name as Name).not.toBe("reads");

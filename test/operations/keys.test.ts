@@ -171,7 +171,7 @@ describe("every operation that starts or decides something", () => {
 
   it("answers under it from the log of its run, or keeps its answer", () => {
     const ofRuns = OPERATIONS.filter(
-      ({ input, keepsAnswer }) => Object.hasOwn(input.shape, "key") && keepsAnswer !== true,
+      ({ input, idempotent }) => Object.hasOwn(input.shape, "key") && idempotent !== true,
     );
     expect(ofRuns.map(({ name }) => name).sort()).toEqual([
       "answer_job",

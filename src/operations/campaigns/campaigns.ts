@@ -117,7 +117,7 @@ export const startCampaign = operation({
     "Items are holds, failures that nothing handled, and dead letters, as they are when it begins. An item that somebody else decides before its turn is `overtaken`; one that cannot be retried is `refused` with its code; neither counts, and the next item takes its place. Good: the job completed, or its failure was handled. Bad: it failed or is held again, or has not ended within `wait`. Runs of `daruma run`, and child runs whose parent is over, are left out and listed. A job is in one unfinished campaign at a time (IN_CAMPAIGN); people may still decide it. `campaign` is null where nothing matches, and in a dry run. A server does the work; a crash repeats nothing.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: startInput,
   output: z.object({
     campaign: z.number().nullable(),
@@ -241,7 +241,7 @@ export const listCampaigns = operation({
       examples: ["daruma campaigns show 1"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: async ({ store }, { campaign, limit: most }) => {
     if (campaign === undefined) return { items: (await store.listCampaigns({ limit: most })).map(toRecord) };
     const found = await requireCampaign(store, campaign);
@@ -259,13 +259,13 @@ async function requireCampaign(store: Context["store"], id: number): Promise<Cam
 
 export const controlCampaign = operation({
   name: "control_campaign",
-  onlyForPeople: true,
+  audience: "people",
   summary: "pause, resume or stop a campaign",
   description: "Pauses, resumes or stops a campaign; what it has begun goes on.",
   details: "A stopped campaign stays stopped: what it has not begun is left as it is, and can be in another.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: z.strictObject({
     action: z.enum(["pause", "resume", "stop"]).describe("What to do."),
     campaign: z.coerce.number().int().positive().describe("The campaign's number."),

@@ -119,7 +119,7 @@ export const listAllocations = operation({
       examples: ["daruma allocations logs hpc/1234"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: async (context, { allocation, cluster, live, limit: most }) => {
     const { store } = context;
     const impossible = impossibleIn(context, cluster);
@@ -182,7 +182,7 @@ export const controlAllocations = operation({
     "The server that looks after an allocation ends it within seconds; what its worker hands back is restarted elsewhere, at no cost to its retries. A cluster is suspended after three allocations in a row ended without a worker, after three whose workers could run none of the waiting jobs, after somebody else canceled one, and after the scheduler refused one for good. Resuming it also lets it use nodes again that were left out.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: z.strictObject({
     action: z.enum(["drain", "cancel", "resume"]).describe("What to do."),
     target: allocationReference.describe("An allocation; for resume a cluster."),

@@ -50,7 +50,7 @@ export const planCluster = operation({
     "Without `dry_run` a run must be named. What is submitted is what all ready jobs of that server need; it waits for no cooldown and no threshold.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input,
   output: z.object({
     dry_run: z.boolean(),
@@ -69,7 +69,7 @@ export const planCluster = operation({
       ],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   actsOn: ({ run_id }) => (run_id === undefined ? [] : [{ run: run_id }]),
   handler: plan,
 });

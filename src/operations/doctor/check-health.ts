@@ -37,7 +37,7 @@ export const checkHealth = operation({
     "Checks the database, the disk, permissions, the temporary folder, clock, leases, groups, servers, workers, retention, settings and what workflows need, and says for each what is wrong and what to do. Nothing is changed.",
   details:
     "`status` is the worst of all. A check that could not be made is an error. A database of more than 1 GiB is looked through only with `full`.",
-  onlyForPeople: true,
+  audience: "people",
   role: "admin",
   effect: "reads",
   input: z.strictObject({
@@ -62,7 +62,7 @@ export const checkHealth = operation({
       examples: ["daruma doctor", "daruma doctor --json", "daruma doctor --server http://127.0.0.1:7420"],
     },
   ],
-  withoutStore: "inspected",
+  store: "inspect",
   handler: examine,
 });
 

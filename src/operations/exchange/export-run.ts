@@ -29,7 +29,7 @@ export const exportRun = operation({
   summary: "export a run as one JSON document",
   description:
     "Returns one JSON document with a run's definition, its event log and, by default, its output and artifacts. Files beyond the size limit are omitted and listed in `left_out`.",
-  onlyForPeople: true,
+  audience: "people",
   role: "viewer",
   effect: "reads",
   input: z.strictObject({

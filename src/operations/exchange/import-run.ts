@@ -40,10 +40,10 @@ export const importRun = operation({
   description: "Imports a document from export_run as a run with a new number. It can only be read.",
   details:
     "Its log is replayed and checked. A document of another version, or one that export_run did not write, is refused. The run can only be read: it cannot be resumed, retried, decided, applied or forked from (IMPORTED_RUN), and its workflow cannot be started by name. It keeps its original times, so prune_runs counts its age from its original end; cancel an unfinished one to prune it. `finished_at` in the answer is that end.",
-  onlyForPeople: true,
+  audience: "people",
   role: "admin",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   makesRun: true,
   input: z.strictObject({
     document: document.describe("The document that export_run returned."),
@@ -66,7 +66,7 @@ export const importRun = operation({
       examples: ["daruma import run-3.json", "daruma import - < run-3.json"],
     },
   ],
-  withoutStore: "new",
+  store: "create",
   handler: (context, input) => takeIn(context, input.document),
 });
 

@@ -68,7 +68,7 @@ export const listFailures = operation({
       ],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: list,
 });
 
@@ -167,7 +167,7 @@ export const listFlakes = operation({
       examples: ["daruma flakes", "daruma flakes --workflow release --since 7d --json"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: async ({ store, now }, { workflow, since, limit: most }) => {
     const at = now();
     const from = momentBefore(since, at);

@@ -101,7 +101,7 @@ export const triageFailure = operation({
     "A failure is new until somebody says something of it. A mute that is over leaves it known. A resolved failure that a run meets which was started, or retried by an operator, later is regressed. Without `workflow` and `step` it holds for every step that has met the failure.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: triageInput,
   output: z.object({ items: z.array(failureItem) }),
   rest: { method: "POST", path: "/failures/{signature}/triage" },

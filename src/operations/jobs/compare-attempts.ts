@@ -70,7 +70,7 @@ export const compareAttempts = operation({
     "`facts` says first what is the same. Times, ids, paths and the like are `masked`: they do not count as differences. Of a long text only the last 128 KB are compared; `whole` is false then.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
+  audience: "people",
   input,
   output: z.object({
     job_id: z.number(),

@@ -87,7 +87,7 @@ export const getJobLogs = operation({
   ],
   streamFrom: "offset",
   // The end of a log says why it ended.
-  forAgents: ({ offset }) => (offset === undefined ? { tail_bytes: AGENT_TAIL_BYTES } : {}),
+  agentDefaults: ({ offset }) => (offset === undefined ? { tail_bytes: AGENT_TAIL_BYTES } : {}),
   handler: readJobLog,
   stream: followJobLog,
 });

@@ -143,7 +143,7 @@ export const listDeadLetters = operation({
   }),
   rest: { method: "GET", path: "/dead_letters" },
   cli: [],
-  withoutStore: "empty",
+  store: "optional",
   handler: async ({ store }, { run_id, limit: most, after }) =>
     deadLetters(store, {
       limit: most,

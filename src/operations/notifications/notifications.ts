@@ -41,7 +41,7 @@ export const listNotifications = operation({
   details:
     "`counted` ones were not worth a message (not the 1st, 10th or 100th of their kind, muted, or not wanted by `when`); they are listed only when asked for. Kept for 30 days. `next` is the `after` of the next page, null at the end.",
   role: "viewer",
-  onlyForPeople: true,
+  audience: "people",
   effect: "reads",
   input: z.strictObject({
     channel: channel.optional().describe("Only those to this channel."),
@@ -61,7 +61,7 @@ export const listNotifications = operation({
       examples: ["daruma notifications", "daruma notifications --state undelivered --channel ops"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   async handler({ store }, { channel: name, state, run_id, limit: most, after }) {
     const asked = state ?? NOTICE_STATES.filter((each) => each !== "counted");
     const states = asked.filter((each) => each !== "all");
@@ -102,7 +102,7 @@ export const testChannel = operation({
   summary: "send a test message to a channel of the settings",
   description: "Sends a test message to a channel, and says whether it arrived.",
   role: "operator",
-  onlyForPeople: true,
+  audience: "people",
   effect: "changes",
   input: z.strictObject({ channel: channel.describe("A channel of the settings.") }),
   output: z.object({ channel: z.string(), type: z.string(), target: z.string() }),
@@ -114,7 +114,7 @@ export const testChannel = operation({
       examples: ["daruma notifications test ops --config daruma.config.yaml"],
     },
   ],
-  withoutStore: "unread",
+  store: "none",
   async handler({ channels }, { channel: name }) {
     const known = channels?.settings ?? [];
     const found = known.find((each) => each.name === name);

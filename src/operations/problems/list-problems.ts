@@ -65,7 +65,7 @@ export const listProblems = operation({
       ],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: list,
 });
 

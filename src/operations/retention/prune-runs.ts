@@ -62,7 +62,7 @@ export const pruneRuns = operation({
     "Permanently removes runs that ended before the given age, or that exceed a number or a size: their log, jobs, output files and artifacts. With `dry_run` nothing is removed.",
   details:
     "Without older_than, keep_last and max_size the rules are those of `retention` in the settings, which a server also follows by itself. Allocations of clusters and tokens that have been over for as long are removed too. Unfinished runs are never removed, nor are runs that an unfinished run was made from or is the parent of, or that an unfinished campaign has. The age of an imported run counts from its original end; rules of the settings leave imported runs and those that ended within the last hour alone.",
-  onlyForPeople: true,
+  audience: "people",
   role: "admin",
   effect: "destroys",
   input,

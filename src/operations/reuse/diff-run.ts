@@ -119,8 +119,8 @@ export const diffRun = operation({
   }),
   rest: { method: "POST", path: "/runs/diff" },
   cli: [],
-  withoutStore: "empty",
-  onlyForPeople: true,
+  store: "optional",
+  audience: "people",
   handler: diff,
 });
 

@@ -45,7 +45,7 @@ export const compareRuns = operation({
     "Compares a run with another one, by default the last completed run of its workflow before it: what differs in definition, inputs, times and outcomes, and the ends of the logs of the first job that ended otherwise.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
+  audience: "people",
   input: z.strictObject({
     run_id: runReference,
     other: runReference.optional().describe("The run to compare with: its number, or last."),

@@ -184,7 +184,7 @@ export const getRun = operation({
     },
   ],
   // In a large run the other jobs are many and say little. list_jobs returns them page by page.
-  forAgents: () => ({ jobs: "failed" }),
+  agentDefaults: () => ({ jobs: "failed" }),
   handler: async (context, { run_id, jobs, at: seq }) => {
     const { store } = context;
     const runId = await resolveRun(store, run_id);

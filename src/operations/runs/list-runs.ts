@@ -123,7 +123,7 @@ export const listRuns = operation({
       ],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: async ({ store, now }, input) => {
     const page = await listRunReports(store, input, now());
     return input.outcomes ? { ...page, outcomes: await outcomesOf(store, page.items) } : page;

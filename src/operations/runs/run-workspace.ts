@@ -165,7 +165,7 @@ export const applyRun = operation({
     "Nothing else in that repository is touched; an existing branch is refused with WORKSPACE_BRANCH_EXISTS. The patch is the artifact that the answer names; a short patch is also in the answer itself. `unfinished_files` counts the files changed since the last completed step: in a failed run, what the failed step left. Refused with WORKSPACE_BUSY while the run is working there.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input,
   output: z.object({
     run_id: z.number(),

@@ -64,7 +64,7 @@ export const listSchedules = operation({
       examples: ["daruma schedules", "daruma schedules release"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   async handler({ store, now }, { workflow }) {
     const rows = scheduleRows(store, { now });
     await rows.readAll();
@@ -102,7 +102,7 @@ export const controlSchedule = operation({
   details: "A pause stays when the workflow is published again.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: z.strictObject({
     ...schedule,
     action: z.enum(["pause", "resume"]).describe("What to do."),

@@ -61,13 +61,13 @@ export const listBreakers = operation({
   details:
     "A breaker of the settings is shared by all workflows; one of a workflow file is that workflow's own and is called WORKFLOW/NAME. It is listed once a run has used it.",
   role: "viewer",
-  onlyForPeople: true,
+  audience: "people",
   effect: "reads",
   input: z.strictObject({}),
   output: z.object({ items: z.array(item) }),
   rest: { method: "GET", path: "/breakers" },
   cli: [{ words: "breakers", positional: [], examples: ["daruma breakers"] }],
-  withoutStore: "empty",
+  store: "optional",
   async handler({ store, breakers = [], now }) {
     const { rows, at } = await store.readShared(BREAKERS, null, now());
     const policies = new Map<string, BreakerPolicy>(breakers.map((each) => [each.name, each]));
@@ -87,9 +87,9 @@ export const controlBreaker = operation({
   description:
     "Opens a breaker, so that the steps that use it wait (before maintenance, say), or closes it. What was opened by hand stays open until it is closed by hand.",
   role: "operator",
-  onlyForPeople: true,
+  audience: "people",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: z.strictObject({
     name: z
       .string()

@@ -27,7 +27,7 @@ export const getSettings = operation({
   details:
     "On a command line they come from the file that --config names. `servers` are those of the store that were heard of lately.",
   role: "viewer",
-  onlyForPeople: true,
+  audience: "people",
   effect: "reads",
   input: z.strictObject({}),
   output: z.object({
@@ -64,7 +64,7 @@ export const getSettings = operation({
       ],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   async handler({ store, now, channels, notify, breakers, clusters, limits, retention }) {
     const kept = (await retention?.()) ?? NO_RETENTION;
     return {

@@ -26,7 +26,7 @@ export const createToken = operation({
   summary: "create a token for the server; it is shown once",
   description:
     "Creates a token with a role: viewer reads, operator also starts and controls runs, worker only executes attempts, admin may do everything. The token is shown once, in this answer; only its hash is stored.",
-  onlyForPeople: true,
+  audience: "people",
   role: "admin",
   effect: "changes",
   input: z.strictObject({
@@ -50,7 +50,7 @@ export const createToken = operation({
       examples: ["daruma token create ci --role operator --expires-in 90d"],
     },
   ],
-  withoutStore: "new",
+  store: "create",
   handler: issue,
 });
 
@@ -58,14 +58,14 @@ export const listTokens = operation({
   name: "list_tokens",
   summary: "list tokens, without their text",
   description: "Lists all tokens with role, expiry and revocation. Their text is not stored.",
-  onlyForPeople: true,
+  audience: "people",
   role: "admin",
   effect: "reads",
   input: z.strictObject({}),
   output: z.object({ items: z.array(token) }),
   rest: { method: "GET", path: "/tokens" },
   cli: [{ words: "token list", positional: [], examples: ["daruma token list"] }],
-  withoutStore: "empty",
+  store: "optional",
   handler: async ({ store }) => ({ items: (await store.listTokens()).map(tokenItem) }),
 });
 
@@ -139,6 +139,6 @@ export const whoami = operation({
   output: z.object({ name: z.string(), role: z.enum(ROLES) }),
   rest: { method: "GET", path: "/whoami" },
   cli: [{ words: "whoami", positional: [], examples: ["daruma whoami --server http://127.0.0.1:7420"] }],
-  withoutStore: "unread",
+  store: "none",
   handler: async ({ principal }) => ({ name: principal.name, role: principal.role }),
 });

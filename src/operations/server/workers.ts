@@ -105,7 +105,7 @@ export const listWorkers = operation({
   }),
   rest: { method: "GET", path: "/workers" },
   cli: [{ words: "workers", positional: [], examples: ["daruma workers --server http://127.0.0.1:7420"] }],
-  withoutStore: "empty",
+  store: "optional",
   async handler({ runner, store, now }) {
     const { rows, at } = await store.readShared(WORKERS, null, now());
     const found = new Map(rows.map((row) => [row.name, readHealth(row)]));
@@ -160,9 +160,9 @@ export const releaseWorker = operation({
   summary: "end the quarantine of a worker by hand",
   description: "Ends the quarantine of a worker, or of a node of a cluster, so that it gets attempts again.",
   role: "operator",
-  onlyForPeople: true,
+  audience: "people",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: z.strictObject({
     name: z
       .string()
@@ -216,7 +216,7 @@ export const listWaiting = operation({
   details:
     "Of the runs that this server runs, and of the first 10,000 ready jobs. `kind` is `worker` if no worker can run them, `slot` if those that can are busy. `run_id`, `job_id` and `step` name one of the jobs. A job that waits for a breaker, or for its turn in a workspace, is not among them. Without a server nothing waits.",
   role: "viewer",
-  onlyForPeople: true,
+  audience: "people",
   effect: "reads",
   input: z.strictObject({}),
   output: z.object({ items: z.array(recordOf(WAITING_JOBS)) }),
@@ -228,6 +228,6 @@ export const listWaiting = operation({
       examples: ["daruma workers waiting --server http://127.0.0.1:7420"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: async ({ runner }) => ({ items: runner?.listWaiting() ?? [] }),
 });

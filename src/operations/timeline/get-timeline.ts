@@ -13,7 +13,7 @@ export const getTimeline = operation({
     "A span is an attempt, a pause before a retry, a wait for a breaker (`parked`), a recovery script, a wait for a free slot or a question. A fan-out is one row without its items.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
+  audience: "people",
   input: z.strictObject({ run_id: runReference }),
   output: z.object({ run_id: z.number(), status: runStatus, ...recordOf(RUN_TIMELINE).shape }),
   rest: { method: "GET", path: "/runs/{run_id}/timeline" },

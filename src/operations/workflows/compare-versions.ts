@@ -24,7 +24,7 @@ export const compareVersions = operation({
     "Says what changes from one version of a workflow to another, or to its draft: keys, steps, and the lines of the text.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
+  audience: "people",
   input: z.strictObject({
     name: draftName,
     from: which.optional().describe("A version, or draft; by default the newest version."),

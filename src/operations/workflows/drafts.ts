@@ -30,7 +30,7 @@ export const saveDraft = operation({
   details: "`based_on` is the revision you edited; 0 means that no draft may exist yet.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: z.strictObject({
     name: draftName,
     source,
@@ -52,7 +52,7 @@ export const saveDraft = operation({
       ],
     },
   ],
-  withoutStore: "new",
+  store: "create",
   handler: save,
 });
 
@@ -82,7 +82,7 @@ export const listDrafts = operation({
   output: z.object({ items: z.array(draft) }),
   rest: { method: "GET", path: "/drafts" },
   cli: [{ words: "workflow drafts", positional: [], examples: ["daruma workflow drafts"] }],
-  withoutStore: "empty",
+  store: "optional",
   handler: async ({ store }) => ({ items: (await store.listDrafts()).map(draftItem) }),
 });
 
@@ -92,7 +92,7 @@ export const deleteDraft = operation({
   description: "Discards a draft. Versions published from it stay.",
   role: "operator",
   effect: "destroys",
-  keepsAnswer: true,
+  idempotent: true,
   input: byName.extend({ key }),
   output: z.object({ name: z.string() }),
   rest: { method: "DELETE", path: "/workflows/{name}/draft" },
@@ -164,7 +164,7 @@ export const publishWorkflow = operation({
     "Publishes the draft as the newest version of its workflow. Runs started by name use it from now on; current runs keep their version. A draft with problems is refused, with a list of them. The draft stays, for further editing.",
   role: "operator",
   effect: "changes",
-  keepsAnswer: true,
+  idempotent: true,
   input: z.strictObject({
     name: draftName,
     revision: revision.min(1).optional().describe("Only if the draft is still at this revision."),

@@ -58,7 +58,7 @@ export const editWorkflow = operation({
     "Returns a workflow text with one transition added, changed or removed, or with one step that waits for another or no longer does. Everything else stays as it is written, comments included. Nothing is stored; the result may have problems.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
+  audience: "people",
   input,
   output: z.object({
     source: z.string().describe("The whole text."),
@@ -74,7 +74,7 @@ export const editWorkflow = operation({
     preset: { action },
     examples: EXAMPLES[action],
   })),
-  withoutStore: "unread",
+  store: "none",
   handler: async ({ workflowReader }, request) => {
     const { source, file_name: file } = request;
     const edit = editOf(request);

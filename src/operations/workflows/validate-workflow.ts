@@ -48,7 +48,7 @@ export const validateWorkflow = operation({
       examples: ["daruma validate release.yaml", "daruma validate flows/*.yaml --json"],
     },
   ],
-  withoutStore: "unread",
+  store: "none",
   handler: (context, { source: text, file_name, name: wanted, graph }) =>
     checkWorkflow(context, text, { file: file_name, name: wanted, surveys: graph }),
 });

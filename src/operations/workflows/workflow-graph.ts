@@ -191,7 +191,7 @@ export const workflowGraph = operation({
       examples: ["daruma graph release.yaml", "daruma graph last --format dot | dot -Tsvg > run.svg"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: drawWorkflow,
 });
 

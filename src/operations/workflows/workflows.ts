@@ -38,7 +38,7 @@ export const listWorkflows = operation({
       examples: ["daruma workflows", "daruma workflows release"],
     },
   ],
-  withoutStore: "empty",
+  store: "optional",
   handler: ({ store }, input) => listWorkflowItems(store, input),
 });
 
@@ -175,6 +175,6 @@ export const getWorkflowSchema = operation({
   output: z.looseObject({}),
   rest: { method: "GET", path: "/schema" },
   cli: [{ words: "schema", positional: [], examples: ["daruma schema > daruma.schema.json"] }],
-  withoutStore: "unread",
+  store: "none",
   handler: async () => ({ ...workflowJsonSchema() }),
 });

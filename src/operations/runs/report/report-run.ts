@@ -15,7 +15,7 @@ export const reportRun = operation({
     "`junit`: each job is a test case; what failed and passed later passes, with its earlier failures in `system-out`; what failed and was handled is skipped. `markdown`: a page with failures, their last lines, what was rescued and the routes taken. `github`: workflow commands, an error for each failure and a warning for each that was handled, and for each step that was rescued. `html`: one file with graph, story, timeline and the logs of what failed, which needs no server and no network; at most about 10 MB, and it says what it leaves out.",
   role: "viewer",
   effect: "reads",
-  onlyForPeople: true,
+  audience: "people",
   input: z.strictObject({
     run_id: runReference,
     format: z.enum(formats).default("markdown").describe("The form of the report."),
