@@ -2,8 +2,8 @@ import { DarumaError } from "../core/errors/errors.js";
 import type { ClusterSettings } from "../file/settings/settings.js";
 import { createAllocationProvider } from "../fleet/allocations/create-provider.js";
 import type { AllocationProvider } from "../fleet/allocations/provider.js";
-import type { ClusterDuty } from "../fleet/supervisor/cluster-duty.js";
-import type { ClusterKeeper } from "../fleet/supervisor/cluster-keeper.js";
+import type { AllocationSupervisor } from "../fleet/supervisor/allocation-supervisor.js";
+import type { ClusterSupervisor } from "../fleet/supervisor/cluster-supervisor.js";
 import type { ClusterControl } from "../operations/context.js";
 
 /** What stands in a script that nobody submits. */
@@ -12,19 +12,19 @@ const NO_SERVER = "http://SERVER:7420";
 /** The clusters of a server. */
 export function controlClusters(
   settings: readonly ClusterSettings[],
-  duty: ClusterDuty,
+  allocations: AllocationSupervisor,
   server: () => string,
 ): ClusterControl {
-  const keeper = (name: string): ClusterKeeper => duty.keeper(name) ?? noCluster(name);
+  const supervisor = (name: string): ClusterSupervisor => allocations.supervisor(name) ?? noCluster(name);
   const providers = providersOf(settings);
   return {
     settings,
     server,
-    targets: (name) => keeper(name).targets(),
+    targets: (name) => supervisor(name).targets(),
     planOf: (name, spec, targets) => providers(name).plan(spec, targets),
-    planNow: (name) => keeper(name).planNow(),
-    impossible: () => duty.impossible(),
-    wake: (name) => duty.keeper(name)?.wake(),
+    planNow: (name) => supervisor(name).planNow(),
+    impossible: () => allocations.impossible(),
+    wake: (name) => allocations.supervisor(name)?.wake(),
   };
 }
 

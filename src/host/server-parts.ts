@@ -12,7 +12,7 @@ import { bindSchedulers } from "../fleet/allocations/requests/plan-lanes.js";
 import { WorkerPool } from "../fleet/desk/pool.js";
 import type { PoolDesk } from "../fleet/desk/pool-desk.js";
 import type { NoPlace } from "../fleet/desk/why-no-place.js";
-import { ClusterDuty } from "../fleet/supervisor/cluster-duty.js";
+import { AllocationSupervisor } from "../fleet/supervisor/allocation-supervisor.js";
 import { workOnCampaigns } from "../operations/campaigns/run-campaigns.js";
 import type {
   ChannelControl,
@@ -85,7 +85,7 @@ export class ServerParts {
     private readonly pool: WorkerPool,
     private readonly claimer: RunClaimer,
     private readonly count: { taken: number },
-    private readonly duty: ClusterDuty | null,
+    private readonly allocations: AllocationSupervisor | null,
     private readonly duties: readonly Duty[],
     private readonly health: HealthBoard,
     private readonly heartbeat: Heartbeat,
@@ -105,7 +105,7 @@ export class ServerParts {
   }
 
   private whyNot(job: PlacedJob, definition: Definition): NoPlace {
-    const never = this.duty?.whyNever(job.id) ?? null;
+    const never = this.allocations?.whyNever(job.id) ?? null;
     return never === null
       ? this.pool.whyNot(needsOf(job, definition).needs)
       : { kind: "worker", text: never };
@@ -164,7 +164,7 @@ export class ServerParts {
         count.taken += 1;
       },
     });
-    const duty = openDuty(options, daruma, { engine, owner, pool: pool!, health: health! });
+    const allocations = openAllocations(options, daruma, { engine, owner, pool: pool!, health: health! });
     const shared = { store: daruma.store, clock: systemClock, leases: engine.leases };
     const lease = leaseMs === undefined ? {} : { leaseMs };
     const operate: Context["operate"] = (runId, command) => daruma.operate(runId, command);
@@ -197,14 +197,14 @@ export class ServerParts {
       settings: { clusters, breakers, channels, notify, retention },
     });
     return new ServerParts(
-      ...([daruma, engine, pool!, claimer, count, duty, duties, health!] as const),
+      ...([daruma, engine, pool!, claimer, count, allocations, duties, health!] as const),
       ...([heartbeat, keeper, sender, sandbox, options] as const),
     );
   }
 
   private get clusters(): ClusterControl | null {
     const { clusters = [], apiUrl = () => "" } = this.options;
-    return this.duty === null ? null : controlClusters(clusters, this.duty, apiUrl);
+    return this.allocations === null ? null : controlClusters(clusters, this.allocations, apiUrl);
   }
 
   private get channels(): ChannelControl {
@@ -217,7 +217,7 @@ export class ServerParts {
     await this.claimer.start();
     await this.heartbeat.start();
     // Runs first: their attempts are waited for by the time that the end of an allocation is heard of.
-    await this.duty?.start();
+    await this.allocations?.start();
     for (const each of this.duties) each.start();
     this.sender.notifier.start();
     this.retention.start();
@@ -299,7 +299,7 @@ export class ServerParts {
     await this.heartbeat.stop();
     await this.retention.stop();
     await this.sender.close();
-    await this.duty?.stop();
+    await this.allocations?.stop();
     await Promise.all(this.duties.map((each) => each.stop()));
     await this.claimer.stop();
     await this.health.stop();
@@ -321,7 +321,7 @@ function withSchedulers(workflow: Workflow, clusters: readonly ClusterSettings[]
   return { ...workflow, definition, hash, text };
 }
 
-function openDuty(
+function openAllocations(
   { clusters = [], apiUrl = () => "", onCluster = () => {} }: ServerPartsOptions,
   daruma: Daruma,
   {
@@ -335,9 +335,9 @@ function openDuty(
     readonly pool: WorkerPool;
     readonly health: HealthBoard;
   },
-): ClusterDuty | null {
+): AllocationSupervisor | null {
   if (clusters.length === 0) return null;
-  const duty = new ClusterDuty({
+  const allocations = new AllocationSupervisor({
     clusters,
     providerOf: ({ type }) => createAllocationProvider(type),
     store: daruma.store,
@@ -356,10 +356,10 @@ function openDuty(
     nodesInQuarantine: (cluster) => health.nodesInQuarantine(cluster),
   });
   pool.allocations.canBring = (runsOn) => clusterFor(runsOn, clusters) !== null;
-  pool.allocations.mostOf = (runsOn, resource) => duty.mostOf(runsOn, resource);
-  daruma.onLoaded((run) => duty.take(run, []));
-  daruma.onCommitted((run, events) => duty.take(run, events));
-  return duty;
+  pool.allocations.mostOf = (runsOn, resource) => allocations.mostOf(runsOn, resource);
+  daruma.onLoaded((run) => allocations.take(run, []));
+  daruma.onCommitted((run, events) => allocations.take(run, events));
+  return allocations;
 }
 
 function startOn(daruma: Daruma, clusters: readonly ClusterSettings[]): Runner["start"] {

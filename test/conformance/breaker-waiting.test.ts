@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { readyDemands } from "../../src/fleet/allocations/scale/demand.js";
-import { settingsOf } from "../support/keeper-bench.js";
 import { checkpointed, type Outcome } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
+import { settingsOf } from "../support/supervisor-bench.js";
 
 const DOWN: Outcome = { facts: { httpStatus: 503, message: "HTTP status 503" } };
 const SLOW: Outcome = { facts: { timeout: "wall", message: "too slow" } };

@@ -207,9 +207,9 @@ describe("MCP tools", () => {
     await overStdio("--role", "viewer");
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      OPERATIONS.filter(
-        ({ role, audience }) => audience !== "people" && mayAct("viewer", role),
-      ).flatMap(({ name, publishedTool }) => [name, ...(publishedTool === undefined ? [] : [publishedTool])]),
+      OPERATIONS.filter(({ role, audience }) => audience !== "people" && mayAct("viewer", role)).flatMap(
+        ({ name, publishedTool }) => [name, ...(publishedTool === undefined ? [] : [publishedTool])],
+      ),
     );
     for (const tool of tools) {
       expect(tool.description?.length ?? 0, tool.name).toBeGreaterThan(40);

@@ -8,7 +8,7 @@ import { callOperation } from "../../src/operations/call-operation.js";
 import type { ClusterControl, Context } from "../../src/operations/context.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { FakeCluster } from "../support/fake-cluster.js";
-import { jobs, KeeperBench, settingsOf } from "../support/keeper-bench.js";
+import { jobs, SupervisorBench, settingsOf } from "../support/supervisor-bench.js";
 
 const WORKFLOW = `steps:
   small: { exec: "true", runs_on: [hpc], resource_requirements: { num_cpus: 2, memory: 100m, runtime: 5m } }
@@ -76,9 +76,9 @@ describe("plan_cluster", () => {
 
 describe("allocations", () => {
   it("are listed and found by id, and one that is canceled ends with the next look", async () => {
-    const bench = new KeeperBench();
+    const bench = new SupervisorBench();
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     const context = contextWith({ store: bench.store });
     expect(await callOperation(context, "list_allocations", { live: true })).toMatchObject({
       items: [{ cluster: "hpc", id: "1", state: "pending", cpus: 1 }],
@@ -101,9 +101,9 @@ describe("allocations", () => {
 
   it("whose log is a pipe do not keep the server waiting for somebody to write to it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "daruma-allocations-"));
-    const bench = new KeeperBench();
+    const bench = new SupervisorBench();
     bench.demands = jobs(1);
-    await bench.keeper(1, { folder }).start();
+    await bench.supervisor(1, { folder }).start();
     const [row] = await bench.store.listAllocations({});
     mkdirSync(row!.folder);
     execFileSync("mkfifo", [join(row!.folder, "worker.log")]);
@@ -115,10 +115,10 @@ describe("allocations", () => {
   });
 
   it("of a suspended cluster are submitted again after resume", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
     bench.cluster.answers.push({ refused: "DENIED", message: "invalid account", retryable: false });
-    await bench.keeper().start();
+    await bench.supervisor().start();
     const context = contextWith({ store: bench.store });
     expect(await callOperation(context, "list_allocations", {})).toMatchObject({
       suspended: [{ cluster: "hpc", kind: "refused" }],

@@ -3,9 +3,9 @@ import { operateThrough } from "../../src/host/local-operate.js";
 import type { InputOf } from "../../src/operations/client.js";
 import type { ClusterControl, Context } from "../../src/operations/context.js";
 import { FakeCluster, MAIN } from "../support/fake-cluster.js";
-import { settingsOf } from "../support/keeper-bench.js";
 import { callIn } from "../support/operation-bench.js";
 import { Stage } from "../support/stage.js";
+import { settingsOf } from "../support/supervisor-bench.js";
 
 const MIB = 1024 ** 2;
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@ import { messageOf } from "../../core/text/message-of.js";
 import type { AllocationRow } from "../../store/cluster-rows.js";
 import { laneAmong } from "../allocations/requests/lane.js";
 import type { Demand } from "../allocations/scale/demand.js";
-import { type KeeperPorts, RETURN_MS } from "./keeper-ports.js";
+import { RETURN_MS, type SupervisorPorts } from "./supervisor-ports.js";
 
 /** How long until an allocation that was told to end now, but still exists, is told again. */
 const ASK_AGAIN_MS = 60_000;
@@ -17,7 +17,7 @@ export class Cancels {
   private readonly idleSince = new Map<string | null, number>();
   private readonly beganAt: number;
 
-  constructor(private readonly ports: KeeperPorts) {
+  constructor(private readonly ports: SupervisorPorts) {
     this.beganAt = ports.clock.elapsed();
   }
 

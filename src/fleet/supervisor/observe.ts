@@ -2,8 +2,8 @@ import type { AllocationRow, ClusterState } from "../../store/cluster-rows.js";
 import { isSameOwner } from "../../store/lease-rules.js";
 import type { ServerRow } from "../../store/server-rows.js";
 import { KEY_PREFIX } from "../allocations/provider.js";
-import type { KeeperPorts } from "./keeper-ports.js";
 import type { Observed } from "./reconcile.js";
+import type { SupervisorPorts } from "./supervisor-ports.js";
 
 /** How often the queue is searched for allocations that nobody waits for. */
 const ORPHAN_POLL_MS = 5 * 60_000;
@@ -13,7 +13,7 @@ export class Observer {
   private searchedAt: number | null = null;
 
   constructor(
-    private readonly ports: KeeperPorts,
+    private readonly ports: SupervisorPorts,
     private readonly submitting: ReadonlySet<string>,
   ) {}
 
@@ -68,7 +68,7 @@ export class Observer {
 export function adopt(
   state: ClusterState,
   servers: readonly ServerRow[],
-  { owner, isDead, server, clock }: KeeperPorts,
+  { owner, isDead, server, clock }: SupervisorPorts,
 ): ClusterState {
   const now = clock.now();
   const url = server();

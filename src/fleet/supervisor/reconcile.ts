@@ -3,7 +3,7 @@ import type { AllocationEnd } from "../allocations/allocation-end.js";
 import type { AllocationProvider, AllocationStatus } from "../allocations/provider.js";
 import { laneAmong } from "../allocations/requests/lane.js";
 import type { Demand } from "../allocations/scale/demand.js";
-import type { KeeperPorts } from "./keeper-ports.js";
+import type { SupervisorPorts } from "./supervisor-ports.js";
 
 const FIRST_BACKOFF_MS = 30_000;
 const MAX_BACKOFF_MS = 15 * 60_000;
@@ -221,7 +221,7 @@ export class UselessPilots {
   private readonly beganAt: number;
   private starts = 0;
 
-  constructor(private readonly ports: KeeperPorts) {
+  constructor(private readonly ports: SupervisorPorts) {
     this.beganAt = ports.clock.now();
   }
 

@@ -13,7 +13,7 @@ import {
 import { laneAmong } from "../allocations/requests/lane.js";
 import { type AllocationPlace, specOf } from "../allocations/scale/allocation-spec.js";
 import type { PlannedAllocation, RefusedShape } from "../allocations/scale/plan-allocations.js";
-import type { KeeperPorts } from "./keeper-ports.js";
+import type { SupervisorPorts } from "./supervisor-ports.js";
 
 /** Something that will pass: the scheduler is asked again after as long. */
 const BUSY_MS = 30_000;
@@ -37,7 +37,7 @@ export class Submitter {
   private readonly lanes = new Map<string, { readonly message: string; readonly at: number }>();
 
   constructor(
-    private readonly ports: KeeperPorts,
+    private readonly ports: SupervisorPorts,
     private readonly submitting: Set<string>,
   ) {}
 

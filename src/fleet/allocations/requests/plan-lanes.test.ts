@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MAIN } from "../../../../test/support/fake-cluster.js";
-import { demand, settingsOf } from "../../../../test/support/keeper-bench.js";
+import { demand, settingsOf } from "../../../../test/support/supervisor-bench.js";
 import { definitionOf } from "../../../../test/support/workflow-text.js";
 import type { Demand, JobNeeds } from "../scale/demand.js";
 import type { LiveAllocation } from "../scale/plan-allocations.js";

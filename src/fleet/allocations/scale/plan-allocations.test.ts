@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MAIN } from "../../../../test/support/fake-cluster.js";
-import { demand, jobs, settingsOf } from "../../../../test/support/keeper-bench.js";
+import { demand, jobs, settingsOf } from "../../../../test/support/supervisor-bench.js";
 import { jobLimits } from "./demand.js";
 import {
   type LiveAllocation,

@@ -20,7 +20,7 @@ export interface Pilots {
   allocationEnded(ended: EndedAllocation): void;
 }
 
-export interface KeeperPorts {
+export interface SupervisorPorts {
   readonly settings: ClusterSettings;
   readonly provider: AllocationProvider;
   readonly store: Pick<

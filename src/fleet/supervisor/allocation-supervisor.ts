@@ -12,7 +12,7 @@ import type { AllocationProvider } from "../allocations/provider.js";
 import { allocationPaths } from "../allocations/scale/allocation-spec.js";
 import { type Demand, type KeptBack, readyDemands } from "../allocations/scale/demand.js";
 import type { PoolAllocations } from "../desk/pool-allocations.js";
-import { ClusterKeeper } from "./cluster-keeper.js";
+import { ClusterSupervisor } from "./cluster-supervisor.js";
 
 /** How many attempts have begun on each cluster, as far as this process knows. */
 class ClusterStarts {
@@ -33,7 +33,7 @@ class ClusterStarts {
 
 const KEY_BYTES = 9;
 
-interface ClusterDutyOptions {
+interface AllocationSupervisorOptions {
   readonly clusters: readonly ClusterSettings[];
   readonly providerOf: (cluster: ClusterSettings) => AllocationProvider;
   readonly store: Store;
@@ -53,23 +53,23 @@ interface ClusterDutyOptions {
 }
 
 /** What a server does for its clusters: knows which jobs wait for them, and looks after each. */
-export class ClusterDuty {
-  readonly keepers: readonly ClusterKeeper[];
+export class AllocationSupervisor {
+  readonly supervisors: readonly ClusterSupervisor[];
   private readonly runs = new Map<number, Run>();
   private readonly starts = new ClusterStarts();
   private demands: ReadonlyMap<string, readonly Demand[]> | null = null;
 
-  constructor(private readonly options: ClusterDutyOptions) {
-    this.keepers = options.clusters.map((settings) => this.keeperOf(settings));
+  constructor(private readonly options: AllocationSupervisorOptions) {
+    this.supervisors = options.clusters.map((settings) => this.supervisorOf(settings));
   }
 
   /** Resolves when it has looked once. Others must know of this server by then. */
   async start(): Promise<void> {
-    await Promise.all(this.keepers.map((keeper) => keeper.start()));
+    await Promise.all(this.supervisors.map((supervisor) => supervisor.start()));
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.keepers.map((keeper) => keeper.stop()));
+    await Promise.all(this.supervisors.map((supervisor) => supervisor.stop()));
   }
 
   /** A run of this server has gone on, or has been taken up. */
@@ -77,39 +77,39 @@ export class ClusterDuty {
     this.runs.set(run.id, run);
     if (isOver(run)) this.runs.delete(run.id);
     this.starts.take(events);
-    for (const keeper of this.keepers) keeper.wake();
+    for (const supervisor of this.supervisors) supervisor.wake();
   }
 
   /** Jobs that no allocation can ever take, and why. */
   impossible(): { readonly cluster: string; readonly jobId: number; readonly reason: string }[] {
-    return this.keepers.flatMap(({ name: cluster, impossible }) =>
+    return this.supervisors.flatMap(({ name: cluster, impossible }) =>
       Array.from(impossible, ([jobId, reason]) => ({ cluster, jobId, reason })),
     );
   }
 
   /** Why no allocation can take the job. Null if one can, or if this has not been checked yet. */
   whyNever(jobId: number): string | null {
-    const keeper = this.keepers.find(({ impossible }) => impossible.has(jobId));
-    if (keeper === undefined) return null;
-    return `cluster ${keeper.name} can never run it: ${keeper.impossible.get(jobId)}`;
+    const supervisor = this.supervisors.find(({ impossible }) => impossible.has(jobId));
+    if (supervisor === undefined) return null;
+    return `cluster ${supervisor.name} can never run it: ${supervisor.impossible.get(jobId)}`;
   }
 
   /** The most of a resource that a job with these tags can be given, as far as it is known without asking now. */
   mostOf(runsOn: readonly string[], resource: Resource): Limit | null {
     const cluster = clusterFor(runsOn, this.options.clusters);
-    const amount = cluster === null ? null : (this.keeper(cluster.name)?.knownLimits()[resource] ?? null);
+    const amount = cluster === null ? null : (this.supervisor(cluster.name)?.knownLimits()[resource] ?? null);
     return cluster === null || amount === null ? null : { amount, cluster: cluster.name };
   }
 
-  keeper(name: string): ClusterKeeper | null {
-    return this.keepers.find((each) => each.name === name) ?? null;
+  supervisor(name: string): ClusterSupervisor | null {
+    return this.supervisors.find((each) => each.name === name) ?? null;
   }
 
-  private keeperOf(settings: ClusterSettings): ClusterKeeper {
+  private supervisorOf(settings: ClusterSettings): ClusterSupervisor {
     const { options } = this;
     const { name } = settings;
     const folder = settings.folder ?? join(options.outputDir, "clusters");
-    return new ClusterKeeper({
+    return new ClusterSupervisor({
       settings,
       provider: options.providerOf(settings),
       store: options.store,

@@ -9,10 +9,10 @@ import { planLanes } from "../allocations/requests/plan-lanes.js";
 import { jobLimits, targetOf } from "../allocations/scale/demand.js";
 import type { ClusterHistory, LiveAllocation, ScalePlan } from "../allocations/scale/plan-allocations.js";
 import { Cancels } from "./cancels.js";
-import { type KeeperPorts, type Pilots, RETURN_MS } from "./keeper-ports.js";
 import { adopt, Observer } from "./observe.js";
 import { type Observed, reconcile, UselessPilots } from "./reconcile.js";
 import { type Draft, Submitter } from "./submitter.js";
+import { type Pilots, RETURN_MS, type SupervisorPorts } from "./supervisor-ports.js";
 
 /**
  * How long other jobs wait to learn why an allocation ends. A node that does not answer may keep it ending for minutes.
@@ -70,7 +70,7 @@ export const PROBE_MS = 10 * 60_000;
 const MAX_TRIES = 5;
 
 /** Looks after one cluster for one server: observes, records, plans, submits, cancels. */
-export class ClusterKeeper {
+export class ClusterSupervisor {
   /** What the last look came to. */
   lastPlan: ScalePlan | null = null;
   /** Why no allocation can take a job, by its id, as of the last look that planned. */
@@ -90,7 +90,7 @@ export class ClusterKeeper {
   private readonly useless: UselessPilots;
   private wasTold = "";
 
-  constructor(private readonly ports: KeeperPorts) {
+  constructor(private readonly ports: SupervisorPorts) {
     this.beganAt = ports.clock.elapsed();
     this.loop = new Loop(ports.clock, {
       turn: () => this.lookOnce(),

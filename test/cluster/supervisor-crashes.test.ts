@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
-import type { KeeperPorts } from "../../src/fleet/supervisor/keeper-ports.js";
+import { POLL_MS } from "../../src/fleet/supervisor/cluster-supervisor.js";
+import type { SupervisorPorts } from "../../src/fleet/supervisor/supervisor-ports.js";
 import { Random } from "../sim/random.js";
-import { jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
+import { jobs, SupervisorBench, settingsOf, settled } from "../support/supervisor-bench.js";
 
 const RUNS = Number(process.env.SIM_SEEDS ?? 20);
 
 /** A process that stops for good at a chosen call to the world outside: nothing after it happens, nothing is answered. */
 function mortal(
-  ports: KeeperPorts,
+  ports: SupervisorPorts,
   diesAt: number,
-): { readonly ports: KeeperPorts; readonly isDead: () => boolean } {
+): { readonly ports: SupervisorPorts; readonly isDead: () => boolean } {
   let calls = 0;
   const never = new Promise<never>(() => {});
   /** Odd deaths come before the call takes effect, even ones after it: then only the answer is lost. */
@@ -44,16 +44,16 @@ describe("servers that die at any point", () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16])(
     "such as at their call number %i are followed by one that finds what was submitted and doubles nothing",
     async (diesAt) => {
-      const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0, max_allocations: 2 }\n"));
+      const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0, max_allocations: 2 }\n"));
       bench.demands = jobs(8, { memoryBytes: 1024 ** 2, runtimeMs: 55 * 60_000 });
       await bench.keepServer(1);
       const first = mortal(bench.ports(1), diesAt);
-      void bench.keeper(1, first.ports).start();
+      void bench.supervisor(1, first.ports).start();
       await settled();
       bench.clock.forget();
       bench.dead.add(1);
       await bench.keepServer(2, 60 * 60_000);
-      void bench.keeper(2).start();
+      void bench.supervisor(2).start();
       await settled();
       await bench.polls(30);
       expect(new Set(bench.cluster.submitted).size).toBe(bench.cluster.submitted.length);
@@ -78,7 +78,7 @@ describe("servers that die at any point", () => {
 
 async function story(seed: number): Promise<void> {
   const random = new Random(seed);
-  const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0, max_allocations: 3 }\n"));
+  const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0, max_allocations: 3 }\n"));
   const pids: number[] = [];
   let nextPid = 1;
   const startServer = async (): Promise<void> => {
@@ -86,7 +86,7 @@ async function story(seed: number): Promise<void> {
     pids.push(pid);
     await bench.keepServer(pid, 60 * 60_000);
     const { ports } = mortal(bench.ports(pid), random.between(0, 40 - 1) + 1);
-    void bench.keeper(pid, ports).start();
+    void bench.supervisor(pid, ports).start();
     await settled();
   };
   await startServer();
@@ -120,7 +120,7 @@ async function story(seed: number): Promise<void> {
   for (const pid of pids) bench.dead.add(pid);
   bench.clock.forget();
   await bench.keepServer(999, 24 * 60 * 60_000);
-  void bench.keeper(999).start();
+  void bench.supervisor(999).start();
   await settled();
   await bench.polls(4);
   for (const id of bench.cluster.inQueue()) bench.cluster.end(id, "COMPLETED");

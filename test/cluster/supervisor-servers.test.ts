@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bindSchedulers } from "../../src/fleet/allocations/requests/plan-lanes.js";
 import type { Demand } from "../../src/fleet/allocations/scale/demand.js";
-import { POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
-import type { KeeperPorts } from "../../src/fleet/supervisor/keeper-ports.js";
+import { POLL_MS } from "../../src/fleet/supervisor/cluster-supervisor.js";
+import type { SupervisorPorts } from "../../src/fleet/supervisor/supervisor-ports.js";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.js";
 import type { Store } from "../../src/store/store.js";
 import { freshSchema, sharedPostgresUrl } from "../support/embedded-postgres.js";
-import { demand, KeeperBench, settingsOf } from "../support/keeper-bench.js";
+import { demand, SupervisorBench, settingsOf } from "../support/supervisor-bench.js";
 import { definitionOf } from "../support/workflow-text.js";
 
 const SETTINGS = settingsOf("    limits: { cooldown: 0s, max_allocations: 3 }\n    schedulers: {}\n");
@@ -35,20 +35,20 @@ class ServerProcess {
 
   constructor(
     readonly pid: number,
-    private readonly bench: KeeperBench,
+    private readonly bench: SupervisorBench,
     private readonly store: Store,
     private readonly url: string,
   ) {}
 
   start(): Promise<void> {
     const ports = this.bench.ports(this.pid);
-    const changes: Partial<KeeperPorts> = {
+    const changes: Partial<SupervisorPorts> = {
       store: this.mortal(this.store),
       provider: this.mortal(this.bench.cluster),
       demands: () => this.demands,
       server: () => this.url,
     };
-    return Promise.race([this.bench.keeper(this.pid, { ...ports, ...changes }).start(), quiet()]);
+    return Promise.race([this.bench.supervisor(this.pid, { ...ports, ...changes }).start(), quiet()]);
   }
 
   beat(): Promise<void> {
@@ -96,7 +96,7 @@ async function twoServers(addresses: readonly [string, string]) {
     return store;
   };
   const [one, two] = [await open(), await open()];
-  const bench = new KeeperBench(SETTINGS, two);
+  const bench = new SupervisorBench(SETTINGS, two);
   const servers = [
     new ServerProcess(1, bench, one, addresses[0]),
     new ServerProcess(2, bench, two, addresses[1]),
@@ -113,7 +113,7 @@ async function twoServers(addresses: readonly [string, string]) {
   return { bench, servers, polls };
 }
 
-async function liveOf(bench: KeeperBench) {
+async function liveOf(bench: SupervisorBench) {
   const rows = await bench.store.listAllocations({ live: true });
   return rows.map(({ id, owner, state }) => ({ id, pid: owner.pid, state }));
 }

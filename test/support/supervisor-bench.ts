@@ -2,8 +2,8 @@ import { loadSettings } from "../../src/file/settings/load-settings.js";
 import type { ClusterSettings } from "../../src/file/settings/settings.js";
 import type { Demand, JobNeeds } from "../../src/fleet/allocations/scale/demand.js";
 import type { EndedAllocation } from "../../src/fleet/desk/pool-allocations.js";
-import { ClusterKeeper, POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
-import type { KeeperPorts } from "../../src/fleet/supervisor/keeper-ports.js";
+import { ClusterSupervisor, POLL_MS } from "../../src/fleet/supervisor/cluster-supervisor.js";
+import type { SupervisorPorts } from "../../src/fleet/supervisor/supervisor-ports.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import type { LeaseOwner, Store } from "../../src/store/store.js";
 import { FakeCluster } from "./fake-cluster.js";
@@ -33,7 +33,7 @@ function ownerOf(pid: number): LeaseOwner {
 }
 
 /** Servers that look after one cluster, with a clock that stands still. */
-export class KeeperBench {
+export class SupervisorBench {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster();
   readonly ended: EndedAllocation[] = [];
@@ -55,11 +55,11 @@ export class KeeperBench {
   ) {}
 
   /** A server process. */
-  keeper(pid = 1, changes: Partial<KeeperPorts> = {}): ClusterKeeper {
-    return new ClusterKeeper({ ...this.ports(pid), ...changes });
+  supervisor(pid = 1, changes: Partial<SupervisorPorts> = {}): ClusterSupervisor {
+    return new ClusterSupervisor({ ...this.ports(pid), ...changes });
   }
 
-  ports(pid: number): KeeperPorts {
+  ports(pid: number): SupervisorPorts {
     const { clock, cluster, store, settings, files } = this;
     return {
       settings,

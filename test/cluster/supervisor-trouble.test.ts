@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { EXPLAINED_MS, POLL_MS, PROBE_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
-import { type KeeperPorts, RETURN_MS } from "../../src/fleet/supervisor/keeper-ports.js";
+import { EXPLAINED_MS, POLL_MS, PROBE_MS } from "../../src/fleet/supervisor/cluster-supervisor.js";
+import { RETURN_MS, type SupervisorPorts } from "../../src/fleet/supervisor/supervisor-ports.js";
 import type { ClusterState } from "../../src/store/cluster-rows.js";
 import { MAIN } from "../support/fake-cluster.js";
-import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
+import { demand, jobs, SupervisorBench, settingsOf, settled } from "../support/supervisor-bench.js";
 
 /** A server with one allocation whose worker has come. */
 async function running() {
-  const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+  const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
   bench.demands = jobs(1, { memoryBytes: 1024 ** 2, runtimeMs: 60_000 });
-  const keeper = bench.keeper();
+  const supervisor = bench.supervisor();
   await bench.keepServer(1, 10 * 60 * 60_000);
-  await keeper.start();
+  await supervisor.start();
   bench.begin("1");
   await bench.polls();
-  return { bench, keeper };
+  return { bench, supervisor };
 }
 
 describe("a batch system that does not say what it has", () => {
@@ -37,21 +37,21 @@ describe("a scheduler that refuses an allocation as too big", () => {
   const TOO_BIG = { refused: "TOO_BIG", message: "no node has that much", retryable: false } as const;
 
   async function refused() {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = [demand(1, { cpus: 4, memoryBytes: 3000 * 1024 ** 2 }), demand(2)];
     bench.cluster.answers.push(TOO_BIG);
-    const keeper = bench.keeper();
+    const supervisor = bench.supervisor();
     await bench.keepServer(1, 10 * 60 * 60_000);
-    await keeper.start();
+    await supervisor.start();
     await bench.polls(2);
-    return { bench, keeper };
+    return { bench, supervisor };
   }
 
   it("stops the job that needs it, and neither the cluster nor the other jobs", async () => {
-    const { bench, keeper } = await refused();
+    const { bench, supervisor } = await refused();
     expect(await bench.rows()).toEqual(["- ended REFUSED", "1 pending"]);
     expect((await bench.store.readCluster("hpc")).cluster).toMatchObject({ suspended: null, failures: 0 });
-    expect([...keeper.impossible]).toEqual([
+    expect([...supervisor.impossible]).toEqual([
       [1, "slurm refuses an allocation for it: no node has that much"],
     ]);
     bench.begin("1");
@@ -61,15 +61,15 @@ describe("a scheduler that refuses an allocation as too big", () => {
   });
 
   it("is asked again when somebody wants it, and after an hour", async () => {
-    const { bench, keeper } = await refused();
+    const { bench, supervisor } = await refused();
     bench.cluster.answers.push(TOO_BIG);
-    await keeper.planNow();
+    await supervisor.planNow();
     await bench.polls();
     expect(await bench.rows()).toEqual(["- ended REFUSED", "1 pending", "- ended REFUSED"]);
-    expect(keeper.impossible.has(1)).toBe(true);
+    expect(supervisor.impossible.has(1)).toBe(true);
     await bench.polls((60 * 60_000) / POLL_MS);
     expect(bench.cluster.submitted.length).toBeGreaterThan(1);
-    expect(keeper.impossible.size).toBe(0);
+    expect(supervisor.impossible.size).toBe(0);
   });
 });
 
@@ -106,15 +106,15 @@ describe("an allocation that is leaving for an unknown reason", () => {
 describe("a drain that somebody asked for before the server was started again", () => {
   /** A second request would make the worker hand back. */
   async function restarted() {
-    const { bench, keeper } = await running();
+    const { bench, supervisor } = await running();
     const { cluster, allocations } = await bench.store.readCluster("hpc");
     await bench.store.writeCluster({ cluster, allocations: [{ ...allocations[0]!, cancel: "drain" }] });
     bench.demands = [];
     await bench.polls();
-    await keeper.stop();
+    await supervisor.stop();
     expect(bench.cluster.canceled).toEqual(["1 drain"]);
     bench.gone.add("hpc/1");
-    await bench.keeper().start();
+    await bench.supervisor().start();
     return bench;
   }
 
@@ -138,20 +138,20 @@ describe("a drain that somebody asked for before the server was started again", 
 
 describe("a request for allocations now", () => {
   it("is over once it is answered: later jobs are nobody's request", async () => {
-    const bench = new KeeperBench(settingsOf("    auto_schedule_on_ready_jobs: false\n"));
-    const keeper = bench.keeper();
-    await keeper.start();
-    await keeper.planNow();
+    const bench = new SupervisorBench(settingsOf("    auto_schedule_on_ready_jobs: false\n"));
+    const supervisor = bench.supervisor();
+    await supervisor.start();
+    await supervisor.planNow();
     bench.demands = jobs(1);
     await bench.polls(3);
     expect(bench.cluster.submitted).toEqual([]);
   });
 
   it("holds although another server changes the cluster at the same moment", async () => {
-    const bench = new KeeperBench(settingsOf("    auto_schedule_on_ready_jobs: false\n"));
+    const bench = new SupervisorBench(settingsOf("    auto_schedule_on_ready_jobs: false\n"));
     bench.demands = jobs(1);
     let isFirst = true;
-    const store: KeeperPorts["store"] = new Proxy(bench.store, {
+    const store: SupervisorPorts["store"] = new Proxy(bench.store, {
       get: (target, name) =>
         name !== "writeCluster"
           ? Reflect.get(target, name)
@@ -161,7 +161,7 @@ describe("a request for allocations now", () => {
               return false;
             },
     });
-    await bench.keeper(1, { store }).planNow();
+    await bench.supervisor(1, { store }).planNow();
     expect(bench.cluster.submitted).toHaveLength(1);
   });
 });
@@ -173,7 +173,7 @@ describe("a server that was started again", () => {
     bench.dead.add(1);
     bench.gone.add("hpc/1");
     await bench.keepServer(2, 10 * 60 * 60_000);
-    await bench.keeper(2).start();
+    await bench.supervisor(2).start();
     await bench.polls(RETURN_MS / POLL_MS - 1);
     expect(bench.cluster.submitted).toHaveLength(1);
     await bench.polls(1);
@@ -186,7 +186,7 @@ describe("a server that was started again", () => {
     bench.dead.add(1);
     bench.gone.add("hpc/1");
     await bench.keepServer(2, 10 * 60 * 60_000);
-    await bench.keeper(2).start();
+    await bench.supervisor(2).start();
     bench.gone.clear();
     await bench.polls(2 * (RETURN_MS / POLL_MS));
     expect(bench.cluster.submitted).toHaveLength(1);
@@ -195,7 +195,7 @@ describe("a server that was started again", () => {
 
 describe("workers that can do nothing for the jobs that wait", () => {
   /** An allocation comes, its worker does nothing, and it leaves. */
-  async function idle(bench: KeeperBench, id: number): Promise<void> {
+  async function idle(bench: SupervisorBench, id: number): Promise<void> {
     bench.begin(String(id));
     await bench.polls();
     bench.cluster.end(String(id), "COMPLETED");
@@ -203,9 +203,9 @@ describe("workers that can do nothing for the jobs that wait", () => {
   }
 
   it("are not sent for again and again: after three the cluster is suspended", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     for (const id of [1, 2, 3]) await idle(bench, id);
     await bench.polls(100);
     expect(bench.cluster.submitted).toHaveLength(3);
@@ -222,9 +222,9 @@ describe("workers that can do nothing for the jobs that wait", () => {
   });
 
   it("are those of a cluster on which nothing begins: any attempt there counts anew", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     for (const id of [1, 2, 3, 4, 5]) {
       if (id % 2 === 0) bench.starts += 1;
       await idle(bench, id);
@@ -234,9 +234,9 @@ describe("workers that can do nothing for the jobs that wait", () => {
   });
 
   it("are not those that leave while only a job waits that needs an allocation of its own", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(3, { cpus: 4, runtimeMs: 3_000_000 });
-    await bench.keeper().start();
+    await bench.supervisor().start();
     for (const id of ["1", "2", "3"]) bench.begin(id);
     bench.demands = [demand(9, { nodes: 2 })];
     await bench.polls();
@@ -253,22 +253,22 @@ describe("what a job can be given at most", () => {
   const GIB = 1024 ** 3;
 
   it("is known before any job has waited for the cluster", async () => {
-    const bench = new KeeperBench();
-    const keeper = bench.keeper();
-    await keeper.start();
-    expect(keeper.knownLimits()).toEqual({ memory: 4000 * 1024 ** 2, runtime: null });
+    const bench = new SupervisorBench();
+    const supervisor = bench.supervisor();
+    await supervisor.start();
+    expect(supervisor.knownLimits()).toEqual({ memory: 4000 * 1024 ** 2, runtime: null });
   });
 
   it("is what the settings say while the batch system does not answer, and asked for until it does", async () => {
-    const bench = new KeeperBench(settingsOf("    allocation: { memory: 2g }\n"));
+    const bench = new SupervisorBench(settingsOf("    allocation: { memory: 2g }\n"));
     bench.cluster.isUnprobed = true;
-    const keeper = bench.keeper();
-    await keeper.start();
-    expect(keeper.knownLimits()).toEqual({ memory: 2 * GIB, runtime: null });
+    const supervisor = bench.supervisor();
+    await supervisor.start();
+    expect(supervisor.knownLimits()).toEqual({ memory: 2 * GIB, runtime: null });
     expect(bench.told).toEqual(["cluster hpc: scontrol does not answer"]);
     bench.cluster.isUnprobed = false;
     bench.cluster.targets = [{ ...MAIN, perNode: { ...MAIN.perNode, memoryBytes: GIB } }];
     await bench.polls();
-    expect(keeper.knownLimits()).toEqual({ memory: GIB, runtime: null });
+    expect(supervisor.knownLimits()).toEqual({ memory: GIB, runtime: null });
   });
 });

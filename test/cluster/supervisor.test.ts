@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Refusal } from "../../src/fleet/allocations/provider.js";
-import { POLL_MS } from "../../src/fleet/supervisor/cluster-keeper.js";
+import { POLL_MS } from "../../src/fleet/supervisor/cluster-supervisor.js";
 import { EXCLUDED_MS, LOST_SUBMIT_MS, NO_PILOT_MS } from "../../src/fleet/supervisor/reconcile.js";
-import { demand, jobs, KeeperBench, settingsOf, settled } from "../support/keeper-bench.js";
+import { demand, jobs, SupervisorBench, settingsOf, settled } from "../support/supervisor-bench.js";
 
 const LONG = { memoryBytes: 1024 ** 2, runtimeMs: 55 * 60_000 };
 
@@ -14,25 +14,25 @@ const NO_SUCH_NODES: Refusal = {
 
 /** A server with one allocation whose worker has come. */
 async function running() {
-  const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+  const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
   bench.demands = jobs(1, LONG);
-  const keeper = bench.keeper();
+  const supervisor = bench.supervisor();
   await bench.keepServer(1, 10 * 60 * 60_000);
-  await keeper.start();
+  await supervisor.start();
   bench.begin("1");
   await bench.polls();
-  return { bench, keeper };
+  return { bench, supervisor };
 }
 
 describe("an allocation for ready jobs", () => {
   it("has its row, then its token in a file, then its submission, and its id at last", {
     tags: ["L4"],
   }, async () => {
-    const bench = new KeeperBench();
+    const bench = new SupervisorBench();
     const order: string[] = [];
     const { store, cluster } = bench;
     const ports = bench.ports(1);
-    const keeper = bench.keeper(1, {
+    const supervisor = bench.supervisor(1, {
       store: {
         ...ports.store,
         readCluster: (name) => store.readCluster(name),
@@ -60,7 +60,7 @@ describe("an allocation for ready jobs", () => {
       }),
     });
     bench.demands = jobs(3);
-    await keeper.start();
+    await supervisor.start();
     expect(order).toEqual([
       "token for worker: allocation daruma-hpc-1",
       "row: planned null",
@@ -76,18 +76,18 @@ describe("an allocation for ready jobs", () => {
   });
 
   it("is one for many jobs, and no second comes while it waits in the queue", { tags: ["L4"] }, async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(40, { runtimeMs: 60_000 });
-    await bench.keeper().start();
+    await bench.supervisor().start();
     await bench.polls(20);
     expect(bench.cluster.submitted).toEqual(["daruma-hpc-1"]);
     expect(await bench.rows()).toEqual(["1 pending"]);
   });
 
   it("is asked about in one question, however many there are", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0, max_allocations: 30 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0, max_allocations: 30 }\n"));
     bench.demands = jobs(100, LONG);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     expect(bench.cluster.submitted).toHaveLength(25);
     bench.cluster.questions = 0;
     await bench.polls();
@@ -111,9 +111,9 @@ describe("an allocation for ready jobs", () => {
   });
 
   it("waits for the cooldown of the one before", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 20s }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 20s }\n"));
     bench.demands = jobs(4, LONG);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     bench.demands = jobs(8, LONG);
     await bench.polls(3);
     expect(bench.cluster.submitted).toHaveLength(1);
@@ -122,9 +122,9 @@ describe("an allocation for ready jobs", () => {
   });
 
   it("leaves the queue when its jobs have been gone for a minute", async () => {
-    const bench = new KeeperBench();
+    const bench = new SupervisorBench();
     bench.demands = [demand(1), demand(7, { nodes: 2 })];
-    await bench.keeper().start();
+    await bench.supervisor().start();
     expect(await bench.rows()).toEqual(["1 pending", "2 pending"]);
     bench.demands = [];
     await bench.polls(1);
@@ -170,7 +170,7 @@ describe("the end of an allocation", () => {
   });
 
   it("by the failure of a node without which nothing can be had asks for that node again", async () => {
-    const { bench, keeper } = await running();
+    const { bench, supervisor } = await running();
     bench.nodesInQuarantine = ["node3"];
     bench.cluster.end("1", "NODE_FAIL");
     bench.cluster.answers.push(NO_SUCH_NODES);
@@ -179,16 +179,16 @@ describe("the end of an allocation", () => {
     expect(bench.told).toContain(
       "cluster hpc: nothing can be had without the nodes that failed of late: node1",
     );
-    expect(keeper.impossible.size).toBe(0);
+    expect(supervisor.impossible.size).toBe(0);
   });
 
   it("does not excuse what is too big with those nodes, too", async () => {
-    const { bench, keeper } = await running();
+    const { bench, supervisor } = await running();
     bench.cluster.end("1", "NODE_FAIL");
     bench.cluster.answers.push(NO_SUCH_NODES, NO_SUCH_NODES);
     await bench.polls(2);
     expect(bench.cluster.submitted).toEqual(["daruma-hpc-1"]);
-    expect(keeper.impossible.get(1)).toContain("Requested node configuration is not available");
+    expect(supervisor.impossible.get(1)).toContain("Requested node configuration is not available");
   });
 
   it("by somebody else's hand suspends the cluster until it is resumed", { tags: ["L5"] }, async () => {
@@ -240,9 +240,9 @@ describe("the end of an allocation", () => {
   });
 
   it("of one that can never start is asked for, and counts as one without a worker", async () => {
-    const bench = new KeeperBench();
+    const bench = new SupervisorBench();
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     bench.cluster.stick("1");
     await bench.polls(2);
     expect(bench.cluster.canceled).toEqual(["1 now"]);
@@ -255,9 +255,9 @@ describe("allocations without a worker", () => {
   it("are tried one at a time with longer pauses; after three nothing more is submitted", {
     tags: ["L5"],
   }, async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     const waits: number[] = [];
     for (let failed = 1; failed <= 3; failed += 1) {
       bench.cluster.end(String(failed), "FAILED", 1);
@@ -279,9 +279,9 @@ describe("allocations without a worker", () => {
   });
 
   it("that all fail at once make no storm: the first ones suspend the cluster", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0, max_allocations: 5 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0, max_allocations: 5 }\n"));
     bench.demands = jobs(40, LONG);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     expect(bench.cluster.submitted).toHaveLength(5);
     for (const id of bench.cluster.inQueue()) bench.cluster.end(id, "FAILED", 1);
     await bench.polls(500);
@@ -290,9 +290,9 @@ describe("allocations without a worker", () => {
   });
 
   it("are forgotten as soon as a worker comes", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     bench.cluster.end("1", "FAILED", 1);
     await bench.polls(8);
     bench.begin("2");
@@ -301,9 +301,9 @@ describe("allocations without a worker", () => {
   });
 
   it("that run on are given up after five minutes", async () => {
-    const bench = new KeeperBench();
+    const bench = new SupervisorBench();
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     bench.cluster.start("1", "node1", bench.clock.now());
     await bench.polls(NO_PILOT_MS / POLL_MS - 1);
     expect(bench.cluster.canceled).toEqual([]);
@@ -316,10 +316,10 @@ describe("allocations without a worker", () => {
 
 describe("a refusal", () => {
   it("for good suspends the cluster, with the scheduler's words, and leaves no token", async () => {
-    const bench = new KeeperBench();
+    const bench = new SupervisorBench();
     bench.demands = jobs(1);
     bench.cluster.answers.push({ refused: "DENIED", message: "invalid account", retryable: false });
-    await bench.keeper().start();
+    await bench.supervisor().start();
     await bench.polls(20);
     expect(bench.cluster.submitted).toEqual([]);
     const { cluster } = await bench.store.readCluster("hpc");
@@ -333,10 +333,10 @@ describe("a refusal", () => {
   });
 
   it("that will pass is asked again after half a minute and counts as nothing", async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
     bench.cluster.answers.push({ refused: "BUSY", message: "try later", retryable: true });
-    await bench.keeper().start();
+    await bench.supervisor().start();
     await bench.polls(5);
     expect(bench.cluster.submitted).toEqual([]);
     await bench.polls(1);
@@ -345,9 +345,9 @@ describe("a refusal", () => {
   });
 
   it("before the submission makes no row", async () => {
-    const bench = new KeeperBench(settingsOf("    partition: nowhere\n"));
+    const bench = new SupervisorBench(settingsOf("    partition: nowhere\n"));
     bench.demands = jobs(1);
-    await bench.keeper().start();
+    await bench.supervisor().start();
     await bench.polls(3);
     expect(await bench.rows()).toEqual([]);
     expect((await bench.store.readCluster("hpc")).cluster.suspended?.message).toContain(
@@ -360,10 +360,10 @@ describe("a lost answer", () => {
   it.each(["lost", "timed_out"] as const)(
     "of a submission that came about is found by its key: %s",
     async (answer) => {
-      const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+      const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
       bench.demands = jobs(1);
       bench.cluster.answers.push(answer);
-      await bench.keeper().start();
+      await bench.supervisor().start();
       expect(await bench.rows()).toEqual(["- planned"]);
       await bench.polls(1);
       expect(await bench.rows()).toEqual(["1 pending"]);
@@ -375,10 +375,10 @@ describe("a lost answer", () => {
   it("of one that did not is given up after a minute, and another key is submitted", {
     tags: ["L6"],
   }, async () => {
-    const bench = new KeeperBench(settingsOf("    limits: { cooldown: 0 }\n"));
+    const bench = new SupervisorBench(settingsOf("    limits: { cooldown: 0 }\n"));
     bench.demands = jobs(1);
     bench.cluster.answers.push("never");
-    await bench.keeper().start();
+    await bench.supervisor().start();
     await bench.polls(LOST_SUBMIT_MS / POLL_MS - 1);
     expect(bench.cluster.submitted).toEqual([]);
     await bench.polls(1);
