@@ -23,7 +23,7 @@ const config: KnipConfig = {
     "bench/*.mjs",
     "bench/postgres/*.mjs",
   ],
-  // Types of the ports and of events are for library users and for the next store, action or door.
+  // Types of the ports and of events are for library users and for the next store, action or interface.
   ignoreExportsUsedInFile: true,
   // The benchmark installs its peers for itself; axe runs inside the browser, from its file.
   ignoreDependencies: ["@dbos-inc/dbos-sdk", "openworkflow", "axe-core"],

@@ -14,12 +14,12 @@ import type { RunDocument } from "../src/operations/exchange/run-document.js";
 import { error as errorSchema } from "../src/operations/schemas.js";
 import type { JobRecord } from "../src/tell/job-record.js";
 import { buildReport, type RunReport } from "../src/tell/run-report.js";
-import { Doors } from "./support/doors.js";
+import { Interfaces } from "./support/interfaces.js";
 import { failureOf } from "./support/error-record.js";
 import { type FailingRun, failingRun, REPOSITORY } from "./support/failing-workflow.js";
 import { makeRepository } from "./support/git-repository.js";
 
-const RUNS = Number(process.env.DOOR_RUNS ?? 4);
+const RUNS = Number(process.env.INTERFACE_RUNS ?? 4);
 const PATIENCE_MS = 300_000;
 
 type Job = JobRecord & { readonly [more: string]: unknown };
@@ -27,12 +27,12 @@ type Items<Item> = { readonly items: readonly Item[] };
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "daruma-doors-"));
+  folder = mkdtempSync(join(tmpdir(), "daruma-interfaces-"));
   makeRepository(join(folder, REPOSITORY), { "a.txt": "a\n" });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What some doors tell of a job beside its record. */
+/** What some interfaces show of a job beside its record. */
 const BESIDE = [
   ...[
     "output",
@@ -73,7 +73,7 @@ function runOf({
 
 describe("a job and its error", () => {
   it(
-    "are the same values under the same names at every door, whatever has failed",
+    "are the same values under the same names at every interface, whatever has failed",
     async () => {
       let count = 0;
       await fc.assert(
@@ -82,13 +82,13 @@ describe("a job and its error", () => {
           const file = join(folder, `${count}.json`);
           const outputDir = join(folder, `out-${count}`);
           writeFileSync(file, story.text);
-          const doors = await Doors.open(outputDir);
+          const interfaces = await Interfaces.open(outputDir);
           try {
-            const told = await tell(doors, file, story);
-            await compare(doors, told);
-            if (story.hasWorkspace) await compareWorkspaces(doors, told.run_id);
+            const told = await tell(interfaces, file, story);
+            await compare(interfaces, told);
+            if (story.hasWorkspace) await compareWorkspaces(interfaces, told.run_id);
           } finally {
-            await doors.close();
+            await interfaces.close();
           }
         }),
         { numRuns: RUNS, endOnFailure: true },
@@ -99,8 +99,8 @@ describe("a job and its error", () => {
 });
 
 /** What the one who starts the run is told of its end. */
-async function tell(doors: Doors, file: string, { canceled }: FailingRun): Promise<RunReport> {
-  const { library } = doors;
+async function tell(interfaces: Interfaces, file: string, { canceled }: FailingRun): Promise<RunReport> {
+  const { library } = interfaces;
   if (typeof canceled === "number") {
     const stopListening = library.onEvents((events) => {
       const { run_id, seq } = events.at(-1)!;
@@ -112,55 +112,55 @@ async function tell(doors: Doors, file: string, { canceled }: FailingRun): Promi
     expect(told.status).toBe("canceled");
     return told;
   }
-  const told = await doors.cli<RunReport>("run", file);
+  const told = await interfaces.cli<RunReport>("run", file);
   if (canceled === null || told.status !== "held") return told;
   await library.cancel(told.run_id, "nobody decides");
-  return doors.cli<RunReport>("show", String(told.run_id));
+  return interfaces.cli<RunReport>("show", String(told.run_id));
 }
 
-async function compareWorkspaces(doors: Doors, id: number): Promise<void> {
-  const described = await doors.cli("workspace", String(id));
-  expect(await doors.rest(`/api/v1/runs/${id}/workspace`)).toEqual(described);
-  expect(await doors.mcp("get_workspace", { run_id: id })).toEqual(described);
-  expect(await doors.library.call("get_workspace", { run_id: id })).toEqual(described);
+async function compareWorkspaces(interfaces: Interfaces, id: number): Promise<void> {
+  const described = await interfaces.cli("workspace", String(id));
+  expect(await interfaces.rest(`/api/v1/runs/${id}/workspace`)).toEqual(described);
+  expect(await interfaces.mcp("get_workspace", { run_id: id })).toEqual(described);
+  expect(await interfaces.library.call("get_workspace", { run_id: id })).toEqual(described);
 }
 
-async function compare(doors: Doors, told: RunReport): Promise<void> {
+async function compare(interfaces: Interfaces, told: RunReport): Promise<void> {
   const id = told.run_id;
   const records = recordsOf(told.jobs);
   for (const { error } of [told, ...records]) if (error !== null) expectWhole(error);
 
   const reports = {
-    library: await (await doors.library.resume(id)).result,
-    "library's get": (await doors.library.get(id)) as RunReport,
-    show: await doors.cli<RunReport>("show", String(id)),
-    rest: await doors.rest<RunReport>(`/api/v1/runs/${id}`),
-    mcp: await doors.mcp<RunReport>("get_run", { run_id: id, jobs: "all" }),
-    exported: replayed(readRunDocument(await doors.cli<unknown>("export", String(id)))),
+    library: await (await interfaces.library.resume(id)).result,
+    "library's get": (await interfaces.library.get(id)) as RunReport,
+    show: await interfaces.cli<RunReport>("show", String(id)),
+    rest: await interfaces.rest<RunReport>(`/api/v1/runs/${id}`),
+    mcp: await interfaces.mcp<RunReport>("get_run", { run_id: id, jobs: "all" }),
+    exported: replayed(readRunDocument(await interfaces.cli<unknown>("export", String(id)))),
   };
-  for (const [door, report] of Object.entries(reports)) {
-    expect([door, runOf(report)]).toEqual([door, runOf(told)]);
+  for (const [name, report] of Object.entries(reports)) {
+    expect([name, runOf(report)]).toEqual([name, runOf(told)]);
     // What a job waits for is asked of the store and the workers, and the result of a run is told without them.
-    expect([door, report.jobs.map(withoutWaits)]).toEqual([door, told.jobs.map(withoutWaits)]);
+    expect([name, report.jobs.map(withoutWaits)]).toEqual([name, told.jobs.map(withoutWaits)]);
   }
 
   const lists = {
-    cli: await doors.cli<Job[]>("jobs", String(id)),
-    rest: (await doors.rest<Items<Job>>(`/api/v1/jobs?run_id=${id}`)).items,
-    mcp: (await doors.mcp<Items<Job>>("list_jobs", { run_id: id })).items,
-    library: (await doors.library.call("list_jobs", { run_id: id }))
+    cli: await interfaces.cli<Job[]>("jobs", String(id)),
+    rest: (await interfaces.rest<Items<Job>>(`/api/v1/jobs?run_id=${id}`)).items,
+    mcp: (await interfaces.mcp<Items<Job>>("list_jobs", { run_id: id })).items,
+    library: (await interfaces.library.call("list_jobs", { run_id: id }))
       .items as readonly object[] as readonly Job[],
   };
-  for (const [door, jobs] of Object.entries(lists)) expect([door, recordsOf(jobs)]).toEqual([door, records]);
+  for (const [name, jobs] of Object.entries(lists)) expect([name, recordsOf(jobs)]).toEqual([name, records]);
 
-  const logged = await loggedFailures(doors, id);
+  const logged = await loggedFailures(interfaces, id);
   // A step whose `if` failed has made no attempt.
   const failed = logged.filter(({ attempt }) => attempt !== null);
   for (const record of records) {
     const shown = [
-      await doors.cli<Job>("job", "show", String(record.id)),
-      await doors.rest<Job>(`/api/v1/jobs/${record.id}`),
-      await doors.mcp<Job>("get_job", { job_id: record.id }),
+      await interfaces.cli<Job>("job", "show", String(record.id)),
+      await interfaces.rest<Job>(`/api/v1/jobs/${record.id}`),
+      await interfaces.mcp<Job>("get_job", { job_id: record.id }),
     ];
     expect(recordsOf(shown)).toEqual([record, record, record]);
     expect([shown[1], shown[2]]).toEqual([shown[0], shown[0]]);
@@ -175,14 +175,14 @@ async function compare(doors: Doors, told: RunReport): Promise<void> {
     const { step_id: node_id, action: action_id } = root._last_error;
     expect(logged.map((error) => ({ ...error, node_id, action_id }))).toContainEqual(root._last_error);
   }
-  await compareSelections(doors, records, told);
+  await compareSelections(interfaces, records, told);
 }
 
 /** The records of all failures, as the log has them. */
-async function loggedFailures(doors: Doors, id: number): Promise<ErrorRecord[]> {
+async function loggedFailures(interfaces: Interfaces, id: number): Promise<ErrorRecord[]> {
   type Logged = { readonly type: string; readonly error: ErrorRecord };
-  const { items } = await doors.rest<Items<Logged>>(`/api/v1/runs/${id}/events?limit=1000`);
-  expect((await doors.mcp<Items<Logged>>("list_run_events", { run_id: id, limit: 1_000 })).items).toEqual(
+  const { items } = await interfaces.rest<Items<Logged>>(`/api/v1/runs/${id}/events?limit=1000`);
+  expect((await interfaces.mcp<Items<Logged>>("list_run_events", { run_id: id, limit: 1_000 })).items).toEqual(
     items,
   );
   const failures = items.filter(({ type }) => type === "attempt.failed" || type === "if.failed");
@@ -193,27 +193,27 @@ async function loggedFailures(doors: Doors, id: number): Promise<ErrorRecord[]> 
 
 /** Lists of some jobs, and of runs. */
 async function compareSelections(
-  doors: Doors,
+  interfaces: Interfaces,
   records: readonly JobRecord[],
   told: RunReport,
 ): Promise<void> {
   const id = told.run_id;
   const held = records.filter(({ status }) => status === "held");
-  expect(recordsOf(await doors.cli<Job[]>("holds", String(id)))).toEqual(held);
-  const waiting = await doors.rest<Items<Job>>(`/api/v1/holds?run_id=${id}`);
+  expect(recordsOf(await interfaces.cli<Job[]>("holds", String(id)))).toEqual(held);
+  const waiting = await interfaces.rest<Items<Job>>(`/api/v1/holds?run_id=${id}`);
   expect(recordsOf(waiting.items)).toEqual(held);
-  expect(await doors.mcp("list_holds", { run_id: id })).toEqual(waiting);
+  expect(await interfaces.mcp("list_holds", { run_id: id })).toEqual(waiting);
 
   const dead = records.filter(({ dead_letter }) => dead_letter);
-  const letters = await doors.rest<Items<Job>>(`/api/v1/dead_letters?run_id=${id}`);
+  const letters = await interfaces.rest<Items<Job>>(`/api/v1/dead_letters?run_id=${id}`);
   expect(recordsOf(letters.items)).toEqual(dead);
-  expect(await doors.mcp("list_dead_letters", { run_id: id })).toEqual(letters);
+  expect(await interfaces.mcp("list_dead_letters", { run_id: id })).toEqual(letters);
 
-  const [listed] = await doors.cli<RunReport[]>("list");
+  const [listed] = await interfaces.cli<RunReport[]>("list");
   expect(runOf(listed!)).toEqual(runOf(told));
-  expect((await doors.rest<Items<RunReport>>("/api/v1/runs")).items).toEqual([listed]);
-  expect((await doors.mcp<Items<RunReport>>("list_runs", {})).items).toEqual([listed]);
-  expect((await doors.library.list()).items).toEqual([listed]);
+  expect((await interfaces.rest<Items<RunReport>>("/api/v1/runs")).items).toEqual([listed]);
+  expect((await interfaces.mcp<Items<RunReport>>("list_runs", {})).items).toEqual([listed]);
+  expect((await interfaces.library.list()).items).toEqual([listed]);
 }
 
 /** Every field, no other, ISO time. */

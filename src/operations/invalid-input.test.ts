@@ -90,7 +90,7 @@ describe("input that does not fit", () => {
 });
 
 describe("the hint for input that does not fit", () => {
-  it("names the place where each door tells what there is to give", async () => {
+  it("names the place where each interface says what can be given", async () => {
     const store = createMemoryStore();
     const { app } = await bareServer({ store });
     const url = "/api/v1/jobs/1/retry/1";

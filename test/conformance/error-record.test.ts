@@ -8,7 +8,7 @@ import { trial } from "../support/harness.js";
 import type { Outcome } from "../support/scripted-worker.js";
 import { Stage } from "../support/stage.js";
 
-/** The names of the record, as every door must show them. */
+/** The names of the record, as every interface must show them. */
 const FIELDS = Object.keys(failureOf()).toSorted();
 const ALIASES = ["exitCode", "stdout", "stderr"];
 /** How the failure led here. */

@@ -96,7 +96,7 @@ describe("what a refusal advises is not refused in its turn", () => {
     expect(await stage.operate({ type: "step.retry", job })).toBeNull();
   });
 
-  it("a busy workspace names force, in the words of the door", async () => {
+  it("a busy workspace names force, as its interface calls it", async () => {
     const stage = await Stage.begin(WORKSPACE, { plan: [{ output: null, takesMs: 100 }] });
     const job = await stage.id("plan");
     expect(await advised(stage, { type: "step.hard_reset", job })).toBe(

@@ -91,7 +91,7 @@ describe("searching on the command line", () => {
         headers: { "content-type": "application/json" },
         body: JSON.stringify({
           source: "name: rest\nsteps: { a: { type: noop } }",
-          labels: { door: "rest" },
+          labels: { interface: "rest" },
         }),
       });
       const { run_id } = (await started.json()) as { run_id: number };
@@ -100,9 +100,9 @@ describe("searching on the command line", () => {
         const { items } = (await answer.json()) as { items?: { run_id: number }[] };
         return [answer.status, items?.map((item) => item.run_id)];
       };
-      expect(await ask("runs?label=door%3Drest")).toEqual([200, [run_id]]);
-      expect(await ask("runs?label=door&since=1h&text=REST")).toEqual([200, [run_id]]);
-      expect(await ask("jobs?label=door")).toEqual([200, [run_id]]);
+      expect(await ask("runs?label=interface%3Drest")).toEqual([200, [run_id]]);
+      expect(await ask("runs?label=interface&since=1h&text=REST")).toEqual([200, [run_id]]);
+      expect(await ask("jobs?label=interface")).toEqual([200, [run_id]]);
       expect(await ask("runs?label=env%3Dprod&text=100%25")).toEqual([200, []]);
       expect(await ask("runs?since=tomorrow")).toEqual([422, undefined]);
     } finally {

@@ -46,7 +46,7 @@ it("an attempt says when it could begin, whether it came further, and what it le
   expect(Date.parse(plan.attempt_history[0]!.finished_at!)).toBeLessThanOrEqual(ready[0]!);
 });
 
-it("lines of a log are the same over every door: by number, and by what they say", async () => {
+it("lines of a log are the same at every interface: by number, and by what they say", async () => {
   const { run_id } = await bench.run(
     "name: lines\nsteps: { count: { exec: \"seq 1 300; echo 'ERROR: no more'; echo end\" } }",
   );

@@ -115,7 +115,7 @@ function requests(run_id: number, job_id: number): { [operation: string]: object
 }
 
 describe("an imported run", () => {
-  it("is refused by every operation that acts on a run, at every door, and stays as it is", async () => {
+  it("is refused by every operation that acts on a run, at every interface, and stays as it is", async () => {
     const { run_id } = await bench.call("start_run", { source: STANDING });
     await bench.until(run_id, ({ jobs }) => jobs.some(({ status }) => status === "held"));
     const imported = await importOf(await forged(run_id, "touch /tmp/never"));

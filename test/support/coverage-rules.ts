@@ -2,7 +2,7 @@ import type { CoverageRow } from "./coverage-rows.js";
 import { readTests } from "./test-tags.js";
 
 const STATE =
-  /^(?:done|in progress|planned: (?:ladder|doors|self-heal|cluster|page)(?:, (?:doors|self-heal))?)$/;
+  /^(?:done|in progress|planned: (?:ladder|interfaces|self-heal|cluster|page)(?:, (?:interfaces|self-heal))?)$/;
 const ID_FIRST = /^[A-Z]\d+\b/;
 
 export interface Repository {

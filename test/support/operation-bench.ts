@@ -76,7 +76,7 @@ export class OperationBench {
   }
 }
 
-/** Input as a door would give it; the output must be JSON that says exactly what its schema says. */
+/** Input as an interface would give it; the output must be JSON that says exactly what its schema says. */
 export async function callIn<Name extends OperationName>(
   context: Context,
   name: Name,

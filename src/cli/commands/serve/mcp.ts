@@ -64,7 +64,7 @@ export interface McpFlags {
   readonly as?: string;
 }
 
-interface Door {
+interface Connection {
   readonly call: CallOperation;
   readonly close: () => Promise<void>;
 }
@@ -72,11 +72,11 @@ interface Door {
 /** Speaks MCP over stdin and stdout until the client disconnects, for a server's runs or for those of this folder. */
 export async function mcp(flags: McpFlags, session: Session): Promise<number> {
   const role = readRole(flags.role ?? "operator");
-  const door =
+  const connection =
     session.options.server === undefined
       ? await openHere({ name: "mcp", role, ...(flags.as === undefined ? {} : { as: flags.as }) }, session)
       : await openRemote(session, flags.as);
-  const server = createMcpServer({ call: door.call, role, version: readVersion() });
+  const server = createMcpServer({ call: connection.call, role, version: readVersion() });
   const transport = new StdioServerTransport();
   const told = new Promise<void>((done) => {
     server.onclose = done;
@@ -93,7 +93,7 @@ export async function mcp(flags: McpFlags, session: Session): Promise<number> {
     await Promise.race([told, read.then(() => requests.answered())]);
     await server.close();
   } finally {
-    await door.close();
+    await connection.close();
   }
   return EXIT.completed;
 }
@@ -102,7 +102,7 @@ export async function mcp(flags: McpFlags, session: Session): Promise<number> {
  * Opens the runs of this folder. Runs started here go on in this process; those that are unfinished when it ends wait
  * for the next one.
  */
-async function openHere(principal: Principal, { options }: Session): Promise<Door> {
+async function openHere(principal: Principal, { options }: Session): Promise<Connection> {
   const { outputDir, store } = options;
   const parts = await ServerParts.open({
     outputDir: resolve(outputDir),
@@ -116,7 +116,7 @@ async function openHere(principal: Principal, { options }: Session): Promise<Doo
   };
 }
 
-async function openRemote({ options }: Session, as: string | undefined): Promise<Door> {
+async function openRemote({ options }: Session, as: string | undefined): Promise<Connection> {
   const client = await openClient(options, "program", as);
   // Reports a wrong address or token now, not as the failure of every tool.
   await client.call("list_runs", { limit: 1 });

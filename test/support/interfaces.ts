@@ -24,7 +24,7 @@ function extend(answer: Told, more: Told, [name, ...inner]: readonly string[]): 
 }
 
 /** Every way to ask about the runs of one output folder, all in this process. */
-export class Doors {
+export class Interfaces {
   private constructor(
     readonly outputDir: string,
     readonly library: Daruma,
@@ -32,7 +32,7 @@ export class Doors {
     private readonly client: Client,
   ) {}
 
-  static async open(outputDir: string): Promise<Doors> {
+  static async open(outputDir: string): Promise<Interfaces> {
     const library = await Daruma.open({ outputDir });
     const { store } = library;
     const context = (principal: Context["principal"]): Context => ({
@@ -50,7 +50,7 @@ export class Doors {
     });
     await server.connect(theirs);
     await client.connect(ours);
-    return new Doors(outputDir, library, app, client);
+    return new Interfaces(outputDir, library, app, client);
   }
 
   /** GET, as JSON; the server holds its answer against the schema. */

@@ -13,7 +13,7 @@ import { ROLES } from "../src/operations/roles.js";
 
 const NAMES = OPERATIONS.map(({ name }) => name).sort();
 const FORMS = OPERATIONS.flatMap((operation) => operation.cli.map((form) => ({ operation, form })));
-/** Processes of one door, not operations. */
+/** Processes of one interface, not operations. */
 const PROCESS_WORDS = [
   "flows run",
   "completion",
@@ -48,7 +48,7 @@ function helpOf(words: string, whole: Command = program): string {
   return text;
 }
 
-describe("the three doors", () => {
+describe("the three interfaces", () => {
   it("a command line that names a command has that one, as it is among all, and not the others", async () => {
     const firstOf = (words: string): string => words.split(" ")[0]!;
     const all = wordsOf(program);
