@@ -14,10 +14,10 @@ import type { RunDocument } from "../src/operations/exchange/run-document.js";
 import { error as errorSchema } from "../src/operations/schemas.js";
 import type { JobRecord } from "../src/tell/job-record.js";
 import { buildReport, type RunReport } from "../src/tell/run-report.js";
-import { Interfaces } from "./support/interfaces.js";
 import { failureOf } from "./support/error-record.js";
 import { type FailingRun, failingRun, REPOSITORY } from "./support/failing-workflow.js";
 import { makeRepository } from "./support/git-repository.js";
+import { Interfaces } from "./support/interfaces.js";
 
 const RUNS = Number(process.env.INTERFACE_RUNS ?? 4);
 const PATIENCE_MS = 300_000;
@@ -182,9 +182,9 @@ async function compare(interfaces: Interfaces, told: RunReport): Promise<void> {
 async function loggedFailures(interfaces: Interfaces, id: number): Promise<ErrorRecord[]> {
   type Logged = { readonly type: string; readonly error: ErrorRecord };
   const { items } = await interfaces.rest<Items<Logged>>(`/api/v1/runs/${id}/events?limit=1000`);
-  expect((await interfaces.mcp<Items<Logged>>("list_run_events", { run_id: id, limit: 1_000 })).items).toEqual(
-    items,
-  );
+  expect(
+    (await interfaces.mcp<Items<Logged>>("list_run_events", { run_id: id, limit: 1_000 })).items,
+  ).toEqual(items);
   const failures = items.filter(({ type }) => type === "attempt.failed" || type === "if.failed");
   const errors = failures.map(({ error }) => error);
   for (const error of errors) expectWhole(error);

@@ -14,7 +14,7 @@ import { refuseReports, writeReports } from "./write-reports.js";
 const MAX_CHANGES_TOLD = 20;
 const INDENT = "  ";
 
-interface Place extends Pick<TopRun, "managed" | "program"> {
+interface GoingOn extends Pick<TopRun, "managed" | "program"> {
   readonly options: Session["options"];
 }
 
@@ -130,7 +130,7 @@ function jsonOf(change: Change): object {
   return { run_id, action, dry_run, status, changed, ...back, reason, key, owner_pid: owner?.pid ?? null };
 }
 
-function changeLines(change: Change, sentence: string, place: Place): string[] {
+function changeLines(change: Change, sentence: string, place: GoingOn): string[] {
   const told = toldOf(change);
   if (change.dry_run === true) {
     const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
@@ -186,7 +186,7 @@ export function changeText({ step, scope, from, to }: JobChange): string {
 /** Says who continues a run that can go on. */
 export function goingOn(
   { run_id, status, before, owner }: Pick<Change, "run_id" | "status" | "before" | "owner">,
-  { options, managed, program }: Place,
+  { options, managed, program }: GoingOn,
 ): string[] {
   if (status === "running" && managed && options.server !== undefined) return ["the server continues it"];
   if (status === "running" && owner !== null)

@@ -190,7 +190,7 @@ export interface Needs {
 }
 
 /** Room on a worker that is reserved for one attempt. */
-export interface Place {
+export interface Seat {
   /** The worker's name in the log. */
   readonly worker: string;
   /** Missing if unknown. */
@@ -247,7 +247,7 @@ export interface Worker {
    * Reserves a place for an attempt. `full`: no worker has any room, so do not ask again this turn. Null: there is none
    * for this attempt. Only a patient wish makes it wait.
    */
-  place(needs: Needs, wish?: PlaceWish): Place | "full" | null;
+  place(needs: Needs, wish?: PlaceWish): Seat | "full" | null;
   /**
    * Reserves the room of the worker that can take this attempt soonest, so that later attempts do not delay it. Null
    * reserves it for nobody. Returns false if the attempt asks for no more than others, or no worker is large enough. If
@@ -264,13 +264,13 @@ export interface Worker {
   /** The most of a resource that an attempt with these tags can get; null if no limit is known. */
   mostOf?(runsOn: readonly string[], resource: Resource): Limit | null;
   /** Releases a place: its attempt has reported, or none was started on it. */
-  release(place: Place): void;
+  release(place: Seat): void;
   /**
    * Executes an attempt. Never throws. Without a place (a recovery script) it takes no room. Aborting the signal with
    * `stopped` ends the attempt's processes. `released` does so too if they depend on this process; otherwise `ended` is
    * called with null: the attempt continues, and the next owner of its run adopts it.
    */
-  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void;
+  execute(assignment: Assignment, place: Seat | null, signal: AbortSignal, ended: Ended): void;
   /**
    * Takes over, like `execute`, what an earlier engine started on a worker that may still have it. Returns false if it
    * is certainly gone.

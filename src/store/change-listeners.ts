@@ -1,4 +1,4 @@
-import { changesQueue } from "./places.js";
+import { changesQueue } from "./group-slots.js";
 import type { Append, StoreChange } from "./store.js";
 
 /** The listeners for changes that this store object commits. */

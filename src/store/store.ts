@@ -15,9 +15,9 @@ import type { CampaignStore } from "./campaign-rows.js";
 import type { ClusterStore } from "./cluster-rows.js";
 import type { CountStore } from "./counts.js";
 import type { JobFilter, RunFilter } from "./filters.js";
+import type { GroupSlotStore } from "./group-slots.js";
 import type { StoreInspection } from "./inspect/store-inspection.js";
 import type { OutboxStore } from "./outbox-rows.js";
-import type { PlaceStore } from "./places.js";
 import type { ServerStore } from "./server-rows.js";
 import type { SharedStore } from "./shared-rows.js";
 import type { CredentialStore } from "./token-rows.js";
@@ -36,7 +36,7 @@ export interface Store
     ServerStore,
     SharedStore,
     OutboxStore,
-    PlaceStore,
+    GroupSlotStore,
     CredentialStore {
   /**
    * Stores a definition once by its hash. If the hash is new, the workflow of that name gets its next version, with its

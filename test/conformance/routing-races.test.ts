@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Engine } from "../../src/run/engine/engine.js";
-import type { Assignment, Ended, Place } from "../../src/run/worker.js";
+import type { Assignment, Ended, Seat } from "../../src/run/worker.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, trial, workflow } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
@@ -139,7 +139,7 @@ describe("goto while others run", () => {
       ...freePlaces("stubborn"),
       endLeftovers: () => Promise.resolve(),
       close: () => Promise.resolve(),
-      execute: (assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended) => {
+      execute: (assignment: Assignment, place: Seat | null, signal: AbortSignal, ended: Ended) => {
         const isLate = assignment.stepId === "slow" && assignment.attempt === 1;
         const late: Ended = (outcome) => (endSlow = () => ended(outcome));
         worker.execute(assignment, place, signal, isLate ? late : ended);

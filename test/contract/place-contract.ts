@@ -51,8 +51,8 @@ export function placeContract(under: StoreUnderTest): void {
     await store.commit([appendTo({ runId, fence }, last!.seq + 1, { run })]);
     await store.releaseLease(runId, fence);
   };
-  const takePlace = ({ runId, fence }: TakenRun, deadOwners: readonly LeaseOwner[] = []) =>
-    under.store.takePlace({ runId, fence, now: NOW, deadOwners });
+  const takeSlot = ({ runId, fence }: TakenRun, deadOwners: readonly LeaseOwner[] = []) =>
+    under.store.takeSlot({ runId, fence, now: NOW, deadOwners });
 
   describe("a place in a group", () => {
     test("is taken with the claim, and freed by the end of the run", { tags: ["G1"] }, async () => {
@@ -226,7 +226,7 @@ export function placeContract(under: StoreUnderTest): void {
       for (let round = 0; waiting.size > 0; round += 1) {
         expect(round).toBeLessThan(30);
         const claims = Array.from({ length: 4 }, (_, n) => claim(10, { ...RIVAL, engine: `rival-${n}` }));
-        const takes = own.filter(({ runId }) => waiting.has(runId)).map((run) => takePlace(run));
+        const takes = own.filter(({ runId }) => waiting.has(runId)).map((run) => takeSlot(run));
         const sets = await Promise.all(claims);
         const claimed = sets.flat();
         expect(new Set(claimed).size).toBe(claimed.length);
@@ -250,18 +250,18 @@ export function placeContract(under: StoreUnderTest): void {
       const first = await enqueue(under, { managed: false });
       const second = await enqueue(under, { managed: false });
       expect(await claim()).toEqual([]);
-      expect(await takePlace(second)).toBe(false);
-      expect(await takePlace({ ...first, fence: 9 })).toBe(false);
-      expect(await takePlace(first)).toBe(true);
-      expect(await takePlace(first)).toBe(true);
-      expect(await takePlace(second)).toBe(false);
+      expect(await takeSlot(second)).toBe(false);
+      expect(await takeSlot({ ...first, fence: 9 })).toBe(false);
+      expect(await takeSlot(first)).toBe(true);
+      expect(await takeSlot(first)).toBe(true);
+      expect(await takeSlot(second)).toBe(false);
       await start(first.runId, { managed: false });
       await end(first.runId, { managed: false });
-      expect(await takePlace(first)).toBe(false);
-      expect(await takePlace(second)).toBe(true);
-      expect(await takePlace({ runId: 999, fence: 1 })).toBe(false);
+      expect(await takeSlot(first)).toBe(false);
+      expect(await takeSlot(second)).toBe(true);
+      expect(await takeSlot({ runId: 999, fence: 1 })).toBe(false);
       const { runId } = await takeRun(store);
-      expect(await takePlace({ runId, fence: 1 })).toBe(false);
+      expect(await takeSlot({ runId, fence: 1 })).toBe(false);
     });
 
     test("keeps runs of servers waiting while it lives, and nobody when its process is gone", {
@@ -293,14 +293,14 @@ export function placeContract(under: StoreUnderTest): void {
       const lease = { runId: first.runId, owner: OWNER, now: NOW, expiresAt: NOW + 1 };
       const again = await store.acquireLease(lease);
       const second = await enqueue(under, { managed: false }, RIVAL);
-      expect(await takePlace(second)).toBe(false);
-      expect(await store.takePlace({ ...second, now: NOW + 1 })).toBe(true);
+      expect(await takeSlot(second)).toBe(false);
+      expect(await store.takeSlot({ ...second, now: NOW + 1 })).toBe(true);
       const server = await enqueue(under);
       const third = await enqueue(under, { managed: false }, RIVAL);
       await start(second.runId, { managed: false });
       await end(second.runId, { managed: false });
       await store.releaseLease(first.runId, (again as { fence: number }).fence);
-      expect(await takePlace(third)).toBe(false);
+      expect(await takeSlot(third)).toBe(false);
       expect(await claim()).toEqual([server.runId]);
     });
   });

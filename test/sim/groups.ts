@@ -2,7 +2,7 @@ import { DarumaError } from "../../src/core/errors/errors.js";
 import type { OperatorCommand } from "../../src/core/model/commands.js";
 import type { LoggedEvent } from "../../src/core/model/events.js";
 import type { RunRow } from "../../src/core/model/rows.js";
-import type { GroupMember } from "../../src/store/places.js";
+import type { GroupMember } from "../../src/store/group-slots.js";
 import { GroupBench } from "../support/group-bench.js";
 import type { Outcome } from "../support/scripted-worker.js";
 import { Random } from "./random.js";

@@ -2,7 +2,7 @@ import { actionTraits } from "../../src/core/model/action-traits.js";
 import type { Command } from "../../src/core/model/commands.js";
 import type { Outcome } from "../../src/core/model/outcome.js";
 import { LocalRoom } from "../../src/run/worker/room.js";
-import type { Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../../src/run/worker.js";
+import type { Assignment, Ended, Fate, HeldAttempt, Seat, Worker } from "../../src/run/worker.js";
 import type { ManualClock } from "../support/manual-clock.js";
 import type { Random } from "./random.js";
 import type { SimulatedTrees } from "./simulated-trees.js";
@@ -84,7 +84,7 @@ export class SimulatedWorkers {
     this.unrecorded.push(`job ${assignment.jobId}, attempt ${assignment.attempt}`);
   }
 
-  private placeAnywhere(inner: Place | "full" | null): Place | "full" | null {
+  private placeAnywhere(inner: Seat | "full" | null): Seat | "full" | null {
     if (inner === "full" || inner === null || !this.random.chance(this.weather.remote)) return inner;
     return { worker: "far-away", inner } as RemotePlace;
   }
@@ -230,8 +230,8 @@ export class SimulatedWorkers {
   }
 }
 
-interface RemotePlace extends Place {
-  readonly inner: Place;
+interface RemotePlace extends Seat {
+  readonly inner: Seat;
 }
 
 /** Some turns after it has ended, as what comes from elsewhere. */

@@ -8,7 +8,7 @@ import type { AttemptRow, RunRow } from "../../src/core/model/rows.js";
 import { WorkerPool } from "../../src/fleet/desk/pool.js";
 import type { RemoteWorkerOptions } from "../../src/fleet/remote/remote-worker-options.js";
 import { systemClock } from "../../src/run/engine/clock.js";
-import type { Assignment, Needs, Place } from "../../src/run/worker.js";
+import type { Assignment, Needs, Seat } from "../../src/run/worker.js";
 import { LiveWorker } from "./live-worker.js";
 import { assignment, follow, localPart, NEEDS, type Running } from "./pool-bench.js";
 
@@ -68,7 +68,7 @@ export class DeskServer {
     return worker;
   }
 
-  async place(needs: Needs = NEEDS): Promise<Place> {
+  async place(needs: Needs = NEEDS): Promise<Seat> {
     for (;;) {
       const place = this.pool.place(needs);
       if (place !== "full" && place !== null) return place;
@@ -76,7 +76,7 @@ export class DeskServer {
     }
   }
 
-  execute(place: Place, changes: Partial<Assignment>): Running {
+  execute(place: Seat, changes: Partial<Assignment>): Running {
     const controller = new AbortController();
     const { signal } = controller;
     return follow(controller, (ended) => this.pool.execute(assignment(changes), place, signal, ended));

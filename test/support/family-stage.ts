@@ -9,7 +9,7 @@ import type { Attempt } from "../../src/run/action/action.js";
 import type { ChildRequest } from "../../src/run/action/workflow.js";
 import { createWorkflowAction } from "../../src/run/action/workflow.js";
 import { Engine } from "../../src/run/engine/engine.js";
-import type { Assignment, Place } from "../../src/run/worker.js";
+import type { Assignment, Seat } from "../../src/run/worker.js";
 import { createMemoryStore } from "../../src/store/memory/memory-store.js";
 import { reportRun } from "../../src/tell/run-report.js";
 import { enginePorts, flush, readTrial, type Trial, workflow } from "./harness.js";
@@ -29,7 +29,7 @@ function never<T>(): Promise<T> {
 class FamilyWorker extends ScriptedWorker {
   children: LocalChildRuns | null = null;
 
-  override run(assignment: Assignment, place: Place | null, signal: AbortSignal): Promise<Outcome> {
+  override run(assignment: Assignment, place: Seat | null, signal: AbortSignal): Promise<Outcome> {
     if (assignment.action.type !== "workflow") return super.run(assignment, place, signal);
     this.order.push(assignment.stepId);
     this.startedAt.push(0);

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../src/core/model/outcome.js";
 import { LocalRoom } from "../../src/run/worker/room.js";
-import type { Ended, Fate, HeldAttempt, Place, Worker } from "../../src/run/worker.js";
+import type { Ended, Fate, HeldAttempt, Seat, Worker } from "../../src/run/worker.js";
 
 /** Workers on another machine: attempts outlive the engines that begin them and end when the test says. */
 export class FarWorker implements Worker {
@@ -22,18 +22,18 @@ export class FarWorker implements Worker {
     this.room = new LocalRoom("far/1", slots);
   }
 
-  place(needs: Parameters<Worker["place"]>[0]): Place | "full" | null {
+  place(needs: Parameters<Worker["place"]>[0]): Seat | "full" | null {
     this.asked += 1;
     return needs.tags.every((tag) => this.tags.includes(tag)) ? this.room.place(needs) : null;
   }
 
-  release(place: Place): void {
+  release(place: Seat): void {
     this.room.release(place);
   }
 
   execute(
     { jobId, token }: { readonly jobId: number; readonly token: string },
-    _place: Place | null,
+    _place: Seat | null,
     signal: AbortSignal,
     ended: Ended,
   ): void {

@@ -9,7 +9,7 @@ import type { Held, Registration, SentOutcome } from "../../src/fleet/desk/proto
 import { Engine } from "../../src/run/engine/engine.js";
 import { HealthBoard } from "../../src/run/engine/health/health-board.js";
 import { readHealth, WORKERS } from "../../src/run/engine/health/health-rows.js";
-import type { Assignment, Needs, Place, PlaceWish } from "../../src/run/worker.js";
+import type { Assignment, Needs, PlaceWish, Seat } from "../../src/run/worker.js";
 import { createMemoryStore, type MemoryStore } from "../../src/store/memory/memory-store.js";
 import { enginePorts, flush, workflow } from "./harness.js";
 import { ManualClock } from "./manual-clock.js";
@@ -136,7 +136,7 @@ export class BenchWorker {
 
 /** A place that was given to an attempt. */
 export interface GivenPlace {
-  readonly place: Place;
+  readonly place: Seat;
   readonly server: HealthServer;
 }
 

@@ -5,7 +5,7 @@ import type { Outcome as Said, Succeeded } from "../../src/core/model/outcome.js
 import type { Json } from "../../src/core/text/json.js";
 import type { Clock } from "../../src/run/engine/clock.js";
 import { LocalRoom } from "../../src/run/worker/room.js";
-import type { Assignment, Ended, Needs, Place, Worker } from "../../src/run/worker.js";
+import type { Assignment, Ended, Needs, Seat, Worker } from "../../src/run/worker.js";
 
 /**
  * What one attempt of a step does. `takesMs` is time on the manual clock; `endsWith` is the exit code of its own with
@@ -64,7 +64,7 @@ export class ScriptedWorker implements Worker {
     this.room = new LocalRoom(this.name, capacity, { elapsed: () => clock.elapsed() });
   }
 
-  place(needs: Needs): Place | "full" | null {
+  place(needs: Needs): Seat | "full" | null {
     return this.room.place(needs);
   }
 
@@ -72,15 +72,15 @@ export class ScriptedWorker implements Worker {
     return this.room.keepFor(needs);
   }
 
-  release(place: Place): void {
+  release(place: Seat): void {
     this.room.release(place);
   }
 
-  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void {
+  execute(assignment: Assignment, place: Seat | null, signal: AbortSignal, ended: Ended): void {
     void this.run(assignment, place, signal).then((said) => ended(said));
   }
 
-  run(assignment: Assignment, _place: Place | null, signal: AbortSignal): Promise<Said> {
+  run(assignment: Assignment, _place: Seat | null, signal: AbortSignal): Promise<Said> {
     const { jobId } = assignment;
     const name = nameOf(assignment);
     const foreach = assignment.variables.foreach as { index: number } | null | undefined;

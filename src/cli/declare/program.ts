@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import { DarumaError } from "../../core/errors/errors.js";
 import { oursFor } from "../../core/text/foreign-words.js";
 import { DEFAULT_OUTPUT_FOLDER } from "../../run/wiring/output-folder.js";
-import { checkPlace, type Place, placeOf } from "../remote/place.js";
+import { checkLocation, locationOf, type RunsLocation } from "../remote/runs-location.js";
 import { type GlobalOptions, openSession } from "../terminal/channel.js";
 import { EXIT, exitCodeOfError } from "../terminal/exit-codes.js";
 import { reportError } from "../terminal/report-error.js";
@@ -74,7 +74,7 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
     .configureOutput({ writeErr: () => {}, outputError: () => {} })
     .exitOverride();
   const act: Declaration["act"] = async (work) => {
-    checkPlace(program.opts<Place>(), process.env);
+    checkLocation(program.opts<RunsLocation>(), process.env);
     answer.exitCode = await work(openSession(globalOptions(program)));
   };
   declareRunCommands({ program, act });
@@ -88,12 +88,12 @@ export async function createProgram(answer: { exitCode: number }, args: readonly
 
 function globalOptions(program: Command): GlobalOptions {
   const flags = program.opts<
-    Pick<GlobalOptions, "outputDir" | "color"> & Place & { config?: string | false }
+    Pick<GlobalOptions, "outputDir" | "color"> & RunsLocation & { config?: string | false }
   >();
   const noConfig = flags.config === false;
   const config =
     flags.config === false ? undefined : (flags.config ?? (process.env.DARUMA_CONFIG || undefined));
-  const place = placeOf(flags, process.env);
+  const place = locationOf(flags, process.env);
   return { json: false, quiet: false, debug: false, ...flags, ...place, config, noConfig };
 }
 

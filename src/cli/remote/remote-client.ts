@@ -6,7 +6,7 @@ import type { Problem } from "../../file/read/problem.js";
 import type { Client } from "../../operations/client.js";
 import type { Operation, StreamItem } from "../../operations/operation.js";
 import { operationOf } from "../../operations/operations.js";
-import { checkedAddress } from "./place.js";
+import { checkedAddress } from "./runs-location.js";
 import { readServerEvents, type ServerEvent } from "./server-events.js";
 
 export interface RemoteClientOptions {

@@ -3,10 +3,10 @@ import { InvalidWorkflow } from "../../file/invalid-workflow.js";
 import { readSource, readWorkflow } from "../../operations/workflows/workflow-source.js";
 import { type RunFlags, readStdin, STDIN, STDIN_NAME, splitVersion } from "../commands/run/run-flags.js";
 import type { GlobalOptions } from "../terminal/channel.js";
-import { isOnThisMachine } from "./place.js";
+import { isOnThisMachine } from "./runs-location.js";
 
-type Place = { readonly folder?: string };
-type WhatToRun = Place &
+type RunFolder = { readonly folder?: string };
+type WhatToRun = RunFolder &
   ({ readonly source: string; readonly file_name: string } | { workflow: string; version?: number });
 
 /** The workflow as input for operations: the text of a file, or the name of a stored workflow. */
@@ -19,7 +19,10 @@ export function whatToRun(
   return { ...(flags.stored === true ? splitVersion(file) : textOf(file, place)), ...place };
 }
 
-function textOf(file: string, { folder }: Place): { readonly source: string; readonly file_name: string } {
+function textOf(
+  file: string,
+  { folder }: RunFolder,
+): { readonly source: string; readonly file_name: string } {
   if (file === STDIN) return { source: readStdin(), file_name: STDIN_NAME };
   return { source: readSource(file), file_name: folder === undefined ? file : resolve(file) };
 }
@@ -32,7 +35,7 @@ function folderOf(
   file: string,
   { folder, stored }: Pick<RunFlags, "stored" | "folder">,
   { server }: Pick<GlobalOptions, "server">,
-): Place {
+): RunFolder {
   if (typeof folder === "string") return { folder: resolve(folder) };
   const isHere = folder === undefined && stored !== true && (server === undefined || isOnThisMachine(server));
   if (!isHere) return {};

@@ -67,13 +67,13 @@ const when = text({
   },
 });
 
-interface Place {
+interface TextSource {
   readonly node: SourceScalar;
   readonly path: Path | null;
   readonly context: ReadContext;
 }
 
-function checkNames({ reads, hidden }: NamesInText, given: PlacedText, place: Place): void {
+function checkNames({ reads, hidden }: NamesInText, given: PlacedText, place: TextSource): void {
   const { node, path, context } = place;
   const globals = context.findNames?.globals;
   for (const { path: parts } of reads) {

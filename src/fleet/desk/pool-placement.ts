@@ -1,7 +1,7 @@
 import type { Placed } from "../../core/model/worker-names.js";
 import { isTrusted, type Standings } from "../../core/quarantine/quarantine.js";
 import { beginningOf, type Extent, hasTags, isWide } from "../../run/worker/room.js";
-import type { Needs, Place, PlaceWish, Worker } from "../../run/worker.js";
+import type { Needs, PlaceWish, Seat, Worker } from "../../run/worker.js";
 import type { PoolWorker, Reservation } from "./pool-worker.js";
 
 /** The worker in the server's own process. */
@@ -19,8 +19,8 @@ export interface LocalPart extends Worker {
 }
 
 /** A place on the local worker or on a remote one. */
-export interface PoolPlace extends Place {
-  readonly local?: Place;
+export interface PoolPlace extends Seat {
+  readonly local?: Seat;
   readonly remote?: { readonly worker: PoolWorker; readonly reservation: Reservation };
 }
 

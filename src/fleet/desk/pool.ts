@@ -8,7 +8,7 @@ import { EndedRuns, type RecordedRuns } from "../../run/worker/ended-runs.js";
 import { failureContextFor, writeFailureContext } from "../../run/worker/failure-context-files.js";
 import { withPromptFiles } from "../../run/worker/prompt-files.js";
 import { hasTags, NO_ROOM } from "../../run/worker/room.js";
-import type { Assignment, Ended, HeldAttempt, Needs, Place, PlaceWish, Worker } from "../../run/worker.js";
+import type { Assignment, Ended, HeldAttempt, Needs, PlaceWish, Seat, Worker } from "../../run/worker.js";
 import { PoolAllocations } from "./pool-allocations.js";
 import { PoolAttempt } from "./pool-attempt.js";
 import { PoolBook } from "./pool-book.js";
@@ -77,7 +77,7 @@ export class WorkerPool implements Worker {
     };
   }
 
-  place(needs: Needs, wish: PlaceWish = NO_WISH): Place | "full" | null {
+  place(needs: Needs, wish: PlaceWish = NO_WISH): Seat | "full" | null {
     return choosePlace(needs, wish, this.choice());
   }
 
@@ -111,13 +111,13 @@ export class WorkerPool implements Worker {
     return this.allocations.mostOf(runsOn, resource);
   }
 
-  release(place: Place): void {
+  release(place: Seat): void {
     const { local, remote } = place as PoolPlace;
     if (local !== undefined) this.options.local.release(local);
     else remote?.worker.unreserve(remote.reservation);
   }
 
-  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void {
+  execute(assignment: Assignment, place: Seat | null, signal: AbortSignal, ended: Ended): void {
     const { local, remote } = (place ?? {}) as Partial<PoolPlace>;
     const worker = remote?.worker ?? this.workerForScript(assignment);
     if (assignment.failedAlready !== null || local !== undefined || worker === "local")

@@ -1,5 +1,5 @@
 import { type Extent, LocalRoom } from "../../run/worker/room.js";
-import type { Needs, Place } from "../../run/worker.js";
+import type { Needs, Seat } from "../../run/worker.js";
 import { CLAIM_WAIT_MS, type ClaimAnswer } from "../desk/protocol.js";
 import type { Connection, Session } from "./connection.js";
 import { ServerRefusal } from "./server-client.js";
@@ -78,7 +78,7 @@ interface Waiting {
 
 /** Room for an attempt. Call `leave` at its end. */
 interface Turn {
-  readonly place: Place;
+  readonly place: Seat;
   readonly leave: () => void;
 }
 

@@ -2,7 +2,7 @@ import type { Outcome } from "../../core/model/outcome.js";
 import type { Json } from "../../core/text/json.js";
 import type { Action, Attempt } from "../../run/action/action.js";
 import type { Clock } from "../../run/engine/clock.js";
-import type { Assignment, Ended, Needs, Place, Worker } from "../../run/worker.js";
+import type { Assignment, Ended, Needs, Seat, Worker } from "../../run/worker.js";
 
 /** A process of the stage. Nothing of one that is over is heard of again. */
 export interface Life {
@@ -26,16 +26,16 @@ export class StageWorker implements Worker {
 
   readonly add = (action: Action): void => void this.actions.set(action.type, action);
 
-  place(needs: Needs): Place | "full" | null {
+  place(needs: Needs): Seat | "full" | null {
     if (this.actions.has(needs.actionType)) return { worker: this.name };
     return needs.actionType.startsWith("flow:") ? null : this.others.place(needs);
   }
 
-  release(place: Place): void {
+  release(place: Seat): void {
     if (place.worker !== this.name) this.others.release(place);
   }
 
-  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void {
+  execute(assignment: Assignment, place: Seat | null, signal: AbortSignal, ended: Ended): void {
     if (this.life.isOver) return;
     const { type } = assignment.action;
     const action = this.insteadOf(assignment) ?? this.actions.get(type);

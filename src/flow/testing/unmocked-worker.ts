@@ -1,4 +1,4 @@
-import type { Assignment, Ended, Place, Worker } from "../../run/worker.js";
+import type { Assignment, Ended, Seat, Worker } from "../../run/worker.js";
 
 /** Runs nothing: a test must not send what a command or a request sends. */
 export class UnmockedWorker implements Worker {
@@ -7,7 +7,7 @@ export class UnmockedWorker implements Worker {
     return { worker: this.name };
   }
   release(): void {}
-  execute({ stepId, action }: Assignment, _place: Place | null, _signal: AbortSignal, ended: Ended): void {
+  execute({ stepId, action }: Assignment, _place: Seat | null, _signal: AbortSignal, ended: Ended): void {
     const message = `a test runs no ${action.type}: say t.mock(${JSON.stringify(stepId)}, () => OUTPUT)`;
     ended({
       kind: "failed",

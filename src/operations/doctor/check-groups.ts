@@ -1,7 +1,7 @@
 import type { RunStatus } from "../../core/model/rows.js";
 import { counted } from "../../core/text/amount-text.js";
 import { oneLine } from "../../core/text/plain-text.js";
-import { type GroupMember, holdersIn, queueOf } from "../../store/places.js";
+import { type GroupMember, holdersIn, queueOf } from "../../store/group-slots.js";
 import { type Check, type Finding, ok, warning } from "./check.js";
 
 const MAX_NAMED = 10;

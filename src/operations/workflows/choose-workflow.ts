@@ -17,12 +17,12 @@ interface WorkflowChoice {
   readonly file_name: string;
 }
 
-type Place = Pick<
+type ReadingContext = Pick<
   Context,
   "store" | "outputDir" | "customActions" | "sharedBreakers" | "channelNames" | "workflowReader"
 >;
 
-export async function chooseWorkflow(context: Place, request: WorkflowChoice): Promise<Workflow> {
+export async function chooseWorkflow(context: ReadingContext, request: WorkflowChoice): Promise<Workflow> {
   const { workflow, version, source, folder, file_name: file } = request;
   if ((workflow === undefined) === (source === undefined))
     throw new DarumaError(

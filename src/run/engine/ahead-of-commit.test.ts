@@ -6,7 +6,7 @@ import { ScriptedWorker } from "../../../test/support/scripted-worker.js";
 import type { Command } from "../../core/model/commands.js";
 import type { Outcome } from "../../core/model/outcome.js";
 import { createMemoryStore, type MemoryStore } from "../../store/memory/memory-store.js";
-import type { Assignment, Place } from "../worker.js";
+import type { Assignment, Seat } from "../worker.js";
 import { Engine } from "./engine.js";
 
 /** Works in the engine's own process, says which attempts it was given, and finishes them at once. */
@@ -19,7 +19,7 @@ class OwnWorker extends ScriptedWorker {
     if (options.passes) this.doesNothingAs = "local-1";
   }
 
-  override place(): Place {
+  override place(): Seat {
     return { worker: "local-1" };
   }
 

@@ -4,7 +4,7 @@ import { passedResource } from "../../core/model/resources.js";
 import { type Job, jobById } from "../../core/model/run.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import type { AbortCause, Assignment, Ended, Fate, HeldAttempt, Place, Worker } from "../worker.js";
+import type { AbortCause, Assignment, Ended, Fate, HeldAttempt, Seat, Worker } from "../worker.js";
 import type { PlannedAssignment } from "./assignment.js";
 import type { Clock } from "./clock.js";
 import { failIfOf, judgeSuccess } from "./judged-output.js";
@@ -41,7 +41,7 @@ export class AttemptsUnderWay {
   constructor(private readonly ports: AttemptPorts) {}
 
   /** Executes an assignment. It counts as running while it is still being rendered, so it can be stopped meanwhile. */
-  execute(host: RunHost, { assignment, render }: PlannedAssignment, place: Place | null): void {
+  execute(host: RunHost, { assignment, render }: PlannedAssignment, place: Seat | null): void {
     const { worker, sandbox } = this.ports;
     const underWay = this.watched(host, assignment, place);
     const { controller, ended } = underWay;
@@ -88,7 +88,7 @@ export class AttemptsUnderWay {
     return kept;
   }
 
-  private watched(host: RunHost, of: Named, place: Place | null): UnderWay {
+  private watched(host: RunHost, of: Named, place: Seat | null): UnderWay {
     let settle: (goesOn: boolean) => void = () => {};
     const done = new Promise<boolean>((resolve) => {
       settle = resolve;

@@ -4,7 +4,7 @@ import { enginePorts, flush, workflow } from "../../../test/support/harness.js";
 import { ManualClock } from "../../../test/support/manual-clock.js";
 import { plainSandbox } from "../../../test/support/plain-sandbox.js";
 import { createMemoryStore } from "../../store/memory/memory-store.js";
-import type { Needs, Place, PlaceWish } from "../worker.js";
+import type { Needs, PlaceWish, Seat } from "../worker.js";
 import { Engine } from "./engine.js";
 
 function engineOf(worker: FarWorker) {
@@ -53,7 +53,7 @@ describe("ready jobs", () => {
   it("say on which worker their last attempt failed", async () => {
     const asked: unknown[] = [];
     const worker = new (class extends FarWorker {
-      override place(needs: Needs, wish?: PlaceWish): Place | "full" | null {
+      override place(needs: Needs, wish?: PlaceWish): Seat | "full" | null {
         asked.push([wish?.on, wish?.worker, wish?.mayProve]);
         return super.place(needs);
       }

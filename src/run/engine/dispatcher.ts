@@ -3,7 +3,7 @@ import type { Outcome } from "../../core/model/outcome.js";
 import type { Job } from "../../core/model/run.js";
 import { mayStart } from "../../core/model/workspace-turn.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import type { Place, Worker } from "../worker.js";
+import type { Seat, Worker } from "../worker.js";
 
 import type { Clock } from "./clock.js";
 import { Patience, wishOf } from "./health/patience.js";
@@ -25,7 +25,7 @@ export interface DispatcherPorts {
   /** Whether it will wait so long that it must not keep others from the workspace. */
   readonly waitsLong: (host: RunHost, job: Job) => boolean;
   /** Starts a job's attempt on the place that was found for it. */
-  readonly start: (host: RunHost, place: Place, command: Extract<Command, { type: "attempt.start" }>) => void;
+  readonly start: (host: RunHost, place: Seat, command: Extract<Command, { type: "attempt.start" }>) => void;
   /** Calls `begin`. No worker executes the attempt that it starts. */
   readonly withoutWorker: (job: number, begin: () => void) => void;
   readonly ask: (host: RunHost, command: Command) => void;
@@ -146,7 +146,7 @@ export class Dispatcher {
     return mayStart(host.run, job, (other) => this.ports.waitsLong(host, other));
   }
 
-  private start(host: RunHost, job: Job, place: Place): void {
+  private start(host: RunHost, job: Job, place: Seat): void {
     const { waitsLong, start, newToken } = this.ports;
     const asks = job.step.definition.usesWorkspace
       ? [...host.run.ready].filter(({ step }) => step.definition.usesWorkspace && step.definition.uses)

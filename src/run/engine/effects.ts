@@ -5,7 +5,7 @@ import type { FoundShell } from "../../core/model/shell.js";
 import { HUMAN, isLocalWorker } from "../../core/model/worker-names.js";
 import { messageOf } from "../../core/text/message-of.js";
 import type { EndedRun } from "../process/run-leftovers.js";
-import type { Place } from "../worker.js";
+import type { Seat } from "../worker.js";
 import { assignmentFor, type PlannedAssignment, recoveryFor } from "./assignment.js";
 import { type AttemptPorts, AttemptsUnderWay } from "./attempts-under-way.js";
 import type { Clock } from "./clock.js";
@@ -37,7 +37,7 @@ export class Effects {
   private readonly rebuilds: RebuildsUnderWay;
   private readonly setAsides: SetAsidesUnderWay;
   /** The place, by job, for an attempt that is being decided. */
-  private readonly places = new Map<number, Place>();
+  private readonly places = new Map<number, Seat>();
   private passed: number | null = null;
 
   constructor(private readonly ports: EffectPorts) {
@@ -47,7 +47,7 @@ export class Effects {
   }
 
   /** Calls `begin`, which decides the job's next attempt on this place. If it decides none, the place is released. */
-  onPlace(job: number, place: Place, begin: () => void): void {
+  onPlace(job: number, place: Seat, begin: () => void): void {
     this.places.set(job, place);
     begin();
     if (this.places.delete(job)) this.ports.worker.release(place);
@@ -309,7 +309,7 @@ export class Effects {
  * commit is refused, the run is released together with the attempt. This is limited to this process, where nobody else
  * can see it earlier.
  */
-function mayRunAhead(host: RunHost, { step }: Job, place: Place | null): boolean {
+function mayRunAhead(host: RunHost, { step }: Job, place: Seat | null): boolean {
   const { action } = step.definition;
   return (
     !actionTraits(action.type).hasEffects && place !== null && isLocalWorker(place.worker) && !host.isFarAhead

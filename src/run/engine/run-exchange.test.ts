@@ -4,7 +4,7 @@ import { enginePorts, flush, workflow } from "../../../test/support/harness.js";
 import { ManualClock } from "../../../test/support/manual-clock.js";
 import { plainSandbox } from "../../../test/support/plain-sandbox.js";
 import { createMemoryStore } from "../../store/memory/memory-store.js";
-import type { Needs, Place } from "../worker.js";
+import type { Needs, Seat } from "../worker.js";
 import { Engine } from "./engine.js";
 import { RunClaimer } from "./run-claimer.js";
 import { EXCHANGE_POLL_MS, NAMED_AFTER_MS } from "./run-exchange.js";
@@ -169,7 +169,7 @@ describe("a run with a workspace", () => {
     constructor(private readonly takesSteps: boolean) {
       super(1);
     }
-    override place(needs: Needs): Place | "full" | null {
+    override place(needs: Needs): Seat | "full" | null {
       return this.isBusy ? "full" : super.place(needs);
     }
     hasTurnFor(): boolean {

@@ -1,5 +1,5 @@
 import type { HeldLease, LeaseOwner, Store, WaitingRun } from "../../store/store.js";
-import type { Needs, Place, Worker } from "../worker.js";
+import type { Needs, Seat, Worker } from "../worker.js";
 import type { Clock } from "./clock.js";
 import type { Engine } from "./engine.js";
 import { DEFAULT_LEASE_MS } from "./lease-keeper.js";
@@ -94,7 +94,7 @@ export class RunExchange {
   }
 
   /** Reserves a place until the run is ours, so that one slot does not attract several runs. */
-  private placeFor({ asks }: WaitingRun): Place | null {
+  private placeFor({ asks }: WaitingRun): Seat | null {
     const { worker, sees = () => true } = this.options;
     const { needs, paths } = JSON.parse(asks) as RunAsks;
     if (!paths.every(sees)) return null;
@@ -107,7 +107,7 @@ export class RunExchange {
     return null;
   }
 
-  private async takeOne(run: WaitingRun, place: Place): Promise<void> {
+  private async takeOne(run: WaitingRun, place: Seat): Promise<void> {
     const { store, clock, owner, worker, leaseMs = DEFAULT_LEASE_MS, take } = this.options;
     const now = clock.now();
     let taken: HeldLease | null;

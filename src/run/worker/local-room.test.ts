@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { NEEDS } from "../../../test/support/pool-bench.js";
-import type { Place } from "../worker.js";
+import type { Seat } from "../worker.js";
 import { LocalRoom } from "./room.js";
 
 const room = (slots: number, memoryBytes = 1_000, gpus: readonly string[] = []): LocalRoom =>
   new LocalRoom("here", slots, { extent: () => ({ memoryBytes, gpus }) });
-const gpusOf = (place: Place | "full" | null): unknown =>
+const gpusOf = (place: Seat | "full" | null): unknown =>
   place === "full" || place === null ? place : (place.gpus ?? []);
 
 describe("the room of a worker", () => {
   it("is full when no slot is free, and lacks room for one that asks for more than is free", () => {
     const here = room(3);
-    const held = here.place({ ...NEEDS, slots: 2 }) as Place;
+    const held = here.place({ ...NEEDS, slots: 2 }) as Seat;
     expect(here.place({ ...NEEDS, slots: 2 })).toBeNull();
     here.place(NEEDS);
     expect(here.place(NEEDS)).toBe("full");
@@ -22,7 +22,7 @@ describe("the room of a worker", () => {
 
   it("has as much memory as the machine, counted, and one that asks for more gets in alone", () => {
     const here = room(8, 1_000);
-    const half = here.place({ ...NEEDS, memoryBytes: 600 }) as Place;
+    const half = here.place({ ...NEEDS, memoryBytes: 600 }) as Seat;
     expect(here.place({ ...NEEDS, memoryBytes: 600 })).toBeNull();
     expect(here.place({ ...NEEDS, memoryBytes: 5_000 })).toBeNull();
     expect(here.place({ ...NEEDS, memoryBytes: 400 })).toMatchObject({ worker: "here" });
@@ -39,7 +39,7 @@ describe("the room of a worker", () => {
     expect(gpusOf(first)).toEqual(["0", "2"]);
     expect(gpusOf(here.place({ ...NEEDS, gpus: 2 }))).toBeNull();
     expect(gpusOf(here.place({ ...NEEDS, gpus: 1 }))).toEqual(["GPU-7"]);
-    here.release(first as Place);
+    here.release(first as Seat);
     expect(gpusOf(here.place({ ...NEEDS, gpus: 1 }))).toEqual(["0"]);
     expect(gpusOf(here.place(NEEDS))).toEqual([]);
   });

@@ -13,7 +13,7 @@ import { endProcessesWithToken } from "../process/attempt-processes.js";
 import { shortageBehind } from "../process/machine-shortage.js";
 import { withinOpenFiles } from "../process/open-file-limit.js";
 import { type EndedRun, RunLeftovers } from "../process/run-leftovers.js";
-import type { Assignment, Ended, Needs, Place, Worker } from "../worker.js";
+import type { Assignment, Ended, Needs, Seat, Worker } from "../worker.js";
 import { attemptEnvironment, inheritedEnvironment, once } from "./attempt-environment.js";
 import {
   type ActionEnd,
@@ -98,7 +98,7 @@ export class LocalWorker implements Worker {
   }
 
   /** Tags are checked when the attempt begins: a lone worker that lacks one must report it, not wait forever. */
-  place(needs: Needs): Place | "full" | null {
+  place(needs: Needs): Seat | "full" | null {
     return this.hasAction(needs.actionType) ? this.room.place(needs) : null;
   }
 
@@ -115,16 +115,16 @@ export class LocalWorker implements Worker {
     return this.room.keepFor(needs !== null && this.hasAction(needs.actionType) ? needs : null);
   }
 
-  release(place: Place): void {
+  release(place: Seat): void {
     this.room.release(place);
   }
 
-  execute(assignment: Assignment, place: Place | null, signal: AbortSignal, ended: Ended): void {
+  execute(assignment: Assignment, place: Seat | null, signal: AbortSignal, ended: Ended): void {
     void this.run(assignment, place, signal).then((outcome) => ended(outcome));
   }
 
   /** Resolves once and never rejects. */
-  async run(given: Assignment, place: Place | null, signal: AbortSignal): Promise<Outcome> {
+  async run(given: Assignment, place: Seat | null, signal: AbortSignal): Promise<Outcome> {
     const assignment = place?.gpus === undefined ? given : { ...given, gpus: place.gpus };
     const { clock, stops } = this.options;
     const startedAt = clock.elapsed();

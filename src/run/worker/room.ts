@@ -1,4 +1,4 @@
-import type { Needs, Place } from "../worker.js";
+import type { Needs, Seat } from "../worker.js";
 
 /** The resources of a worker, or those that an attempt takes of it. */
 export interface Room {
@@ -45,7 +45,7 @@ export function minus(one: Room, other: Room): Room {
 
 type RoomNeeds = Pick<Needs, "slots" | "memoryBytes" | "gpus" | "runtimeMs">;
 
-interface LocalPlace extends Place {
+interface LocalPlace extends Seat {
   readonly taker: Taker;
 }
 
@@ -87,7 +87,7 @@ export class LocalRoom {
   /**
    * Reserves a place. An attempt that needs more than exists gets in alone; GPUs that do not exist are not assigned.
    */
-  place(needs: RoomNeeds): Place | "full" | null {
+  place(needs: RoomNeeds): Seat | "full" | null {
     const wanted = this.atMost(needs);
     const { free } = this;
     const now = this.options.elapsed?.() ?? 0;
@@ -112,7 +112,7 @@ export class LocalRoom {
     return this.keptFor !== null;
   }
 
-  release(place: Place): void {
+  release(place: Seat): void {
     const held = place as LocalPlace;
     if (!this.held.delete(held)) return;
     this.slotsInUse -= held.taker.slots;
@@ -121,7 +121,7 @@ export class LocalRoom {
   }
 
   /** Frees room before its attempt has reported. Releasing it again has no effect. */
-  giveEarly(place: Place): void {
+  giveEarly(place: Seat): void {
     this.release(place);
     for (const listener of this.listeners) listener();
   }

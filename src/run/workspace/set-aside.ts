@@ -21,7 +21,7 @@ export interface Leftovers {
   readonly files: number;
 }
 
-interface Place {
+interface LeftTree {
   readonly git: GitProgram;
   readonly paths: WorkspacePaths;
   readonly at: { readonly tree: number; readonly path: string; readonly commit: string };
@@ -57,7 +57,7 @@ export async function takeFilesBack(
   since: string,
 ): Promise<void> {
   const { tree, path } = workspace;
-  const place: Place = { git, paths, at: { tree, path, commit: since } };
+  const place: LeftTree = { git, paths, at: { tree, path, commit: since } };
   await takeOwnRepositoryBack(git, paths, workspace, since);
   await takeRulesBack(place);
   await withSnapshot(git, paths, place.at, async ({ index }) => {
@@ -72,7 +72,7 @@ export async function takeFilesBack(
 }
 
 /** Restores changed .gitignore files first, because the commit's rules decide which files are ignored. */
-async function takeRulesBack({ git, paths, at }: Place): Promise<void> {
+async function takeRulesBack({ git, paths, at }: LeftTree): Promise<void> {
   await withSnapshot(git, paths, at, async ({ treeId, index }) => {
     const changed = (await listChanges(git, { store: paths.store, from: treeId, to: at.commit })).filter(
       ({ path }) => RULES_FILE.test(path),
@@ -109,7 +109,7 @@ async function listChanges(git: GitProgram, { store, from, to }: Ends): Promise<
 }
 
 /** Checks the result, because git only warns about a file that it cannot remove or write. */
-async function verify({ git, paths, at }: Place): Promise<void> {
+async function verify({ git, paths, at }: LeftTree): Promise<void> {
   await withSnapshot(git, paths, at, async ({ treeId }) => {
     const { changedFiles } = await readDifference(git, { store: paths.store, from: at.commit, to: treeId });
     if (changedFiles.length === 0) return;

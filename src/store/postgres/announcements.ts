@@ -1,5 +1,5 @@
 import type { ChangeListeners } from "../change-listeners.js";
-import { changesQueue } from "../places.js";
+import { changesQueue } from "../group-slots.js";
 import type { Append, StoreChange } from "../store.js";
 import { nameChange } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";

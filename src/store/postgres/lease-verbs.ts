@@ -13,8 +13,8 @@ import type {
 import { nameChange } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { type Database, LEASE_DEADLINE_MS, toArrayLiteral } from "./database.js";
-import { Places } from "./places/place-verbs.js";
 import { readLastLease, readStoredLease, type StoredLease } from "./row-verbs.js";
+import { Places } from "./slots/slot-verbs.js";
 
 type LeaseVerb =
   | "acquireLease"

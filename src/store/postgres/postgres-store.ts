@@ -10,10 +10,10 @@ import { CommitQueue } from "./commit/commit-queue.js";
 import type { Session } from "./connection-pool.js";
 import { Database, LONG_DEADLINE_MS, toArrayLiteral } from "./database.js";
 import { createLeaseVerbs, createWaitingVerbs, type LeaseClock } from "./lease-verbs.js";
-import { createPlaceVerbs } from "./places/place-verbs.js";
 import { parseAddress } from "./postgres-address.js";
 import { createOutboxVerbs, createRunReads } from "./row-verbs.js";
 import { prepareSchema } from "./schema.js";
+import { createSlotVerbs } from "./slots/slot-verbs.js";
 
 const DEFAULT_MAX_CONNECTIONS = 8;
 const SENDER_BYTES = 6;
@@ -70,7 +70,7 @@ function createStore(db: Database, clock: LeaseClock): Store {
     ...createRunReads(db, dialect),
     ...createLeaseVerbs(db, listeners, { sender, clock }),
     ...createWaitingVerbs(db, clock),
-    ...createPlaceVerbs(db, clock),
+    ...createSlotVerbs(db, clock),
     ...createOutboxVerbs(db, clock),
     onChange: (listener) => feed.add(listener),
     inspect: () => inspectSchema(db),

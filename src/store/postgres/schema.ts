@@ -3,9 +3,9 @@ import { otherVersion, SCHEMA_VERSION } from "../schema-version.js";
 import { COMMIT_FUNCTION } from "./commit/commit-function.js";
 import type { Session } from "./connection-pool.js";
 import type { Database, WorkLimits } from "./database.js";
-import { PLACE_INDEX } from "./places/place-functions.js";
 import type { PostgresAddress } from "./postgres-address.js";
 import { CAUSE_INDEX, codeOf } from "./postgres-errors.js";
+import { PLACE_INDEX } from "./slots/slot-functions.js";
 
 /** Returns null if the run does not exist. The lock keeps others from taking or writing it meanwhile. */
 const DELETE_FUNCTION = `

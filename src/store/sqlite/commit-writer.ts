@@ -1,7 +1,7 @@
 import { namesOf, TABLES, type Table } from "../tables.js";
 import { refuseStaleAppend, refuseTakenCause } from "../write-rules.js";
 import { EVENT_COLUMNS, type PackedAppend, takeJobs } from "./packed-rows.js";
-import { takePlaceNow } from "./place-verbs.js";
+import { takeSlotNow } from "./slot-verbs.js";
 import type { Cell, Database, Statement, Statements } from "./sqlite-driver.js";
 
 /**
@@ -54,7 +54,7 @@ export class CommitWriter {
     for (const append of appends) this.#write(append, taken);
     // Causes are checked last: a caller that no longer owns a run must get that error first, as in every store.
     for (const append of taken) refuseTakenCause(append.runId, append.cause!, this.#holderOf(append));
-    for (const runId of seeking) takePlaceNow(this.statements, runId);
+    for (const runId of seeking) takeSlotNow(this.statements, runId);
   }
 
   /** The rule of `seeksPlace`, compared with the present row. */

@@ -1,8 +1,8 @@
 import { givesWay, ownerText } from "../lease-rules.js";
 import type { ClaimRequest, HeldLease, LeaseOwner, LeaseRequest, WaitingRun } from "../store.js";
 import { type Cells, unpackLease } from "./packed-rows.js";
-import { claimPlaced } from "./place-verbs.js";
 import type { ReadVerbs, WriteVerbs } from "./protocol.js";
+import { claimPlaced } from "./slot-verbs.js";
 import type { Statements } from "./sqlite-driver.js";
 
 type LeaseWrite = "acquireLease" | "renewLeases" | "releaseLease" | "claimRuns";

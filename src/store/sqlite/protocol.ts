@@ -1,9 +1,9 @@
 import type { MessagePort } from "node:worker_threads";
 import type { ErrorCode } from "../../core/errors/errors.js";
 import type { JobFilter } from "../filters.js";
+import type { GroupMember, SlotRequest } from "../group-slots.js";
 import type { StoreInspection } from "../inspect/store-inspection.js";
 import type { NoticeClaim } from "../outbox-rows.js";
-import type { GroupMember, PlaceRequest } from "../places.js";
 import type {
   ClaimRequest,
   EventRange,
@@ -39,7 +39,7 @@ export interface WriteVerbs extends ColdWrites {
   /** Returns whether the run is free now and wants an engine. */
   releaseLease(runId: number, fence: number): boolean;
   claimRuns(request: ClaimRequest): HeldLease[];
-  takePlace(request: PlaceRequest): boolean;
+  takeSlot(request: SlotRequest): boolean;
   putWaiting(owner: string, runs: readonly WaitingRun[]): null;
   /** Returns the new token. */
   takeWaiting(run: WaitingRun, owner: string, expiresAt: number): number | null;

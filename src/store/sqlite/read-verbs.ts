@@ -6,8 +6,8 @@ import { findEvents, findJobs } from "../verbs/run.js";
 import { createColdReads, DIALECT, toCell, toText } from "./answer-now.js";
 import { createWaitingReads } from "./lease-verbs.js";
 import { LAST_LEASE_COLUMNS } from "./packed-rows.js";
-import { createPlaceReads } from "./place-verbs.js";
 import type { ReadVerbs } from "./protocol.js";
+import { createSlotReads } from "./slot-verbs.js";
 import { type Cell, type Database, keepStatements, type Statements } from "./sqlite-driver.js";
 
 /**
@@ -94,7 +94,7 @@ export function createReadVerbs(db: Database): ReadVerbs {
       ).flat(),
     ...createWaitingReads(statements),
     ...createColdReads(db),
-    ...createPlaceReads(statements),
+    ...createSlotReads(statements),
     listOwners: () => rows<readonly [string, number]>(LIST_OWNERS).map(([owner, mark]) => ({ owner, mark })),
   };
 }

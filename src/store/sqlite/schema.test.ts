@@ -4,9 +4,9 @@ import type { JobFilter, RunFilter } from "../filters.js";
 import { findRuns } from "../verbs/run.js";
 import { DIALECT, toCell, toText } from "./answer-now.js";
 import { FIND_CLAIMABLE_RUNS } from "./lease-verbs.js";
-import { MEMBERS_OF_QUEUES } from "./place-verbs.js";
 import { LIST_OWNERS, pieceOf, piecesOfEvents, piecesOfJobs } from "./read-verbs.js";
 import { hasSchema, prepareSchema } from "./schema.js";
+import { MEMBERS_OF_QUEUES } from "./slot-verbs.js";
 import type { Database } from "./sqlite-driver.js";
 
 let db: Database;

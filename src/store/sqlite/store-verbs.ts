@@ -20,8 +20,8 @@ import {
   unpackRows,
   unpackTable,
 } from "./packed-rows.js";
-import { createPlaceVerbs } from "./place-verbs.js";
 import type { Caller } from "./protocol.js";
+import { createSlotVerbs } from "./slot-verbs.js";
 
 /** The storage port over a database, on whichever thread it is. */
 export function createStore(
@@ -43,7 +43,7 @@ export function createStore(
     ...createColdStore(createColdVerbs(thread), listeners),
     ...createLeaseVerbs(thread, listeners),
     ...createWaitingVerbs(thread),
-    ...createPlaceVerbs(thread),
+    ...createSlotVerbs(thread),
     claimNotices: async (claim) => unpackTable(TABLES.outbox, await thread.call("claimNotices", claim)),
     onChange: (listener) => listeners.add(listener),
     inspect: (full) => inspectFile(thread.file, full),

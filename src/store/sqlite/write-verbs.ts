@@ -5,8 +5,8 @@ import { mayDeleteRun } from "../write-rules.js";
 import { createColdWrites, DIALECT, toCell, toText } from "./answer-now.js";
 import { CommitWriter } from "./commit-writer.js";
 import { createLeaseWrites, createWaitingWrites } from "./lease-verbs.js";
-import { createPlaceWrites } from "./place-verbs.js";
 import type { WriteVerbs } from "./protocol.js";
+import { createSlotWrites } from "./slot-verbs.js";
 import { type Cell, type Database, keepStatements, type Statements } from "./sqlite-driver.js";
 
 /** The writing verbs. Each runs within a transaction that the caller has opened. */
@@ -29,7 +29,7 @@ export function createWriteVerbs(db: Database): WriteVerbs {
     },
     ...createLeaseWrites(statements),
     ...createWaitingWrites(statements),
-    ...createPlaceWrites(statements),
+    ...createSlotWrites(statements),
     ...createColdWrites(db),
     ...createOutboxWrites(statements),
     deleteRun: (runId) => deleteRun(statements, runId),

@@ -25,7 +25,7 @@ export async function readyTimes(
   return found;
 }
 
-interface Place {
+interface ReadySearch {
   readonly runId: number;
   readonly jobId: number;
   /** The attempt before began here: what comes earlier was for that one. */
@@ -33,7 +33,7 @@ interface Place {
   readonly seq: number;
 }
 
-async function lastReady(store: Store, { runId, jobId, after, seq }: Place): Promise<number | null> {
+async function lastReady(store: Store, { runId, jobId, after, seq }: ReadySearch): Promise<number | null> {
   for (let back = FIRST_LOOK; ; back *= LOOK_GROWTH) {
     const afterSeq = Math.max(after, seq - back);
     const log = await store.readEvents(runId, { afterSeq, limit: back, types: ["jobs.ready"] });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { DarumaError } from "../../../core/errors/errors.js";
 import { openClient } from "../../remote/open-client.js";
-import { checkedAddress } from "../../remote/place.js";
+import { checkedAddress } from "../../remote/runs-location.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { EXIT } from "../../terminal/exit-codes.js";
 

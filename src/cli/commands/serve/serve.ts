@@ -3,7 +3,7 @@ import type { Run } from "../../../core/model/run.js";
 import { oneLine } from "../../../core/text/plain-text.js";
 import type { LimitSettings } from "../../../file/settings/limits.js";
 import { describeSettings, settingsBeside } from "../../../host/read-settings.js";
-import { serverAddress } from "../../remote/place.js";
+import { serverAddress } from "../../remote/runs-location.js";
 import { type RunningServer, startServer } from "../../server/start-server.js";
 import { outlivePipes } from "../../terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";

@@ -1,7 +1,7 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import type { OperatorCommand } from "../../../core/model/commands.js";
 import { isQueued } from "../../../core/model/resting.js";
-import type { GroupMember } from "../../../store/places.js";
+import type { GroupMember } from "../../../store/group-slots.js";
 import type { LeaseOwner, Store } from "../../../store/store.js";
 import type { Clock } from "../clock.js";
 import { changesOf, Loop } from "../loop.js";
@@ -127,7 +127,7 @@ export class PlaceQueue {
     const { store, clock, owner, isDead } = this.ports;
     const holding = (await store.listOwners()).map((one) => one.owner);
     const deadOwners = holding.filter((one) => one.engine !== owner.engine && isDead(one));
-    return store.takePlace({ runId: run.id, fence, now: clock.now(), deadOwners });
+    return store.takeSlot({ runId: run.id, fence, now: clock.now(), deadOwners });
   }
 
   private async tellWhy(host: RunHost): Promise<void> {

@@ -1,4 +1,4 @@
-import { type GroupMember, holdersIn, queueOf } from "../../../store/places.js";
+import { type GroupMember, holdersIn, queueOf } from "../../../store/group-slots.js";
 
 /** What a run that has not begun waits for. */
 export interface PlaceWait {

@@ -1,7 +1,7 @@
 import { setEach } from "../../json-rows.js";
 import { COLUMNS, TABLES } from "../../tables.js";
-import { FIND_SEEKERS, PLACE_VARIABLES, TAKE_PLACES } from "../places/place-functions.js";
 import { REFUSED_STATE } from "../postgres-errors.js";
+import { FIND_SEEKERS, PLACE_VARIABLES, TAKE_PLACES } from "../slots/slot-functions.js";
 
 /** The parameters of a commit, in the order of the call. */
 const PARAMETERS = {

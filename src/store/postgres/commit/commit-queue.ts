@@ -1,7 +1,7 @@
 import { DarumaError } from "../../../core/errors/errors.js";
 import { EVENT_JOB_PATTERN } from "../../event-job.js";
+import { refuseWithoutSlot } from "../../group-slots.js";
 import { toJsonRows } from "../../json-rows.js";
-import { refuseWithoutPlace } from "../../places.js";
 import type { Append, StoreChange } from "../../store.js";
 import { TABLES } from "../../tables.js";
 import { type RunPosition, refuseStaleAppend, refuseTakenCause } from "../../write-rules.js";
@@ -187,7 +187,7 @@ function refuse(error: unknown, appends: readonly Append[]): void {
 
 function refusePlace(error: unknown): void {
   const { group, holders } = detailOf<{ group: string; holders: number[] }>(error);
-  refuseWithoutPlace(group, holders);
+  refuseWithoutSlot(group, holders);
 }
 
 /**

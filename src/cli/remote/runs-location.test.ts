@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandLine } from "../declare/command-words.js";
-import { checkPlace, isOnThisMachine, placeOf, serverAddress } from "./place.js";
+import { checkLocation, isOnThisMachine, locationOf, serverAddress } from "./runs-location.js";
 
 const thrownBy = (work: () => void): unknown => {
   try {
@@ -20,13 +20,13 @@ describe("the place of runs", () => {
     ["http://a:1/api/v1, http://b:2/", "http://a:1,http://b:2"],
   ])("takes the address of a server as people copy it: %s", (given, meant) => {
     expect(serverAddress(given)).toBe(meant);
-    expect(placeOf({ server: given }, {}).server).toBe(meant);
-    expect(placeOf({}, { DARUMA_SERVER: given }).server).toBe(meant);
+    expect(locationOf({ server: given }, {}).server).toBe(meant);
+    expect(locationOf({}, { DARUMA_SERVER: given }).server).toBe(meant);
   });
 
   it("need not be typed again where the environment names it", () => {
     const env = { DARUMA_SERVER: "http://host:7420/api/v1" };
-    const options = { outputDir: ".daruma", ...placeOf({}, env) };
+    const options = { outputDir: ".daruma", ...locationOf({}, env) };
     expect(commandLine(options, "show 1", env)).toBe("daruma show 1");
     expect(commandLine(options, "show 1", {})).toBe("daruma show 1 --server http://host:7420");
   });
@@ -34,7 +34,10 @@ describe("the place of runs", () => {
   it.each(["mysql://me:secret@host/db", "sqlite://x.db", "HTTP://host", "redis+tls://:secret@host"])(
     "is no address of another kind of database, and its password is not shown: %s",
     (store) => {
-      for (const work of [() => checkPlace({ store }, {}), () => checkPlace({}, { DARUMA_STORE: store })]) {
+      for (const work of [
+        () => checkLocation({ store }, {}),
+        () => checkLocation({}, { DARUMA_STORE: store }),
+      ]) {
         const error = thrownBy(work);
         expect(error).toMatchObject({ code: "USAGE" });
         expect(String(error)).not.toMatch(/secret|host/);
@@ -44,7 +47,7 @@ describe("the place of runs", () => {
 
   it.each(["runs.db", "./a/b.db", "/srv/daruma.db", "postgres://me@host/db", "postgresql://me@host/db"])(
     "may be %s",
-    (store) => expect(thrownBy(() => checkPlace({ store }, {}))).toBeNull(),
+    (store) => expect(thrownBy(() => checkLocation({ store }, {}))).toBeNull(),
   );
 });
 

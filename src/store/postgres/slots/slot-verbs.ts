@@ -1,13 +1,13 @@
 import { DEFAULT_PRIORITY } from "../../../core/groups/concurrency.js";
 import type { RunStatus } from "../../../core/model/rows.js";
+import { type GroupMember, type GroupSlotStore, nextInGroup, type SlotRequest } from "../../group-slots.js";
 import { isSameOwner, ownerText } from "../../lease-rules.js";
-import { type GroupMember, nextInGroup, type PlaceRequest, type PlaceStore } from "../../places.js";
 import type { ClaimRequest, HeldLease, LeaseOwner } from "../../store.js";
 import type { Session } from "../connection-pool.js";
 import { type Database, toArrayLiteral } from "../database.js";
 import type { LeaseClock } from "../lease-verbs.js";
 import { violates } from "../postgres-errors.js";
-import { PLACE_INDEX } from "./place-functions.js";
+import { PLACE_INDEX } from "./slot-functions.js";
 
 /** The first parameter is the present time if the caller's clock counts, else null. */
 const NOW = "coalesce($1::bigint, floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
@@ -34,14 +34,14 @@ interface Group {
   readonly members: readonly GroupMember[];
 }
 
-export function createPlaceVerbs(db: Database, clock: LeaseClock): PlaceStore {
+export function createSlotVerbs(db: Database, clock: LeaseClock): GroupSlotStore {
   const places = new Places(clock);
   return {
     async readGroups(groups, now) {
       const found = await db.work((session) => places.read(session, groups, now));
       return [...found.values()].flatMap(({ members }) => members).sort((a, b) => a.runId - b.runId);
     },
-    takePlace: (request) => db.work((session) => places.take(session, request)),
+    takeSlot: (request) => db.work((session) => places.take(session, request)),
   };
 }
 
@@ -75,7 +75,7 @@ export class Places {
     return found;
   }
 
-  async take(session: Session, { runId, fence, now, deadOwners }: PlaceRequest): Promise<boolean> {
+  async take(session: Session, { runId, fence, now, deadOwners }: SlotRequest): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [own] = await session.rows<{ concurrency_group: string | null; place: number | null }>(
         `SELECT run.concurrency_group, run.place FROM run JOIN lease ON lease.run_id = run.id

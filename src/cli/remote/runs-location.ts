@@ -6,12 +6,12 @@ import type { GlobalOptions } from "../terminal/channel.js";
 type Environment = { readonly [name: string]: string | undefined };
 
 /** Where the runs are: a store, or a server that has one. */
-export type Place = Pick<GlobalOptions, "store" | "server" | "token">;
+export type RunsLocation = Pick<GlobalOptions, "store" | "server" | "token">;
 
 /**
  * Determines the place. A flag takes precedence over the environment, even over its setting of the other kind of place.
  */
-export function placeOf(flags: Place, env: Environment): Place {
+export function locationOf(flags: RunsLocation, env: Environment): RunsLocation {
   const isSet = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
   const server = flags.server ?? (flags.store === undefined ? isSet(env.DARUMA_SERVER) : undefined);
   return {
@@ -62,12 +62,12 @@ export function isOnThisMachine(server: string): boolean {
   return URL.canParse(server) && isLoopbackHost(new URL(server).hostname);
 }
 
-export function checkPlace(flags: Place, env: Environment): void {
+export function checkLocation(flags: RunsLocation, env: Environment): void {
   if (flags.server !== undefined && flags.store !== undefined)
     throw new DarumaError("USAGE", "--server and --store cannot be combined", {
       hint: "A server has its own store.",
     });
-  const { store } = placeOf(flags, env);
+  const { store } = locationOf(flags, env);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(store ?? "")?.[1];
   // The rest of the address is not shown, since it may contain a password.
   if (scheme !== undefined && !isPostgresUrl(store!))

@@ -1,14 +1,14 @@
 import { DEFAULT_PRIORITY } from "../../core/groups/concurrency.js";
-import { isFree, isSameOwner } from "../lease-rules.js";
 import {
   type GroupMember,
+  type GroupSlotStore,
   hasRoomFor,
   holdersIn,
   nextInGroup,
-  type PlaceRequest,
-  type PlaceStore,
-  refuseWithoutPlace,
-} from "../places.js";
+  refuseWithoutSlot,
+  type SlotRequest,
+} from "../group-slots.js";
+import { isFree, isSameOwner } from "../lease-rules.js";
 import type { ClaimRequest, LeaseOwner } from "../store.js";
 import { unpackLease } from "./packed-rows.js";
 import type { Caller, ReadVerbs, WriteVerbs } from "./protocol.js";
@@ -27,7 +27,7 @@ const MEMBERS_OF_GROUPS = `${MEMBERS} AND run.concurrency_group IN (SELECT value
 export const MEMBERS_OF_QUEUES = `${MEMBERS} AND run.concurrency_group IN (
   SELECT run.concurrency_group FROM run WHERE ${IN_GROUP} AND run.started_at IS NULL) ORDER BY run.id`;
 
-export function createPlaceReads(statements: Statements): Pick<ReadVerbs, "readGroups"> {
+export function createSlotReads(statements: Statements): Pick<ReadVerbs, "readGroups"> {
   return { readGroups: (groups, now) => readGroups(statements, groups, now) };
 }
 
@@ -45,11 +45,11 @@ function toMember(cells: readonly Cell[], now: number): GroupMember {
   return { ...rest, priority: priority ?? DEFAULT_PRIORITY, owner } as GroupMember;
 }
 
-export function createPlaceWrites(statements: Statements): Pick<WriteVerbs, "takePlace"> {
-  return { takePlace: (request) => takePlace(statements, request) };
+export function createSlotWrites(statements: Statements): Pick<WriteVerbs, "takeSlot"> {
+  return { takeSlot: (request) => takeSlot(statements, request) };
 }
 
-function takePlace(statements: Statements, { runId, fence, now, deadOwners }: PlaceRequest): boolean {
+function takeSlot(statements: Statements, { runId, fence, now, deadOwners }: SlotRequest): boolean {
   const held = statements.row<readonly [string | null, number | null]>(
     `SELECT run.concurrency_group, run.place FROM run JOIN lease ON lease.run_id = run.id
      WHERE run.id = ? AND run.finished_at IS NULL AND lease.fence = ? AND lease.owner IS NOT NULL`,
@@ -84,13 +84,13 @@ export function claimPlaced(statements: Statements, request: ClaimRequest): numb
 }
 
 /** Takes a place for a run that a commit starts or reopens. Throws if none is free. */
-export function takePlaceNow(statements: Statements, runId: number): void {
+export function takeSlotNow(statements: Statements, runId: number): void {
   const members = (group: string) => readGroups(statements, [group], 0);
   const sql = "SELECT concurrency_group, group_limit FROM run WHERE id = ?";
   const [group, limit] = statements.row<readonly [string, number]>(sql, runId)!;
   const holders = holdersIn(members(group)).filter((member) => member.runId !== runId);
   if (!hasRoomFor(limit, holders))
-    refuseWithoutPlace(
+    refuseWithoutSlot(
       group,
       holders.map((holder) => holder.runId),
     );
@@ -106,9 +106,9 @@ function lastPlace({ row }: Statements, group: string): number {
   return row<readonly [number | null]>(sql, group)?.[0] ?? 0;
 }
 
-export function createPlaceVerbs(thread: Caller): PlaceStore {
+export function createSlotVerbs(thread: Caller): GroupSlotStore {
   return {
     readGroups: (groups, now) => thread.call("readGroups", groups, now),
-    takePlace: (request) => thread.call("takePlace", request),
+    takeSlot: (request) => thread.call("takeSlot", request),
   };
 }

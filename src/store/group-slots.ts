@@ -18,7 +18,7 @@ export interface GroupMember {
   readonly owner: LeaseOwner | null;
 }
 
-export interface PlaceRequest {
+export interface SlotRequest {
   readonly runId: number;
   /** The token of the run's lease. */
   readonly fence: number;
@@ -28,17 +28,17 @@ export interface PlaceRequest {
 }
 
 /**
- * Places of concurrency groups. Every started, unfinished run has one, in whichever process: a commit that starts a run
+ * Slots: the places of concurrency groups. Every started, unfinished run has one, in whichever process: a commit that starts a run
  * without a place, or reopens it, takes a free one or fails with GROUP_BUSY. The end of a run frees its place.
  */
-export interface PlaceStore {
+export interface GroupSlotStore {
   /** Unfinished runs of these groups, by id. Null for all groups with a run that has not begun. */
   readGroups(groups: readonly string[] | null, now: number): Promise<GroupMember[]>;
   /**
    * Takes a place for a run that has not begun, if it is the run's turn. Returns true if the run now has one, or had
    * one before. Servers take places for their runs with `claimRuns`.
    */
-  takePlace(request: PlaceRequest): Promise<boolean>;
+  takeSlot(request: SlotRequest): Promise<boolean>;
 }
 
 /** Whether a change of this row can affect the queue: it may let a waiting run begin, or the run itself waits. */
@@ -52,7 +52,7 @@ interface Standing {
 }
 
 /** Whether a commit with this row needs a place for its run. `before` is null for a new run. */
-export function seeksPlace(before: Standing | null, after: RunRow): boolean {
+export function seeksSlot(before: Standing | null, after: RunRow): boolean {
   const isUnderWay = after.started_at !== null && after.finished_at === null;
   if (after.concurrency === null || !isUnderWay) return false;
   return before === null || before.finished_at !== null || before.place === null;
@@ -99,7 +99,7 @@ export function hasRoomFor(limit: number, holders: readonly Pick<GroupMember, "c
 }
 
 /** Refuses a commit that needs a place when none is free. */
-export function refuseWithoutPlace(group: string, holders: readonly number[]): never {
+export function refuseWithoutSlot(group: string, holders: readonly number[]): never {
   const have = holders.length === 1 ? "has it" : "have them";
   const runs = `run${holders.length === 1 ? "" : "s"} ${holders.join(", ")}`;
   throw new DarumaError("GROUP_BUSY", `no place is free in the group ${group}: ${runs} ${have}`);
