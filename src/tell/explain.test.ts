@@ -5,7 +5,7 @@ import type { Script } from "../../test/support/scripted-worker.js";
 import type { LoggedEvent } from "../core/model/events.js";
 import type { Run } from "../core/model/run.js";
 import { explain } from "./explain.js";
-import { type RecordedRun, tellStories } from "./words/job-story.js";
+import { type RecordedRun, readStories } from "./words/job-story.js";
 
 function recorded({ id: runId, definition }: Run, log: readonly LoggedEvent[]): RecordedRun {
   return { runId, definition, log };
@@ -114,7 +114,7 @@ steps:
       "  Attempt 2 completed in 0 ms.",
     ]);
     const { runAt, log } = await replayedTrial(text, script);
-    const { stories } = tellStories(recorded(runAt(), log));
+    const { stories } = readStories(recorded(runAt(), log));
     expect(stories.map(({ job }) => job.step.definition.id)).toEqual(["first", "test"]);
   });
 
@@ -289,7 +289,7 @@ steps:
   fix: { type: noop }
 `;
     const { runAt, log } = await replayedTrial(file, { b: ["fail"] });
-    const { stories } = tellStories(recorded(runAt(), log));
+    const { stories } = readStories(recorded(runAt(), log));
     const sentences = stories.flatMap((each) => each.sentences);
     const lines = await briefly(file, { b: ["fail"] });
     expect(new Set(sentences.map(({ kind }) => kind))).toEqual(new Set(["fact", "why", "cost"]));

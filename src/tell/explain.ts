@@ -8,7 +8,7 @@ import { iso } from "../core/text/iso-time.js";
 import { type JobReference, matchJobs, type NamedJob } from "./lookup/choose-job.js";
 import { jobName, listNames } from "./lookup/job-name.js";
 import { endedText } from "./words/duration-text.js";
-import { type JobStory, type RecordedRun, type ToldRun, tellStories } from "./words/job-story.js";
+import { type JobStory, type RecordedRun, type RunStory, readStories } from "./words/job-story.js";
 import { budgetSentence } from "./words/left-budgets.js";
 import { runSentences } from "./words/run-happened.js";
 import { isFact, textOf } from "./words/sentence.js";
@@ -56,11 +56,11 @@ export interface Explained {
 
 /** The story of a run in lines, from its log alone: what failed and why, what was tried, what it blocks. */
 export function explain(recorded: RecordedRun, options: ExplainOptions = {}): Explained {
-  return explainTold(tellStories(recorded), options);
+  return explainTold(readStories(recorded), options);
 }
 
 export function explainTold(
-  { run, stories, runEvents, storyOf }: ToldRun,
+  { run, stories, runEvents, storyOf }: RunStory,
   options: ExplainOptions = {},
 ): Explained {
   const { step, full = false } = options;

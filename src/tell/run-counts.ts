@@ -6,7 +6,7 @@ import type { Store } from "../store/store.js";
 import { readRecoveries } from "./recoveries.js";
 
 /** What a list tells of a run. */
-export interface ToldRun {
+export interface RunCounts {
   readonly tally: RunTally;
   readonly recoveries: number;
   readonly waiting: number;
@@ -16,7 +16,7 @@ const TOLD = 3;
 const MAX_MESSAGE_CHARS = 200;
 
 /** From its row alone; one of an older version has nothing there, and is counted. */
-export async function toldOf(store: Store, run: RunRow): Promise<ToldRun> {
+export async function countsOf(store: Store, run: RunRow): Promise<RunCounts> {
   const { tally, recoveries, waiting } = run;
   if (tally !== null) return { tally, recoveries: recoveries ?? 0, waiting: waiting ?? 0 };
   const rows = await store.readJobs(run.id);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type SelfHealRecord, selfHealRecord } from "../../src/core/failure/self-heal-record.js";
 import { ReplayedRun } from "../../src/tell/lookup/replayed-log.js";
-import { tellStories } from "../../src/tell/words/job-story.js";
+import { readStories } from "../../src/tell/words/job-story.js";
 import { Narrator } from "../../src/tell/words/narrator.js";
 import { textOf } from "../../src/tell/words/sentence.js";
 import { type Trial, workflow } from "../support/harness.js";
@@ -89,7 +89,7 @@ describe("what is told of a step that heals", () => {
   it("is a story in sentences, without names of events", async () => {
     const run = await replayedTrial(TEXT, { ...SCRIPT, edit: [same] });
     const { id: runId, definition } = run.runAt();
-    const { stories } = tellStories({ runId, definition, log: run.log });
+    const { stories } = readStories({ runId, definition, log: run.log });
     const story = stories.find(({ job }) => job.step.definition.id === "edit")!;
     const told = story.sentences.map(textOf).join("\n");
     expect(told).toContain(

@@ -4,8 +4,8 @@ import type { EventRange } from "../../src/store/store.js";
 import { isToldInPart, readEventfulLog } from "../../src/tell/eventful-log.js";
 import { explainTold } from "../../src/tell/explain.js";
 import { adviseOn } from "../../src/tell/next-steps.js";
-import { RecoveryTeller } from "../../src/tell/told-recoveries.js";
-import { RunTeller } from "../../src/tell/words/job-story.js";
+import { RecoveryReader } from "../../src/tell/recovery-stories.js";
+import { RunStoryReader } from "../../src/tell/words/job-story.js";
 import { type SimResult, Simulation } from "./simulation.js";
 
 /** Each story is told many times over, so fewer are told than other simulations tell. */
@@ -24,7 +24,7 @@ const storeOf = (log: readonly LoggedEvent[]) => ({
 });
 
 function tell({ run: { id }, definition }: SimResult, log: readonly LoggedEvent[], step?: string) {
-  const [teller, recoveries] = [new RunTeller(id, definition), new RecoveryTeller()];
+  const [teller, recoveries] = [new RunStoryReader(id, definition), new RecoveryReader()];
   for (const logged of log) recoveries.hear(logged, teller.hear(logged));
   const told = teller.told();
   return {

@@ -14,10 +14,10 @@ import { type ResumeFlags, type RunFlags, reused } from "../commands/run/run-fla
 import { commandLine } from "../declare/command-words.js";
 import { chooseProgress, INTERRUPTED, nextInterrupt, tellEnd } from "../follow-run.js";
 import { lookAt } from "../look.js";
+import { printLifted } from "../print-change.js";
 import type { Progress } from "../render/progress.js";
 import { ServerOutput } from "../render/step-output.js";
 import { type FollowFlags, refuseLocalFlags } from "../server/server-flags.js";
-import { tellLifted } from "../tell-change.js";
 import { outlivePipes } from "../terminal/broken-pipe.js";
 import { type Session, writeJson, writeLines } from "../terminal/channel.js";
 import { EXIT } from "../terminal/exit-codes.js";
@@ -119,7 +119,7 @@ export async function resumeRemotely(
   }
   // The run's program continues it, whenever that starts.
   if (answer.status === "running" && answer.owner === null) {
-    tellLifted(session, answer, await topRunOf(client, run_id));
+    printLifted(session, answer, await topRunOf(client, run_id));
     return EXIT.completed;
   }
   return run.follow();

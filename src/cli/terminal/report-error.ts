@@ -4,7 +4,7 @@ import type { Problem } from "../../file/read/problem.js";
 import type { Paint } from "../render/paint.js";
 import { type Session, writeJson, writeLines } from "./channel.js";
 
-interface ToldError {
+interface ShownError {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
@@ -13,7 +13,7 @@ interface ToldError {
 
 /** Reports an error: lines on stderr, or with --json one object on stdout. */
 export function reportError(error: unknown, { out, err, options }: Session): void {
-  const told = tell(error);
+  const told = shownError(error);
   if (options.json) writeJson(out, { error: told });
   else writeLines(err, errorLines(told, err.paint));
   if (options.debug && error instanceof Error && error.stack !== undefined) {
@@ -24,7 +24,7 @@ export function reportError(error: unknown, { out, err, options }: Session): voi
   }
 }
 
-function tell(error: unknown): ToldError {
+function shownError(error: unknown): ShownError {
   const known = error instanceof DarumaError ? error : unexpected(error);
   const problems = "problems" in known ? (known.problems as readonly Problem[]) : undefined;
   return {
@@ -40,7 +40,7 @@ function unexpected(error: unknown): DarumaError {
   return new DarumaError("INTERNAL", messageOf(error));
 }
 
-function errorLines(told: ToldError, paint: Paint): string[] {
+function errorLines(told: ShownError, paint: Paint): string[] {
   if (told.problems !== undefined) return problemLines(told.problems, "error", paint);
   return [`${paint("red", `error ${told.code}`)}: ${told.message}`, `${paint("cyan", "hint")}: ${told.hint}`];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { definitionOf, problemsOf } from "../../../test/support/workflow-text.js";
 
-const toldOf = (text: string) =>
+const foundIn = (text: string) =>
   problemsOf(text).map(({ line, column, code, message }) => `${line}:${column} ${code} ${message}`);
 
 describe("undo and finally", () => {
@@ -74,7 +74,7 @@ describe("undo and finally", () => {
       "3:30 INVALID_VALUE a transition names `z`, which is one of `finally`",
     ],
   ])("are refused: %s", { tags: ["U1"] }, (text, told) => {
-    expect(toldOf(text)).toContain(told);
+    expect(foundIn(text)).toContain(told);
   });
 
   it("take the default retry and no other default", () => {
@@ -86,6 +86,6 @@ describe("undo and finally", () => {
   });
 
   it("needs a step that can start beside them", () => {
-    expect(toldOf("finally: [z]\nsteps: { z: { exec: x } }")[0]).toMatch(/NO_START/);
+    expect(foundIn("finally: [z]\nsteps: { z: { exec: x } }")[0]).toMatch(/NO_START/);
   });
 });

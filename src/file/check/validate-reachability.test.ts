@@ -5,7 +5,7 @@ import { loadDefinition } from "../load.js";
 const options = { file: "x.yaml", checkExpression: () => null, checkTemplate: () => null };
 
 /** Each step in one word, and the transitions as `from>to on`. */
-function toldOf(steps: Record<string, string>, transitions: readonly string[] = []) {
+function foundIn(steps: Record<string, string>, transitions: readonly string[] = []) {
   const lines = Object.entries(steps).map(([id, keys]) => `  ${id}: { type: noop${keys && `, ${keys}`} }`);
   const edges = transitions.map((edge) => {
     const [, from, to, on] = /^(\w+)>(\w+) (\w+)$/.exec(edge)!;
@@ -27,7 +27,7 @@ function toldOf(steps: Record<string, string>, transitions: readonly string[] = 
 describe("a step that nothing can start", () => {
   it("is an error where steps only route to each other", () => {
     const loop = ["test>fix failure", "fix>test success"];
-    const { ok, paths, told } = toldOf({ build: "", test: "", fix: "" }, loop);
+    const { ok, paths, told } = foundIn({ build: "", test: "", fix: "" }, loop);
     expect({ ok, paths }).toEqual({ ok: false, paths: ["steps.test", "steps.fix"] });
     expect(told[0]).toMatchObject({
       line: 3,
@@ -35,13 +35,13 @@ describe("a step that nothing can start", () => {
         "the step `test` can never run: it waits for a run list or a transition, and no step that runs has one to it",
       hint: "`test` waits because something routes to it; give it `start: auto` if it should start on its own.",
     });
-    expect(toldOf({ build: "", test: "start: auto", fix: "" }, loop).paths).toEqual([]);
-    expect(toldOf({ build: "", test: "depends_on: build", fix: "" }, loop).paths).toEqual([]);
-    expect(toldOf({ build: "", test: "", fix: "" }, [...loop, "build>test success"]).paths).toEqual([]);
+    expect(foundIn({ build: "", test: "start: auto", fix: "" }, loop).paths).toEqual([]);
+    expect(foundIn({ build: "", test: "depends_on: build", fix: "" }, loop).paths).toEqual([]);
+    expect(foundIn({ build: "", test: "", fix: "" }, [...loop, "build>test success"]).paths).toEqual([]);
   });
 
   it("takes with it what depends on it", () => {
-    const { ok, told } = toldOf({ a: "", b: "", c: "", d: "depends_on: c", e: "depends_on: 'a|d'" }, [
+    const { ok, told } = foundIn({ a: "", b: "", c: "", d: "depends_on: c", e: "depends_on: 'a|d'" }, [
       "b>c failure",
       "c>b success",
     ]);
@@ -59,7 +59,7 @@ describe("a step that nothing can start", () => {
       behind: "depends_on: [a, lost]",
       either: "depends_on: a|lost",
     };
-    const { ok, told } = toldOf(steps);
+    const { ok, told } = foundIn(steps);
     expect(ok).toBe(true);
     expect(told.map(({ code, message }) => `${code} ${message}`)).toEqual([
       "UNREACHABLE_STEP the step `lost` never runs by itself: it waits for a run list or a transition, and no step that runs has one to it",
@@ -68,19 +68,19 @@ describe("a step that nothing can start", () => {
   });
 
   it("is not looked for where some run_js may name it, and may be an ancestor that a goto names", () => {
-    expect(toldOf({ a: "on_success: { run_js: '[]' }", lost: "start: routed" }).told).toEqual([]);
+    expect(foundIn({ a: "on_success: { run_js: '[]' }", lost: "start: routed" }).told).toEqual([]);
     const steps = (goto: string) => ({
       a: "",
       spare: "start: routed",
       b: `depends_on: a|spare, on_fail: { ${goto} }`,
     });
-    expect(toldOf(steps("goto: spare")).paths).toEqual([]);
-    expect(toldOf(steps("goto_js: 'null'")).paths).toEqual([]);
-    expect(toldOf(steps("retry: { max: 1 }")).paths).toEqual(["steps.spare"]);
+    expect(foundIn(steps("goto: spare")).paths).toEqual([]);
+    expect(foundIn(steps("goto_js: 'null'")).paths).toEqual([]);
+    expect(foundIn(steps("retry: { max: 1 }")).paths).toEqual(["steps.spare"]);
   });
 
   it("is left unsaid behind another error, which may have cut it off", () => {
-    const { ok, told } = toldOf({ a: "on_fail: { run: [fxi] }", fix: "", b: "" }, [
+    const { ok, told } = foundIn({ a: "on_fail: { run: [fxi] }", fix: "", b: "" }, [
       "fix>b failure",
       "b>fix success",
     ]);

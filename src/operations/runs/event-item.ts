@@ -74,13 +74,13 @@ export type Naming = (typeof NAMINGS)[number];
  * A log under the names of design 004. Its payload says of a step what only the run knows, so the log is heard from its
  * beginning, whatever is asked for.
  */
-export class DesignTeller {
+export class DesignReader {
   private constructor(private readonly replay: ReplayedRun) {}
 
-  static async of(store: Store, runId: number): Promise<DesignTeller> {
+  static async of(store: Store, runId: number): Promise<DesignReader> {
     const { definition_hash: hash } = await requireRun(store, runId);
     const definition: Definition = await readDefinition(store, runId, hash);
-    return new DesignTeller(new ReplayedRun(runId, () => definition));
+    return new DesignReader(new ReplayedRun(runId, () => definition));
   }
 
   /** Converts an event; null if the design has no name for it. */

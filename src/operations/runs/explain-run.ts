@@ -23,9 +23,9 @@ import { pastRun } from "../../tell/lookup/past-run.js";
 import { interruptedRuns, ownerOf, runToResume } from "../../tell/lookup/run-owner.js";
 import { requireRun, resolveRun } from "../../tell/lookup/run-reference.js";
 import { adviseOn } from "../../tell/next-steps.js";
-import { BudgetTeller, RecoveryTeller } from "../../tell/told-recoveries.js";
+import { BudgetReader, RecoveryReader } from "../../tell/recovery-stories.js";
 import { childText } from "../../tell/words/handled-text.js";
-import { RunTeller } from "../../tell/words/job-story.js";
+import { RunStoryReader } from "../../tell/words/job-story.js";
 import { BUDGET_KINDS, type LeftBudget, sentenceOf } from "../../tell/words/left-budgets.js";
 import type { Context } from "../context.js";
 import { Waits, type WaitsFor, type WaitsForPlace, waitsFor, waitsOf } from "../jobs/waits-for.js";
@@ -265,9 +265,9 @@ async function tell(
   /** `only`: the job whose budgets are asked for. */
   { only, readPatch }: { readonly only: number | null; readonly readPatch: ReadPatch },
 ) {
-  const teller = new RunTeller(runId, definition, readPatch);
-  const recoveries = new RecoveryTeller();
-  const budgets = new BudgetTeller(only);
+  const teller = new RunStoryReader(runId, definition, readPatch);
+  const recoveries = new RecoveryReader();
+  const budgets = new BudgetReader(only);
   for await (const page of pages)
     for (const logged of page) {
       const heard = teller.hear(logged);

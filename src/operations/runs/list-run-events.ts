@@ -8,7 +8,7 @@ import { resolveRun } from "../../tell/lookup/run-reference.js";
 import { EVENT_KINDS, type EventKind, kindOf } from "../../tell/timeline/event-kinds.js";
 import { operation, type StreamItem } from "../operation.js";
 import { limit, runReference } from "../schemas.js";
-import { DesignTeller, type EventItem, eventItem, NAMINGS, type Naming } from "./event-item.js";
+import { DesignReader, type EventItem, eventItem, NAMINGS, type Naming } from "./event-item.js";
 
 export const event = z.looseObject({
   seq: z.number(),
@@ -100,7 +100,7 @@ async function pageOfEvents(store: Store, runId: number, page: Page) {
 }
 
 async function pageOfDesign(store: Store, runId: number, page: Page) {
-  const teller = await DesignTeller.of(store, runId);
+  const teller = await DesignReader.of(store, runId);
   const items: EventItem[] = [];
   for await (const logged of readLog(store, runId)) {
     const item = teller.hear(logged);
@@ -126,7 +126,7 @@ async function* followRunEvents(
 ): AsyncGenerator<StreamItem> {
   const changes = changesOf(store);
   const names = new JobNames(store);
-  const teller = page.names === undefined ? null : await DesignTeller.of(store, runId);
+  const teller = page.names === undefined ? null : await DesignReader.of(store, runId);
   try {
     for (let last = teller === null ? page.after : 0; !signal.aborted; ) {
       let isOver = false;

@@ -10,7 +10,7 @@ import { type HeldChild, heldBelow } from "../../tell/lookup/held-below.js";
 import { isImported } from "../../tell/lookup/own-runs.js";
 import { interruptedRuns, runToResume } from "../../tell/lookup/run-owner.js";
 import { programOf } from "../../tell/lookup/run-program.js";
-import { type ToldRun, toldOf } from "../../tell/run-counts.js";
+import { countsOf, type RunCounts } from "../../tell/run-counts.js";
 import { timesOf } from "../../tell/run-report.js";
 import { OUTCOMES, outcomeOf, type RunOutcome } from "../../tell/statistics.js";
 import { childText, isOpenChild, strictReason } from "../../tell/words/handled-text.js";
@@ -157,7 +157,7 @@ export async function listRunReports(
       heldBelow: await heldBelow(store, run),
       resumes: interrupted ? await runToResume(store, run) : run.id,
     };
-    items.push(itemOf(run, stands, await toldOf(store, run)));
+    items.push(itemOf(run, stands, await countsOf(store, run)));
   }
   return { items, next: null };
 }
@@ -235,7 +235,7 @@ const ASKS = {
 function itemOf(
   run: RunRow,
   { interrupted, waits, version, below, failsByStrict, heldBelow: held, resumes }: Listed,
-  told: ToldRun,
+  told: RunCounts,
 ): RunItem {
   const { recoveries, waiting, tally } = told;
   const asks = tally.concern === null ? null : ASKS[tally.concern.kind];

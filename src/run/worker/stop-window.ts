@@ -29,7 +29,7 @@ export interface StopSources {
 
 /** Distinguishes a step that has ended by itself from one that was ended with its worker. */
 export class StopWindow {
-  private toldAt: number | null = null;
+  private askedAt: number | null = null;
   private endAt: number | null = null;
 
   constructor(
@@ -37,7 +37,7 @@ export class StopWindow {
     private readonly clock: TimerPort,
   ) {
     onceAborted(from.drain, () => {
-      this.toldAt = clock.elapsed();
+      this.askedAt = clock.elapsed();
     });
     onceAborted(from.end, () => {
       this.endAt = clock.elapsed();
@@ -62,10 +62,10 @@ export class StopWindow {
   /** Null if nothing is being stopped so far. A worker that only drains lets its steps end as they like. */
   private isInterrupted(outcome: Outcome, exitedAt: number, isWide: boolean): boolean | null {
     const { endAt } = this;
-    if (this.toldAt !== null && endedBySignal(outcome)) return true;
+    if (this.askedAt !== null && endedBySignal(outcome)) return true;
     if (this.stops === null)
       return endAt === null ? null : wasInterrupted(exitedAt, { at: endAt, slackMs: UNDATED_MS });
-    if (this.toldAt === null || this.signaledAt() === null) return null;
+    if (this.askedAt === null || this.signaledAt() === null) return null;
     return this.wasSignaled(exitedAt, isWide);
   }
 
@@ -79,7 +79,7 @@ export class StopWindow {
    * not count.
    */
   private signaledAt(): number | null {
-    return this.stops?.firstSince((this.toldAt ?? this.clock.elapsed()) - UNDATED_MS) ?? null;
+    return this.stops?.firstSince((this.askedAt ?? this.clock.elapsed()) - UNDATED_MS) ?? null;
   }
 
   /** How long it may take until that is known. Other steps have the room meanwhile. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { replayedTrial } from "../../../test/support/replayed-trial.js";
-import { tellStories } from "./job-story.js";
+import { readStories } from "./job-story.js";
 
 describe("what a failure took down with it", () => {
   it("is told of the step that it depends on, not of the fallback that failed after that", async () => {
@@ -11,7 +11,7 @@ describe("what a failure took down with it", () => {
 transitions: [{ from: test, to: fb, on: failure }]`;
     const { runAt, log } = await replayedTrial(text, { test: ["fail"], fb: ["fail"] });
     const { id: runId, definition } = runAt();
-    const { stories } = tellStories({ runId, definition, log });
+    const { stories } = readStories({ runId, definition, log });
     const telling = stories.filter(({ sentences }) =>
       sentences.some(({ text: said }) => said === "publish depends on it and was canceled."),
     );

@@ -37,7 +37,7 @@ export interface Heard {
 }
 
 /** What a log says, once it was heard to its end. */
-export interface ToldRun {
+export interface RunStory {
   /** The run as its log left it. */
   readonly run: Run;
   /** Stories of jobs to which more happened than one completed attempt, in the order of their first events. */
@@ -48,16 +48,16 @@ export interface ToldRun {
   storyOf(job: Job): JobStory | null;
 }
 
-export function tellStories({ runId, definition, log }: RecordedRun): ToldRun {
-  const teller = new RunTeller(runId, definition);
+export function readStories({ runId, definition, log }: RecordedRun): RunStory {
+  const teller = new RunStoryReader(runId, definition);
   for (const logged of log) teller.hear(logged);
   return teller.told();
 }
 
 /** Hears a log event by event, so that nobody need have it all in memory, and folds it once. */
-export class RunTeller {
+export class RunStoryReader {
   private readonly replay: ReplayedRun;
-  private readonly teller: StoryTeller;
+  private readonly teller: JobStoryReader;
   private readonly runEvents: LoggedEvent[] = [];
 
   /** `readPatch`: the text of a patch of the run; null where it is not here. */
@@ -66,7 +66,7 @@ export class RunTeller {
     definition: Definition,
     readPatch: (patch: string) => string | null = () => null,
   ) {
-    this.teller = new StoryTeller(readPatch);
+    this.teller = new JobStoryReader(readPatch);
     this.replay = new ReplayedRun(runId, () => definition);
   }
 
@@ -77,7 +77,7 @@ export class RunTeller {
     return { run, told };
   }
 
-  told(): ToldRun {
+  told(): RunStory {
     const { replay, teller, runEvents } = this;
     const run = replay.now;
     const stories = [...teller.stories.values()].sort((first, second) => first.place - second.place);
@@ -85,7 +85,7 @@ export class RunTeller {
   }
 }
 
-class StoryTeller implements StorySoFar {
+class JobStoryReader implements StorySoFar {
   readonly stories = new Map<number, JobStory>();
   /**
    * Jobs of which nothing is known but that an attempt completed. In a large run nearly all are; they get a story when

@@ -5,8 +5,8 @@ import { nameOf } from "../../../tell/lookup/job-name.js";
 import type { RunReference } from "../../../tell/lookup/run-reference.js";
 import type { Given, Present } from "../../declare/declaration.js";
 import { jobPlace } from "../../declare/typed-names.js";
+import { goingOn, printChange, tellAndGoOn } from "../../print-change.js";
 import { topRunOf } from "../../remote/who-goes-on.js";
-import { goingOn, tellAndGoOn, tellChange } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 import { choosesByFailure, chosenHere, refuseCampaignFlags, startFiltered } from "./campaign.js";
 import { hintNotes, tellHintNotes } from "./hint-note.js";
@@ -122,7 +122,7 @@ export const redrive: Present = async (given, session, client) => {
     ...jobPlace(words),
   } as InputOf<"redrive_job">;
   const answer = await client.call("redrive_job", request);
-  return tellChange(
+  return printChange(
     session,
     client,
     { ...answer, action: "redrive" },

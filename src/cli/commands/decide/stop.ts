@@ -3,8 +3,8 @@ import { nameOf } from "../../../tell/lookup/job-name.js";
 import { goesOnWith } from "../../../tell/lookup/run-program.js";
 import { commandLine } from "../../declare/command-words.js";
 import type { Present } from "../../declare/declaration.js";
+import { printChange } from "../../print-change.js";
 import { type TopRun, topRunOf } from "../../remote/who-goes-on.js";
-import { tellChange } from "../../tell-change.js";
 import { type Session, writeJson, writeLines } from "../../terminal/channel.js";
 
 /** How long processes may take to end. After that the command reports that the run is still ending. */
@@ -15,7 +15,7 @@ export const cancel: Present = async ({ input, flags }, session, client) => {
   const reason = flags.reason as string;
   const request = { ...input, reason, wait_ms: END_TIMEOUT_MS } as unknown as InputOf<"control_run">;
   const answer = await client.call("control_run", request);
-  if (answer.dry_run) return tellChange(session, client, answer, "");
+  if (answer.dry_run) return printChange(session, client, answer, "");
   if (options.json) writeJson(out, { run_id: answer.run_id, status: answer.status, reason: answer.reason });
   else if (!options.quiet)
     writeLines(out, [sentence(answer, session, await topRunOf(client, answer.run_id))]);
@@ -51,5 +51,5 @@ export const pause: Present = async ({ input }, session, client) => {
     target === null || input.hint === undefined
       ? ""
       : `; the next attempt of ${nameOf(target.step, target.scope)} hears the hint`;
-  return tellChange(session, client, answer, `run ${run_id} ${what}${still}${hint}`);
+  return printChange(session, client, answer, `run ${run_id} ${what}${still}${hint}`);
 };

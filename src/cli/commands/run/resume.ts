@@ -13,8 +13,8 @@ import { followRun } from "../../follow-run.js";
 import { tellChangedFile } from "../../go-on-here.js";
 import { loadFlows } from "../../load-flows.js";
 import { openHere } from "../../open-here.js";
+import { printLifted } from "../../print-change.js";
 import { refuseServerFlags } from "../../server/server-flags.js";
-import { tellLifted } from "../../tell-change.js";
 import type { Session } from "../../terminal/channel.js";
 import type { ResumeFlags } from "./run-flags.js";
 
@@ -67,6 +67,6 @@ async function liftWhereOthersGoOn(
   const { run } = await putCommand(target, runId, { type: "run.unpause", reason, key });
   // The pause is lifted, but the owner has released the run meanwhile, so this process continues it.
   if (run.owner === null && program === null) return false;
-  tellLifted(session, { ...run, action: "resume", reason, key }, { managed: row.managed, program });
+  printLifted(session, { ...run, action: "resume", reason, key }, { managed: row.managed, program });
   return true;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fullWarningsOf, problemsOf, REAL_CHECKS } from "../../../../test/support/workflow-text.js";
 
 /** `line:column CODE message` of each problem. */
-const toldOf = (text: string) =>
+const foundIn = (text: string) =>
   problemsOf(text, REAL_CHECKS).map(
     ({ line, column, code, message }) => `${line}:${column} ${code} ${message}`,
   );
@@ -139,7 +139,7 @@ describe("an output that need not be there", () => {
   });
 
   it("is not spoken of where the graph is in doubt", () => {
-    expect(toldOf("steps: { a: { exec: x }, b: { exec: x, depends_on: c, if: outputs.a.ok } }")).toEqual([
+    expect(foundIn("steps: { a: { exec: x }, b: { exec: x, depends_on: c, if: outputs.a.ok } }")).toEqual([
       "1:52 UNKNOWN_STEP depends_on names the unknown step `c`",
     ]);
   });

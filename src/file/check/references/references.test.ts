@@ -3,7 +3,7 @@ import { problemsOf, REAL_CHECKS } from "../../../../test/support/workflow-text.
 import { defineWorkflow } from "../../../operations/workflows/define-workflow.js";
 
 /** `line:column CODE message` of each problem. */
-const toldOf = (text: string) =>
+const foundIn = (text: string) =>
   problemsOf(text, REAL_CHECKS).map(
     ({ line, column, code, message }) => `${line}:${column} ${code} ${message}`,
   );
@@ -55,7 +55,7 @@ describe("what an expression reads", () => {
     "({ outptus: 1 }).outptus",
     "`outptus` + 'outptus' + /outptus/",
   ])("exists: %s", (code) => {
-    expect(toldOf(withExpression(code))).toEqual([]);
+    expect(foundIn(withExpression(code))).toEqual([]);
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe("what an expression reads", () => {
     ["env.^HOME", "UNKNOWN_NAME `env` has no variable `HOME`"],
     ["env.^TOKEN", "UNKNOWN_NAME `env` has no variable `TOKEN`"],
   ])("does not exist: %s", (code, told) => {
-    expect(toldOf(unmark(withExpression(code)))).toEqual([`${markOf(withExpression(code))} ${told}`]);
+    expect(foundIn(unmark(withExpression(code)))).toEqual([`${markOf(withExpression(code))} ${told}`]);
   });
 
   it("is the item itself: the hint says where it is", () => {
@@ -117,13 +117,13 @@ describe("what an expression reads", () => {
   });
 
   it("is told name by name, each at its place", () => {
-    expect(toldOf(withExpression("aa + bb(cc) + aa"))).toEqual([
+    expect(foundIn(withExpression("aa + bb(cc) + aa"))).toEqual([
       "8:86 UNKNOWN_NAME unknown name `aa`",
       "8:91 UNKNOWN_NAME unknown name `bb`",
       "8:94 UNKNOWN_NAME unknown name `cc`",
       "8:100 UNKNOWN_NAME unknown name `aa`",
     ]);
-    expect(toldOf(withExpression(`${"nope + ".repeat(500)}1`))).toHaveLength(20);
+    expect(foundIn(withExpression(`${"nope + ".repeat(500)}1`))).toHaveLength(20);
   });
 });
 
@@ -138,7 +138,7 @@ describe("what a template reads", () => {
     "{% if inputs.target == 'x' and true or nil == empty %}{{ 'lit' }}{% endif %}",
     "{% raw %}{{ nope }}{% endraw %}",
   ])("exists: %s", (template) => {
-    expect(toldOf(withTemplate(template))).toEqual([]);
+    expect(foundIn(withTemplate(template))).toEqual([]);
   });
 
   it.each([
@@ -155,7 +155,7 @@ describe("what a template reads", () => {
     ["{{ ^Math.max }}", "UNKNOWN_NAME unknown name `Math`"],
     ["{% for x in (1..^n) %}{% endfor %}", "UNKNOWN_NAME unknown name `n`"],
   ])("does not exist: %s", (template, told) => {
-    expect(toldOf(unmark(withTemplate(template)))).toEqual([`${markOf(withTemplate(template))} ${told}`]);
+    expect(foundIn(unmark(withTemplate(template)))).toEqual([`${markOf(withTemplate(template))} ${told}`]);
   });
 
   it("names a step with dots in brackets", () => {
@@ -182,7 +182,7 @@ transitions: [{ from: a.b, to: b, on: any, when: ${when} }]`;
     '{ type: comparison, operator: ==, left: inputs.size, right: "outputs.a[0].x" }',
     "{ type: not, condition: { type: exists, field: state._last_error.code } }",
   ])("exists: %s", (when) => {
-    expect(toldOf(withCondition(when))).toEqual([]);
+    expect(foundIn(withCondition(when))).toEqual([]);
   });
 
   it.each([
@@ -196,7 +196,7 @@ transitions: [{ from: a.b, to: b, on: any, when: ${when} }]`;
     ["{ type: exists, field: state.x }", "3:79 UNKNOWN_NAME `state` has no field `x`"],
     ["errors.code === 1", "3:50 UNKNOWN_NAME unknown name `errors`, did you mean `error`?"],
   ])("does not exist: %s", (when, told) => {
-    expect(toldOf(withCondition(when))).toEqual([told]);
+    expect(foundIn(withCondition(when))).toEqual([told]);
   });
 });
 
@@ -236,7 +236,7 @@ describe("an unknown name is found", () => {
 
   it("beside every other problem of the file", () => {
     expect(
-      toldOf('steps:\n  a: { exec: "{{ nope }}", tiemout_ms: 5, depends_on: [c] }\n  b: { exce: x }\n'),
+      foundIn('steps:\n  a: { exec: "{{ nope }}", tiemout_ms: 5, depends_on: [c] }\n  b: { exce: x }\n'),
     ).toEqual([
       "2:18 UNKNOWN_NAME unknown name `nope`",
       "2:28 UNKNOWN_KEY unknown key `tiemout_ms`, did you mean `timeout_ms`?",
@@ -249,8 +249,8 @@ describe("an unknown name is found", () => {
   it("once in a sweep of jobs, at the place in the file", () => {
     const sweep = (command: string) =>
       `jobs:\n  - { name: "j_{i}", parameters: { i: "1:7" }, command: "${command}" }\n`;
-    expect(toldOf(sweep("echo {i:05d} {{ nope }}"))).toEqual(["2:74 UNKNOWN_NAME unknown name `nope`"]);
-    expect(toldOf(sweep("echo {i} {{ outputs.k_{i}.x | sh }}"))).toEqual([
+    expect(foundIn(sweep("echo {i:05d} {{ nope }}"))).toEqual(["2:74 UNKNOWN_NAME unknown name `nope`"]);
+    expect(foundIn(sweep("echo {i} {{ outputs.k_{i}.x | sh }}"))).toEqual([
       "2:78 UNKNOWN_STEP `outputs.k_1` is not a step of the file",
     ]);
   });
@@ -275,16 +275,16 @@ describe("the place of a name", () => {
     ["an anchor", "steps:\n  a:\n    if: &x |\n      nope\n", "4:7"],
     ["a file with Windows line ends", "steps:\r\n  a:\r\n    if: |\r\n      1 +\r\n      nope\r\n", "5:7"],
   ])("is exact in %s", (_, text, place) => {
-    expect(toldOf(`${text}    exec: x\n`)).toEqual([`${place} UNKNOWN_NAME unknown name \`nope\``]);
+    expect(foundIn(`${text}    exec: x\n`)).toEqual([`${place} UNKNOWN_NAME unknown name \`nope\``]);
   });
 });
 
 describe("names of a context", () => {
   it("are known where the file declares them", () => {
     expect(
-      toldOf("context: [ticket]\nsteps: { a: { exec: 'x {{ ticket.id | sh }}', if: ticket.open } }"),
+      foundIn("context: [ticket]\nsteps: { a: { exec: 'x {{ ticket.id | sh }}', if: ticket.open } }"),
     ).toEqual([]);
-    expect(toldOf("context: [ticket]\nsteps: { a: { exec: x, if: tickets } }")).toEqual([
+    expect(foundIn("context: [ticket]\nsteps: { a: { exec: x, if: tickets } }")).toEqual([
       "2:28 UNKNOWN_NAME unknown name `tickets`, did you mean `ticket`?",
     ]);
     expect(problemsOf("steps: { a: { exec: x, if: ticket.open } }", REAL_CHECKS)).toMatchObject([

@@ -34,7 +34,7 @@ export interface Change {
 }
 
 /** Prints what changed. Refusals were thrown before. */
-export async function tellChange(
+export async function printChange(
   session: Session,
   client: Client,
   change: Change,
@@ -51,7 +51,7 @@ export async function tellChange(
 }
 
 /** Prints that a pause is lifted, and who continues the run. */
-export function tellLifted(
+export function printLifted(
   { out, options }: Session,
   change: Change,
   place: Pick<TopRun, "managed" | "program">,
@@ -75,10 +75,10 @@ export async function tellAndGoOn(
   const { out, options } = session;
   const top = options.server === undefined ? await topRunOf(client, change.run_id) : null;
   if (top === null || !(await canGoOn(client, change, top, flags))) {
-    const exitCode = await tellChange(session, client, change, sentence);
+    const exitCode = await printChange(session, client, change, sentence);
     return reportAsItIs(session, client, change, { ...flags, runId: top?.runId ?? change.run_id, exitCode });
   }
-  if (!options.json && !options.quiet) writeLines(out, [sentence, ...toldOf(change)]);
+  if (!options.json && !options.quiet) writeLines(out, [sentence, ...changedLines(change)]);
   const { goOnHere } = await import("./go-on-here.js");
   return goOnHere(session, client, top.runId, flags);
 }
@@ -131,7 +131,7 @@ function jsonOf(change: Change): object {
 }
 
 function changeLines(change: Change, sentence: string, place: GoingOn): string[] {
-  const told = toldOf(change);
+  const told = changedLines(change);
   if (change.dry_run === true) {
     const run = `${INDENT}run ${change.run_id}: ${change.before} -> ${change.status}`;
     const what = change.goes_back == null ? told : goesBackLines(change.goes_back);
@@ -140,7 +140,7 @@ function changeLines(change: Change, sentence: string, place: GoingOn): string[]
   return [sentence, ...told, ...goingOn(change, place)];
 }
 
-function toldOf({ changed }: Change): string[] {
+function changedLines({ changed }: Change): string[] {
   return [...atMost(changed.map((each) => INDENT + changeText(each)))];
 }
 

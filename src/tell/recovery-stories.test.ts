@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { replayedTrial } from "../../test/support/replayed-trial.js";
 import type { Script } from "../../test/support/scripted-worker.js";
+import { BudgetReader, RecoveryReader } from "./recovery-stories.js";
 import { RunTimeline } from "./timeline/run-timeline.js";
-import { BudgetTeller, RecoveryTeller } from "./told-recoveries.js";
-import { RunTeller } from "./words/job-story.js";
+import { RunStoryReader } from "./words/job-story.js";
 
 const FILE = `
 steps:
@@ -19,8 +19,8 @@ const SCRIPT: Script = { a: ["fail", "fail", "ok"], b: ["fail", "ok"], c: ["fail
 
 async function told(file: string, script: Script) {
   const { runAt, log } = await replayedTrial(file, script);
-  const teller = new RunTeller(runAt().id, runAt().definition);
-  const recoveries = new RecoveryTeller();
+  const teller = new RunStoryReader(runAt().id, runAt().definition);
+  const recoveries = new RecoveryReader();
   for (const logged of log) recoveries.hear(logged, teller.hear(logged));
   return recoveries.recoveries;
 }
@@ -61,8 +61,8 @@ describe("recoveries as they are told", () => {
 
   it("have no end while nothing came of them", async () => {
     const { runAt, log } = await replayedTrial(FILE, SCRIPT);
-    const teller = new RunTeller(runAt().id, runAt().definition);
-    const recoveries = new RecoveryTeller();
+    const teller = new RunStoryReader(runAt().id, runAt().definition);
+    const recoveries = new RecoveryReader();
     const until = log.findIndex(({ event }) => event.type === "retry.scheduled");
     for (const logged of log.slice(0, until + 1)) recoveries.hear(logged, teller.hear(logged));
     expect(recoveries.recoveries.map(({ outcome, times }) => [outcome, times])).toEqual([[null, 1]]);
@@ -76,8 +76,8 @@ describe("what the ladder of one job still has", () => {
       a: ["fail", "fail", "fail", "fail"],
     });
     const leftOf = (step: string | null) => {
-      const teller = new RunTeller(runAt().id, runAt().definition);
-      const budgets = new BudgetTeller(jobs.find((job) => job.step === step)?.id ?? null);
+      const teller = new RunStoryReader(runAt().id, runAt().definition);
+      const budgets = new BudgetReader(jobs.find((job) => job.step === step)?.id ?? null);
       for (const logged of log) budgets.hear(logged, teller.hear(logged));
       return budgets.left.map(({ attempt, budgets: [first] }) => `${attempt}: ${first?.text}`);
     };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Client } from "../operations/client.js";
+import { type Change, tellAndGoOn } from "./print-change.js";
 import { plainPaint } from "./render/paint.js";
-import { type Change, tellAndGoOn } from "./tell-change.js";
 import type { Session } from "./terminal/channel.js";
 
 const CHANGE: Change = {

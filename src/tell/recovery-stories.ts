@@ -16,15 +16,15 @@ import { budgetsLeft, type LeftBudget, sentenceOf } from "./words/left-budgets.j
 /** What came of a recovery: what its jobs did next, or whether the step that a failure was sent to could handle it. */
 export type RecoveryEnd = "completed" | "failed" | "handled" | "unhandled" | "mixed";
 
-type ToldError = Pick<ErrorRecord, "code" | "class" | "message"> & {
+type RecoveryError = Pick<ErrorRecord, "code" | "class" | "message"> & {
   /** One line that says what broke. */
   readonly broke: string;
 };
 
 /** A recovery with all that the log says of it. */
-export interface ToldRecovery extends Recovery {
+export interface RecoveryStory extends Recovery {
   /** The first failure that it answered. */
-  readonly error: ToldError | null;
+  readonly error: RecoveryError | null;
   /** Every rung that was looked at then. */
   readonly considered: readonly RungConsidered[];
   /** Text that says what the last time took from which budget, and what was left. */
@@ -37,7 +37,7 @@ export interface ToldRecovery extends Recovery {
 }
 
 interface Known {
-  readonly error: ToldRecovery["error"];
+  readonly error: RecoveryStory["error"];
   readonly considered: readonly RungConsidered[];
   cost: string | null;
   budgets: readonly LeftBudget[];
@@ -45,7 +45,7 @@ interface Known {
 }
 
 /** Hears a log beside a `RunTeller`, and keeps what it says of each recovery. */
-export class RecoveryTeller {
+export class RecoveryReader {
   private readonly routes: Route[] = [];
   private readonly known = new Map<number, Known>();
   private readonly visits = new Map<string, number>();
@@ -96,12 +96,12 @@ export class RecoveryTeller {
     }
   }
 
-  get recoveries(): ToldRecovery[] {
+  get recoveries(): RecoveryStory[] {
     const visitOf = (job: number, attempt: number) => this.visits.get(`${job} ${attempt}`);
     return countRecoveries(this.routes, visitOf).map((counted) => this.tell(counted));
   }
 
-  private tell({ recovery, routes }: CountedRecovery): ToldRecovery {
+  private tell({ recovery, routes }: CountedRecovery): RecoveryStory {
     const [first, last] = [this.known.get(routes[0]!.seq)!, this.known.get(routes.at(-1)!.seq)!];
     const newest = new Map(routes.map(({ job_id, seq }) => [job_id, this.known.get(seq)!.outcome]));
     const ends = new Set(newest.values());
@@ -126,7 +126,7 @@ export class RecoveryTeller {
 }
 
 /** Hears a log beside a `RunTeller`, and keeps what the ladder of one job still had after each failed attempt. */
-export class BudgetTeller {
+export class BudgetReader {
   private readonly after = new Map<number, readonly LeftBudget[]>();
   /** The attempt that failed last. */
   private failed: number | null = null;
@@ -159,7 +159,7 @@ function costOf(job: number, told: Heard["told"]): string | null {
   return sentences.find(({ kind }) => kind === "cost")?.text ?? null;
 }
 
-function errorOf({ error }: Job): ToldRecovery["error"] {
+function errorOf({ error }: Job): RecoveryStory["error"] {
   return error === null
     ? null
     : { code: error.code, class: error.class, message: error.message, broke: brokeOf(error) };
