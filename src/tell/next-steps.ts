@@ -1,4 +1,5 @@
 import { isUndone, type RunEnding } from "../core/model/ending/run-ending.js";
+import { isCaught } from "../core/model/handled.js";
 import type { Job, Run } from "../core/model/run.js";
 import type { LeaseOwner } from "../store/store.js";
 import {
@@ -101,7 +102,7 @@ function belowAdvice(child: HandledChild): Advice {
 
 function completedText(run: Run): string {
   if (run.failed.size === 0) return "Nothing is left to do.";
-  return `Nothing is left to do: the run completed although ${listNames([...run.failed], jobName)} failed, as the file allows.`;
+  return `Nothing is left to do: the run completed although ${listNames([...run.failed], jobName)} failed, as ${[...run.failed].every(isCaught) ? "its program caught" : "the file allows"}.`;
 }
 
 function adviceOnCancel(run: Run): Advice[] {

@@ -213,7 +213,7 @@ export function buildReport(
       reason,
     })),
     handled_failures: jobs
-      .filter((job) => job.status === "failed" && job.handled)
+      .filter((job) => job.status === "failed" && job.handled && job.handling?.how !== "program")
       .map((job) => ({
         job_id: job.id,
         step: job.step,

@@ -298,6 +298,24 @@ describe("a call that cannot be made so", () => {
   });
 });
 
+describe("what is told of a failure that the program caught", () => {
+  it("is that of a step, whatever its occurrence, and of no run that went wrong", async () => {
+    const order = make(async (s) => {
+      for (const _ of [1, 2]) await s.step("charge", does("charge", true)).catch(() => {});
+    });
+    const stage = await FlowStage.begin(order);
+    const view = await stage.rest();
+    expect(view.jobs.map(({ step, family }) => [step, family])).toEqual([
+      ["main", null],
+      ["charge", null],
+      ["charge#2", "charge"],
+    ]);
+    expect([view.run.tally?.handled, view.events("run.completed")[0]?.handled]).toEqual([0, []]);
+    const book = await stage.store.listUnrolled(null, 100);
+    expect(new Set(book.map(({ step }) => step))).toEqual(new Set(["charge"]));
+  });
+});
+
 describe("a sleep", () => {
   it("is nobody's question", async () => {
     const stage = await FlowStage.begin(make((s) => s.sleep("night", "10m")));

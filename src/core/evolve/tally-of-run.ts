@@ -1,6 +1,6 @@
 import { isUndone, phaseOf } from "../model/ending/run-ending.js";
 import { headlineOf } from "../model/excerpt.js";
-import { isHandled } from "../model/handled.js";
+import { isCaught, isHandled } from "../model/handled.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import type { Concern, RunTally } from "../tally/run-tally.js";
 import { firstChars } from "../text/head-tail.js";
@@ -18,7 +18,7 @@ export function tallyOf(run: Run): RunTally {
     jobs[job.status] = (jobs[job.status] ?? 0) + 1;
     if (job.decided !== null) decided.push(job);
   }
-  const handled = [...run.failed].filter(isHandled);
+  const handled = [...run.failed].filter((job) => isHandled(job) && !isCaught(job));
   return {
     jobs,
     handled: handled.length,

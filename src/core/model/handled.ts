@@ -23,6 +23,11 @@ export function isHandled(job: Job): boolean {
   return job.partOf !== null && (job.partOf.status !== "failed" || isHandled(job.partOf));
 }
 
+/** Its program was told of the failure and went on: that is the program's own business. */
+export function isCaught(job: Job): boolean {
+  return job.call !== null && job.status === "failed" && job.handled === null && isHandled(job);
+}
+
 /** The way that a transition took the failure ends in a visit that completed, and no transition on it says that it failed. */
 export function isHandledByRoute(job: Job): boolean {
   const way = wayOf(job);
@@ -64,7 +69,7 @@ export function handlingOf(job: Job): Handling | null {
       ? { how: "edge", by: way.end!.step.definition.id, then: job.stoodInBy === null ? "skip" : "continue" }
       : null;
   if (!isHandled(job)) return null;
-  return { how: job.call === null ? "repair" : "program", by: null, then: null };
+  return { how: isCaught(job) ? "program" : "repair", by: null, then: null };
 }
 
 /** Follow a failure until a visit that completed, or one that did not. Null: no transition took it. */

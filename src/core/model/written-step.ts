@@ -4,7 +4,10 @@ import type { Job } from "./run.js";
 export interface StepPlace {
   readonly step: string;
   readonly scope: string;
-  /** The name of its job in the batch form, as the file writes it, where that makes several steps; null: it makes none but this. */
+  /**
+   * The name of its job in the batch form, as the file writes it, where that makes several steps, or what a program calls
+   * several times; null: it is the only one.
+   */
   readonly family: string | null;
 }
 
@@ -18,6 +21,11 @@ export function isOneOfSeveral({ scope, family }: Pick<StepPlace, "scope" | "fam
   return scope !== "root" || family !== null;
 }
 
+/** What the program of a flow calls again by one name counts up: `turn#2` is a turn. */
+function familyOf(id: string): string | null {
+  return id.includes("#") ? id.replace(/#\d+/g, "") : null;
+}
+
 export function stepPlace({ step: { definition }, scope }: Job): StepPlace {
-  return { step: definition.id, scope: scope.id, family: definition.family ?? null };
+  return { step: definition.id, scope: scope.id, family: definition.family ?? familyOf(definition.id) };
 }

@@ -1,7 +1,7 @@
 import type { RunEnd, UndoItem } from "../../model/ending/run-ending.js";
 import type { Event } from "../../model/events.js";
 import { gateState } from "../../model/gate.js";
-import { isHandled } from "../../model/handled.js";
+import { isCaught, isHandled } from "../../model/handled.js";
 import { isAtRest } from "../../model/resting.js";
 import { isOver, type Job, type Run } from "../../model/run.js";
 import { follow } from "../agenda.js";
@@ -127,7 +127,8 @@ function lastEvent(run: Run): LastEvent {
   if (first !== undefined) return failedWith(first.program?.because ?? first, unhandled);
   const unfinished = failedFinally(run);
   if (unfinished !== null) return failedWith(unfinished, unhandled);
-  return { type: "run.completed", handled: failed.map((job) => job.id) };
+  const handled = failed.filter((job) => !isCaught(job));
+  return { type: "run.completed", handled: handled.map((job) => job.id) };
 }
 
 function canceled({ reason, code }: NonNullable<Run["cancelRequested"]>): LastEvent {
