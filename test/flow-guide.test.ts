@@ -35,7 +35,7 @@ function typed(line: string): string {
     encoding: "utf8",
   });
   expect(stderr, line).toBe("");
-  return stdout.replaceAll(folder, "/home/ada/shop");
+  return stdout.replaceAll(folder, "/shop");
 }
 
 const masked = (text: string): string =>
