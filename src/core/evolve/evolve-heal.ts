@@ -141,7 +141,10 @@ function discard({ workspace }: Run): void {
   if (rebuild?.before != null && rebuild.job.visit === rebuild.visit) leaveFresh(rebuild.job, rebuild.before);
 }
 
-/** What was left in the old tree has gone with it; where a goto has taken it back, so has every failure's claim. */
+/**
+ * What was left in the old tree has gone with it; where a goto has taken it back, so has the claim of every failure in it,
+ * but not that of a target which another failure has sent the run back to, and which has not begun.
+ */
 function promote(run: Run, path: string): void {
   const { workspace } = run;
   const { leftover, rebuild } = workspace;
@@ -154,7 +157,7 @@ function promote(run: Run, path: string): void {
     );
     takeAway(owners, leftover, { state: "set_back", patch: keptOf(run, leftover)?.patch ?? null });
   }
-  if (rebuild?.barrier !== null) workspace.mending = [];
+  if (rebuild?.barrier !== null) workspace.mending = workspace.mending.filter(({ sentBack }) => sentBack);
   workspace.leftover = null;
   workspace.path = path;
   workspace.rebuild = null;

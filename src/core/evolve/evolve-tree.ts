@@ -4,14 +4,17 @@ import type { EventOf } from "../model/events.js";
 import type { LeftBehind } from "../model/files-policy.js";
 import { type Job, jobById, type Run } from "../model/run.js";
 import type { Leftover, MendedVisit, RunCheckpoint, WorkspaceState } from "../model/workspace-state.js";
-import { isHalfDone, treeKeeper } from "../model/workspace-turn.js";
+import { isHalfDone, treeKeeper, whoseTree } from "../model/workspace-turn.js";
 import { goOnUnfinished, ownersOf, takeAway, tellSetAside, tellWayBack } from "./earlier-files.js";
 
 /** An attempt begins in the tree. A failure that it does not mend has let go of it. */
 export function enterTree(run: Run, job: Job): void {
   const { workspace } = run;
   if (!job.step.definition.usesWorkspace) return;
-  if (treeKeeper(run) !== job) workspace.mending = [];
+  const whose = whoseTree(run);
+  if (whose?.mender !== job) workspace.mending = [];
+  // A step that was sent back mends nothing that was left here: it begins in a clean tree.
+  else if (whose.sentBack) workspace.mending = workspace.mending.filter(({ sentBack }) => sentBack);
   const { rebuild } = workspace;
   workspace.runningIn = rebuild?.built && rebuild.job === job ? rebuild.id : null;
 }
