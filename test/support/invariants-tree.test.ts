@@ -87,6 +87,43 @@ describe("the invariants of the tree", () => {
     expect(events.filter(({ type }) => type === "set_aside.finished")).toHaveLength(3);
   });
 
+  it("let another step begin when what an edge led to has failed, though a later visit of it was asked for", async () => {
+    const text = `workspace: {}
+unhandled: fail
+transitions: [{ from: agent, to: tell, on: failure }]
+steps:
+  agent: { exec: edit }
+  ask: { type: noop, on_fail: { run: [tell] } }
+  other: { exec: edit }
+  tell: { exec: edit, start: routed }`;
+    const run = await trial(text, {
+      agent: [no],
+      ask: [{ exit: 1, takesMs: 50 }, "ok"],
+      tell: [{ ...no, takesMs: 100 }, checkpointed("tell")],
+      other: [checkpointed("other")],
+    });
+    expect(run.order).toEqual(["agent", "ask", "tell", "other", "tell", "ask"]);
+    expect(findViolations(run.log, workflow(text).definition)).toEqual([]);
+  });
+
+  it("let what mends a failure begin before a target, though the edge found it scheduled already", async () => {
+    const text = `workspace: {}
+transitions: [{ from: agent, to: other, on: failure }]
+steps:
+  plan: { exec: edit }
+  ask: { type: noop, depends_on: [plan], on_fail: { goto: { step: plan, max: 1, files: keep } } }
+  agent: { exec: edit, start: auto }
+  other: { exec: edit, start: auto }`;
+    const run = await trial(text, {
+      plan: [checkpointed("plan"), checkpointed("again")],
+      ask: [{ exit: 1, takesMs: 50 }, "ok"],
+      agent: [{ ...no, takesMs: 100 }],
+      other: [checkpointed("other")],
+    });
+    expect(run.order).toEqual(["plan", "agent", "ask", "other", "plan", "ask"]);
+    expect(findViolations(run.log, workflow(text).definition)).toEqual([]);
+  });
+
   it.each(Object.keys(TAMPERINGS))("%s notices a log that breaks it", async (name) => {
     const events = await goodLog();
     for (const tamper of TAMPERINGS[name]!)

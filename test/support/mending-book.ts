@@ -50,15 +50,16 @@ export class MendingBook {
         this.hands.delete(event.by);
         return;
       case "visit.entered":
+        // An edge that has led to the job has led to an earlier visit.
+        this.endEdgesTo(event.job);
         this.hands.set(event.by, { to: event.job, by: "list" });
         return;
       case "edge.taken":
-        if (event.on === "failure" && event.status === "selected" && !event.counted)
+        if (event.on === "failure" && !event.counted)
           this.hands.set(event.job, { to: event.target, by: "edge" });
         return;
       case "attempt.succeeded":
-        for (const [source, { to, by }] of this.hands)
-          if (by === "edge" && to === event.job) this.hands.delete(source);
+        this.endEdgesTo(event.job);
         this.drop(event.job);
         return;
       case "attempt.stopped":
@@ -91,6 +92,10 @@ export class MendingBook {
 
   private takeUp(job: number): void {
     this.hands.set(job, { to: job, by: "itself" });
+  }
+
+  private endEdgesTo(job: number): void {
+    for (const [source, { to, by }] of this.hands) if (by === "edge" && to === job) this.hands.delete(source);
   }
 
   /** What its list had entered goes with it. */
