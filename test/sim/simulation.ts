@@ -226,8 +226,11 @@ export class Simulation {
 
   /** Sometimes a person goes on with a run that is over. */
   private async reopen(runId: number): Promise<boolean> {
-    if (this.operators.areTired || !this.random.chance(this.weather.operators * 5)) return false;
-    await this.operate(runId);
+    // Whoever gave a command to the live run may have come when it was just over, and have reopened it.
+    if ((await this.onlooker.look()).finishedAt !== null) {
+      if (this.operators.areTired || !this.random.chance(this.weather.operators * 5)) return false;
+      await this.operate(runId);
+    }
     if ((await this.onlooker.look()).finishedAt !== null) return false;
     this.over = false;
     await this.takeOver(runId);
