@@ -3,6 +3,7 @@ import type { Event, LoggedEvent } from "../../src/core/model/events.js";
 import { workflow } from "./harness.js";
 import { findViolations } from "./invariants.js";
 import * as park from "./invariants-park.js";
+import type { Script } from "./scripted-worker.js";
 import { Stage } from "./stage.js";
 
 const TEXT = `breakers: { api: { failures: 1, probe_every: 1m, max_open: 150s } }
@@ -36,6 +37,25 @@ describe("the invariants of parking", () => {
     const events = await goodLog();
     expect(events.filter(({ type }) => type === "job.parked")).toHaveLength(2);
     expect(violationsOf(events)).toEqual([]);
+  });
+
+  it("hold where a goto ends the list that asked for the parked step, which an edge starts again", async () => {
+    const text = `breakers: { api: { failures: 1, probe_every: 1m, max_open: 1h } }
+steps:
+  a: { exec: x }
+  asks: { exec: x, depends_on: a, on_success: { run: [pay] }, continue_on_failure: true }
+  pay: { exec: x, uses: [api], on_fail: { retry: { max: 2 } } }
+  back: { exec: x, depends_on: a, on_fail: { goto: { step: a, max: 1 }, edge: { to: pay } } }`;
+    const script = {
+      asks: ["ok", "fail"],
+      pay: [DOWN, DOWN, "ok"],
+      back: [{ ...DOWN, takesMs: 90_000 }, "fail"],
+    };
+    const run = await (await Stage.begin(text, script as Script)).rest();
+    expect(run.order).toEqual(["a", "asks", "back", "pay", "pay", "a", "asks", "back", "pay"]);
+    expect(run.events("job.parked")).toHaveLength(1);
+    expect(run.events("jobs.unparked")).toEqual([]);
+    expect(findViolations(run.log, workflow(text).definition)).toEqual([]);
   });
 
   it.each(Object.keys(park))("%s notices a log that breaks it", async (name) => {

@@ -41,7 +41,9 @@ export function everyParkedJobIsReleasedOrClimbs(log: Log, definition: Definitio
   const book = JobBook.of(log, definition);
   const parked = new Set<number>();
   const climbing = new Set<number>();
+  const visitedFor = new Map<number, number>();
   for (const { seq, event } of log) {
+    if (event.type === "visit.entered") visitedFor.set(event.job, event.by);
     if (event.type === "job.parked") parked.add(event.job);
     if (event.type === "jobs.unparked")
       for (const id of event.jobs) {
@@ -49,7 +51,12 @@ export function everyParkedJobIsReleasedOrClimbs(log: Log, definition: Definitio
         if (event.because === "spent") climbing.add(id);
       }
     if (event.type === "ladder.climbed") climbing.delete(event.job);
-    for (const id of dropsParked(event)) {
+    const dropped = new Set(dropsParked(event));
+    // With a list of a member of a barrier ends the visit that it is at, and so on from there.
+    if (event.type === "barrier.opened")
+      for (const by of dropped)
+        for (const [id, asker] of visitedFor) if (asker === by && parked.has(id)) dropped.add(id);
+    for (const id of dropped) {
       parked.delete(id);
       climbing.delete(id);
     }
