@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { HoldDecision } from "../../src/core/model/commands.js";
 import type { Json } from "../../src/core/text/json.js";
 import { reusableJobs } from "../../src/tell/lookup/fork-source.js";
-import { trial } from "../support/harness.js";
+import { trial, workflow } from "../support/harness.js";
+import { findViolations } from "../support/invariants.js";
 import { Stage } from "../support/stage.js";
 import { trace } from "../support/trace.js";
 
@@ -124,6 +125,25 @@ describe("a fallback that is held", () => {
     const run = await decided(then, { action: "skip", output: null });
     expect(run.run).toMatchObject({ status: "failed", error: { step_id: "a" } });
     expect(run.job("d").status).toBe("canceled");
+  });
+});
+
+describe("a fallback whose own failure counts for nothing", () => {
+  it("ends the way there, also where a person has it run again and it completes", async () => {
+    const text = `${flow("continue", { fix: ", continue_on_failure: true" })}\n  other: { exec: "true", start: auto }`;
+    const stage = await Stage.begin(text, {
+      a: ["fail"],
+      fix: ["fail", { output: 1 }],
+      other: [{ output: 0, takesMs: 100 }],
+    });
+    expect(await stage.statuses("a", "fix", "d")).toEqual(["failed", "failed", "blocked"]);
+    expect(await stage.operate({ type: "step.retry", job: await stage.id("fix") })).toBeNull();
+    const run = await stage.rest();
+    expect(told(run).slice(-4)).toEqual([
+      ...["start fix", "settled handled [a] unhandled []", "skipped d", "run completed"],
+    ]);
+    expect(run.job("a")).toMatchObject({ handled: true, stood_in_by: null });
+    expect(findViolations(run.log, workflow(text).definition)).toEqual([]);
   });
 });
 

@@ -7,7 +7,11 @@ import { foldOf } from "./fold-of.js";
 import { JobBook } from "./job-book.js";
 
 type Log = readonly LoggedEvent[];
-type Edge = Extract<Event, { type: "edge.taken" }>;
+
+interface Taken {
+  readonly seq: number;
+  readonly event: Extract<Event, { type: "edge.taken" }>;
+}
 
 /** A step that was to run and did not, in a run that is completed, is told with a failure that may do that. */
 export function aCompletedRunSkipsOnlyWhereItMay(log: Log, definition: Definition): string | null {
@@ -77,18 +81,28 @@ function dependenciesOf({ step, scope }: Job): Job[] {
 function maySkip(log: Log, run: Run, failed: Job): boolean {
   if (failed.handled !== null || failed.partOf !== null) return true;
   const edges = edgesFrom(log, failed.id, 0, new Set());
-  if (edges.some(({ then }) => then === "skip")) return true;
-  // It was led to a step whose own failure counts for nothing: there is no output to go on with.
-  return edges.some(({ target }) => run.jobs.some(({ id, handled }) => id === target && handled !== null));
+  if (edges.some(({ event }) => event.then === "skip")) return true;
+  // It was led to a step whose own failure counts for nothing: there is no output to go on with. Whatever that step did in
+  // later visits, the way of the failure ended there.
+  return edges.some(
+    ({ event: { target }, seq }) =>
+      run.jobs.some(({ id, handled }) => id === target && handled !== null) || endsHandled(log, target, seq),
+  );
+}
+
+/** The next time that the job fails for good, its failure counts for nothing. */
+function endsHandled(log: Log, job: number, after: number): boolean {
+  const end = log.find(({ seq, event }) => seq > after && event.type === "job.failed" && event.job === job);
+  return end?.event.type === "job.failed" && end.event.handled !== null;
 }
 
 /** The edges that a failure may have taken, and those of the steps that it led to. */
-function edgesFrom(log: Log, job: number, after: number, seen: Set<number>): Edge[] {
+function edgesFrom(log: Log, job: number, after: number, seen: Set<number>): Taken[] {
   return log.flatMap(({ seq, event }) => {
     if (seq <= after || seen.has(seq)) return [];
     if (event.type !== "edge.taken" || event.on !== "failure" || event.job !== job) return [];
     seen.add(seq);
-    return [event, ...edgesFrom(log, event.target, seq, seen)];
+    return [{ seq, event }, ...edgesFrom(log, event.target, seq, seen)];
   });
 }
 
