@@ -205,6 +205,23 @@ describe("in a workspace", () => {
     ]);
     expect(trial.events("set_aside.started")).toMatchObject([{ job: pay, kept_back: pay }]);
   });
+
+  test("so does one without the workspace that an edge has led a failure to", async () => {
+    const steps = `  opens: { exec: x, uses: [api], workspace: false, continue_on_failure: true }
+  edit: { exec: x, on_fail: { edge: { to: mend } } }
+  mend: { exec: x, uses: [api], workspace: false }
+  other: { exec: x }`;
+    const stage = await Stage.begin(file(steps, TREE), {
+      opens: [DOWN],
+      edit: [{ exit: 1, takesMs: 1_000 }],
+      other: [checkpointed("other")],
+    });
+    const trial = await stage.rest();
+    expect(trial.run.status).toBe("completed");
+    expect(trial.order).toEqual(["opens", "edit", "other", "mend"]);
+    const { id } = trial.job("mend");
+    expect(trial.events("set_aside.started")).toMatchObject([{ for: trial.job("other").id, kept_back: id }]);
+  });
 });
 
 test("a cluster is asked for no pilots for jobs that a breaker keeps back, but for the one that is due to find out", {

@@ -148,10 +148,13 @@ export class Dispatcher {
 
   private start(host: RunHost, job: Job, place: Seat): void {
     const { waitsLong, start, newToken } = this.ports;
-    const asks = job.step.definition.usesWorkspace
-      ? [...host.run.ready].filter(({ step }) => step.definition.usesWorkspace && step.definition.uses)
-      : [];
-    const keptBack = asks.filter((other) => waitsLong(host, other)).map(({ id }) => id);
+    // Whoever keeps the tree may be a step without the workspace.
+    const keptBack: number[] = [];
+    mayStart(host.run, job, (other) => {
+      const waits = waitsLong(host, other);
+      if (waits) keptBack.push(other.id);
+      return waits;
+    });
     start(host, place, {
       type: "attempt.start",
       job: job.id,
