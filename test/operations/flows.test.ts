@@ -100,3 +100,45 @@ describe("a flow in a program", () => {
     expect([await output, did]).toEqual(["paid 2", ["add", "charge", "charge"]]);
   });
 });
+
+describe("many flows", () => {
+  it("end in a program that executes one attempt at a time: programs and functions take no room", async () => {
+    const one = flow("one", async (s: Steps, n: number) => {
+      const twice = await s.step("twice", () => n * 2);
+      const { output } = await s.run<{ output: string }>("say", { type: "noop", output: { output: "said" } });
+      return `${twice} ${output}`;
+    });
+    const daruma = await real.start({ maxParallel: 1 });
+    const started = await Promise.all(Array.from({ length: 30 }, (_, n) => daruma.start(one, n)));
+    expect(await Promise.all(started.map(({ output }) => output))).toEqual(
+      Array.from({ length: 30 }, (_, n) => `${n * 2} said`),
+    );
+  });
+});
+
+describe("a flow that is exported", () => {
+  it("is read elsewhere as it was, with its calls under the ids of the new run", async () => {
+    const failing = flow("failing", async (s: Steps) => {
+      const parts = await s.map("parts", ["a", "b"], { key: (part) => part }, (part, each) =>
+        each.step("make", () => part),
+      );
+      await s.step("charge", () => {
+        throw new Error(`no card for ${parts}`);
+      });
+    });
+    const first = await real.start();
+    const { result } = await first.start(failing);
+    await result;
+    const document = await first.call("export_run", { run_id: 1 });
+    const other = await real.start();
+    await (await other.start(flow("before", async () => 1))).result;
+    const { run_id: taken } = await other.call("import_run", { document: document as never });
+    expect(taken).toBe(2);
+    const names = async (daruma: typeof first, run: number): Promise<string[]> =>
+      (await daruma.store.readJobs(run)).map(({ step, scope, status }) => `${step} ${scope} ${status}`);
+    expect(await names(other, taken)).toEqual(await names(first, 1));
+    const { text } = await other.explain(taken, { full: true });
+    expect(text).toMatch(/main called it \(flows\.test\.ts:\d+\)\./);
+    expect(text).toContain("no card for a,b");
+  });
+});
