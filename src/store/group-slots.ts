@@ -46,16 +46,20 @@ export function changesQueue({ concurrency, started_at, finished_at }: RunRow): 
   return concurrency !== null && (finished_at !== null || started_at === null);
 }
 
-interface Standing {
+/** What the row of a run says of its place. */
+export interface Standing {
   readonly place: number | null;
   readonly finished_at: number | null;
 }
 
-/** Whether a commit with this row needs a place for its run. `before` is null for a new run. */
-export function seeksSlot(before: Standing | null, after: RunRow): boolean {
-  const isUnderWay = after.started_at !== null && after.finished_at === null;
-  if (after.concurrency === null || !isUnderWay) return false;
-  return before === null || before.finished_at !== null || before.place === null;
+/** Whether a run with this row has a place in its group, or needs one. */
+export function isUnderWay({ concurrency, started_at, finished_at }: RunRow): boolean {
+  return concurrency !== null && started_at !== null && finished_at === null;
+}
+
+/** Whether a commit that leaves its run under way takes a place for it. `before` is the run's row so far. */
+export function seeksSlot(before: Standing | undefined): boolean {
+  return before === undefined || before.finished_at !== null || before.place === null;
 }
 
 /** Whether the run waits for a place and can continue: its process lives, or any server may take it. */

@@ -1,3 +1,4 @@
+import { type Standing, seeksSlot } from "../group-slots.js";
 import { namesOf, TABLES, type Table } from "../tables.js";
 import { refuseStaleAppend, refuseTakenCause } from "../write-rules.js";
 import { EVENT_COLUMNS, type PackedAppend, takeJobs } from "./packed-rows.js";
@@ -57,11 +58,8 @@ export class CommitWriter {
     for (const runId of seeking) takeSlotNow(this.statements, runId);
   }
 
-  /** The rule of `seeksPlace`, compared with the present row. */
   #seeksPlace({ runId, needsPlace }: PackedAppend): boolean {
-    if (!needsPlace) return false;
-    const row = this.#standing.get(runId) as { place: number | null; finished_at: number | null } | undefined;
-    return row === undefined || row.finished_at !== null || row.place === null;
+    return needsPlace && seeksSlot(this.#standing.get(runId) as Standing | undefined);
   }
 
   /** The run that has this cause: the run itself if no other does. */

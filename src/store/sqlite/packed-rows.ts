@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { seeksSlot } from "../group-slots.js";
+import { isUnderWay } from "../group-slots.js";
 import type { Append, LastLease, Lease } from "../store.js";
 import { parseStoredJson, toStorableText } from "../stored-text.js";
 import { type Column, readRow, storedValue, TABLES, type Table } from "../tables.js";
@@ -49,7 +49,7 @@ export function packAppend(append: Append): PackedAppend {
   return {
     ...{ runId, fence, firstSeq, events },
     cause: firstSeq === 1 ? (append.run?.cause ?? null) : null,
-    needsPlace: append.run !== null && seeksSlot(null, append.run),
+    needsPlace: append.run !== null && isUnderWay(append.run),
     run: packRows(TABLES.run, append.run === null ? [] : [append.run]),
     jobs: packRows(TABLES.job, append.jobs.slice(0, JOBS_PER_MESSAGE)),
     moreJobs: append.jobs.length > JOBS_PER_MESSAGE ? queueJobs(append.jobs, JOBS_PER_MESSAGE) : null,

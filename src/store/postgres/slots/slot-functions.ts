@@ -7,7 +7,7 @@ import { REFUSED_PLACE_STATE } from "../postgres-errors.js";
 export const PLACE_INDEX = "run_place";
 
 /**
- * The rule of `seeksPlace`: finds the runs of a commit that need a place before it is written. Most commits have no run
+ * The rules of `isUnderWay` and `seeksSlot`: finds the runs of a commit that need a place before it is written. Most commits have no run
  * of a group.
  */
 export const FIND_SEEKERS = `
