@@ -37,7 +37,7 @@ describe("searching on the command line", () => {
     const { stdout } = await cli.daruma("show", "1");
     expect(stdout).toContain("  labels: env=prod, note=a = b, team=core\n");
     const table = (await cli.daruma("list")).stdout.split("\n");
-    expect(table[0]).toMatch(/^run +status +workflow +created \(UTC\) +took +labels +error$/);
+    expect(table[0]).toMatch(/^run +status +workflow +created \(UTC\) +took +labels +what happened$/);
     expect(table[2]).toMatch(/env=prod, note=a = b, team=core +EXIT_3: build/);
     const jobs = await cli.json<{ run_id: number; step: string; error: { signature: string } }[]>(
       ...["jobs", "--label", "env=prod", "--text", "exit code 3"],

@@ -26,6 +26,7 @@ export const WORKFLOW_FILE_ERRORS = {
   NOT_A_WORKFLOW: {
     means: "A program, a Makefile or a file of another tool was named where a workflow file is needed.",
     next: "Name a workflow file; `daruma init` writes a first one.",
+    asked: "Name a workflow file.",
   },
   YAML_SYNTAX: { means: "The file is not valid YAML or JSON.", next: "Fix the syntax at the given place." },
   UNKNOWN_KEY: {
@@ -532,13 +533,13 @@ export const ERROR_CATALOGUE = {
     means:
       "The program of a flow does not call what it had called before in this run. Nothing new was begun.",
     fix: 'Say `was: "NAME"` for a step under a new name, `added: true` for a new one, or run the program as it was.',
-    next: "Then `daruma resolve RUN main --retry`: it goes on where it was.",
+    next: "Then `daruma resolve RUN STEP --retry`, where the step is main: it goes on where it was.",
     asked: "The program has to be corrected. Then the hold of main is decided with retry.",
   },
   FLOW_FAILED: {
     means: "The program of a flow ended with an error that no step of it is to blame for.",
     fix: "Correct the program. What its steps have done is on record, and is not done again.",
-    next: "Then `daruma retry RUN main`.",
+    next: "Then `daruma retry RUN`.",
     asked: "The program has to be corrected. Then control_run with action retry_step goes on with main.",
   },
   FLOW_ENDED: {
@@ -551,7 +552,7 @@ export const ERROR_CATALOGUE = {
     means:
       "A program called a step while an earlier call of that name was open, so nobody could tell the two apart.",
     fix: 'Await the first, use `s.map`, or give each call a name of its own: `["pack", item.sku]`.',
-    next: "Correct the program, then `daruma retry RUN main`.",
+    next: "Correct the program, then `daruma retry RUN`.",
     asked: "The program has to be corrected. Then control_run with action retry_step goes on with main.",
   },
   NEEDS_PROGRAM: {
