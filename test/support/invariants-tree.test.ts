@@ -124,6 +124,27 @@ steps:
     expect(findViolations(run.log, workflow(text).definition)).toEqual([]);
   });
 
+  it("let another step begin when what an edge led to has failed, though an edge of another step goes back to it", async () => {
+    const text = `workspace: {}
+unhandled: fail
+transitions:
+  - { from: agent, to: tell, on: failure }
+  - { from: ask, to: tell, on: success }
+steps:
+  agent: { exec: edit }
+  ask: { type: noop, on_success: { run: [tell] } }
+  other: { exec: edit }
+  tell: { exec: edit, start: routed }`;
+    const run = await trial(text, {
+      agent: [{ ...no, takesMs: 100 }],
+      ask: [{ output: null, takesMs: 50 }],
+      tell: [no, checkpointed("tell")],
+      other: [checkpointed("other")],
+    });
+    expect(run.order).toEqual(["agent", "ask", "tell", "other", "tell"]);
+    expect(findViolations(run.log, workflow(text).definition)).toEqual([]);
+  });
+
   it.each(Object.keys(TAMPERINGS))("%s notices a log that breaks it", async (name) => {
     const events = await goodLog();
     for (const tamper of TAMPERINGS[name]!)

@@ -83,6 +83,8 @@ export class MendingBook {
         for (const id of event.members) this.drop(id);
         return;
       case "barrier.closed":
+        // As above: their next visit is for whoever has gone back to them.
+        for (const id of event.invalidated) this.endEdgesTo(id);
         for (const id of [...event.invalidated, ...event.retired]) this.drop(id);
         return;
       default:
