@@ -14,7 +14,7 @@ export interface StepAttempt {
   readonly attempt: number;
   /** Aborted when the attempt takes too long or is no longer wanted. */
   readonly signal: AbortSignal;
-  /** The same in every attempt of this step in this run: an idempotency key for whoever is called. */
+  /** The same in every attempt of this step in this run: an idempotency key for the service that is called. */
   readonly key: string;
   /** Writes a line to the attempt's log. */
   log(text: string): void;
@@ -100,7 +100,7 @@ export interface Steps {
     options: MapOptions<T>,
     run: (item: T, steps: Steps, index: number) => Promise<R>,
   ): Promise<R[]>;
-  /** The same; an item that fails is told with the others. */
+  /** The same; an item that fails is reported with the others. */
   mapSettled<T, R>(
     name: Name,
     items: readonly T[],

@@ -48,7 +48,7 @@ interface Told {
   readonly settle: (call: Call) => void;
 }
 
-/** One attempt of a program: what it has called in it, and what of that it has been told. */
+/** One attempt of a program: what it has called, and which outcomes it has received. */
 export class ProgramRun {
   readonly declarations: Declarations = new Map();
   private readonly calls = new Map<string, Call>();
@@ -152,7 +152,7 @@ export class ProgramRun {
     this.end(this.canceled === null ? { kind: "failed", facts: factsOf(error) } : { kind: "stopped" });
   }
 
-  /** Canceled: the program is told, and may tidy up. Otherwise nobody hears of it any more. */
+  /** A canceled program receives an error and may tidy up. Any other end is silent. */
   private stop(): void {
     const outcome = stoppedResult(this.attempt);
     const { cancelRequested } = this.run;

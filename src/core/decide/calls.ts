@@ -27,13 +27,13 @@ export function withTheirProgram(run: Run, asked: readonly Job[]): { jobs: Job[]
   return { jobs: [...jobs], waiting: [...waiting] };
 }
 
-/** To try it once more changes what its program has been told: all that was called since begins anew. */
+/** Trying it again changes an outcome that its program knows: everything called since begins again. */
 export function mustGoBack(run: Run, job: Job): boolean {
   if (job.call === null || (job.status !== "failed" && job.status !== "canceled")) return false;
   return !isSettled(job.call.by.status) || calledSince(run, job).length > 0;
 }
 
-/** Steps that have completed since and that would begin anew. */
+/** Steps that have completed since and would begin again. */
 export function doneSince(run: Run, job: Job): Job[] {
   return calledSince(run, job).filter(
     ({ status, step: { definition } }) =>

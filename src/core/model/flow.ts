@@ -6,7 +6,7 @@ export const FUNCTION = "function";
 export const WAIT = "wait";
 export const MAP = "map";
 
-/** The action of a program is named after its flow: whoever has that action has the program. */
+/** The action of a program is named after its flow: a process that has the action has the program. */
 const PROGRAM = "flow:";
 
 export function programAction(flow: string): string {

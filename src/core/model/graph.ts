@@ -51,19 +51,7 @@ export interface Graph {
 export function buildGraph(definition: Definition): Graph {
   const byId = new Map<string, GraphStep>();
   const steps = definition.steps.map((step, index): GraphStep => {
-    const node: GraphStep = {
-      index,
-      definition: step,
-      path: NONE,
-      groups: NONE,
-      branchGroups: NONE,
-      closes: null,
-      dependents: NONE,
-      successEdges: NONE,
-      failureEdges: NONE,
-      isEdgeTarget: false,
-      atEnd: null,
-    };
+    const node = unconnected(index, step, NONE);
     byId.set(step.id, node);
     return node;
   });
@@ -103,10 +91,10 @@ export function buildGraph(definition: Definition): Graph {
   return { steps, byId, inRoot, inItemsOf, reducersOf, called: new Map() };
 }
 
-/** The program of a flow has called a step that nobody knew, or calls it otherwise now. */
-export function addCalled(graph: Graph, definition: StepDefinition, path: readonly GraphStep[]): GraphStep {
-  const step: GraphStep = {
-    index: graph.steps.length,
+/** A step that nothing leads to or from yet. */
+function unconnected(index: number, definition: StepDefinition, path: readonly GraphStep[]): GraphStep {
+  return {
+    index,
     definition,
     path,
     groups: NONE,
@@ -118,6 +106,11 @@ export function addCalled(graph: Graph, definition: StepDefinition, path: readon
     isEdgeTarget: false,
     atEnd: null,
   };
+}
+
+/** The program of a flow has called a step that nobody knew, or calls it otherwise now. */
+export function addCalled(graph: Graph, definition: StepDefinition, path: readonly GraphStep[]): GraphStep {
+  const step = unconnected(graph.steps.length, definition, path);
   (graph.steps as GraphStep[]).push(step);
   const { id } = definition;
   if (!graph.byId.has(id)) (graph.byId as Map<string, GraphStep>).set(id, step);

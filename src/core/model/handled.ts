@@ -23,7 +23,7 @@ export function isHandled(job: Job): boolean {
   return job.partOf !== null && (job.partOf.status !== "failed" || isHandled(job.partOf));
 }
 
-/** Its program was told of the failure and went on: that is the program's own business. */
+/** Its program received the failure and went on: the program has handled it. */
 export function isCaught(job: Job): boolean {
   return job.call !== null && job.status === "failed" && job.handled === null && isHandled(job);
 }
